@@ -7,7 +7,7 @@ from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.collections import CollectionsViewSet
 from accounts.viewsets.crypto import CryptoViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
-from accounts.viewsets.media_proxy import ProfilePicturesViewSet
+from accounts.viewsets.media_proxy import EmojiPicturesViewSet, ProfilePicturesViewSet
 from accounts.viewsets.networks import DiscoveryViewSet, DomainBlocksViewSet, NetworksViewSet
 from accounts.viewsets.oauth import EmailsViewSet
 from accounts.viewsets.profile import PreferencesViewSet, ProfileViewSet
@@ -78,5 +78,6 @@ urlpatterns = [
     endpoint("api/v1/emails/check_confirmation", EmailsViewSet, {"get": "check"}),
     endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
     endpoint("media_proxy/accounts/<account_id>/<picture>", ProfilePicturesViewSet, {"get": "retrieve"}),
+    endpoint("media_proxy/emojis/<id>/<style>", EmojiPicturesViewSet, {"get": "retrieve"}),
     re_path(r"^collections/(?P<id>[0-9]{1,19})/?$", page(collection), name="collection"),
 ]

@@ -9,7 +9,7 @@ urlpatterns: list[URLPattern] = []
 
 # This module is included also where the app is not installed; then it has no tables and no URLs.
 if apps.is_installed("federation"):
-    from federation.views import actors, discovery, inbox, pages, posts
+    from federation.views import actors, discovery, emojis, inbox, pages, posts
 
     _USER = r"^users/(?P<username>[A-Za-z0-9_.-]+)"
     _POST = _USER + r"/statuses/(?P<id>[0-9]{1,19})"
@@ -22,6 +22,7 @@ if apps.is_installed("federation"):
         re_path(r"^actor/?$", actors.instance_actor),
         re_path(r"^actor/inbox/?$", inbox.instance_inbox),
         re_path(r"^actor/outbox/?$", actors.instance_outbox),
+        re_path(r"^emojis/(?P<id>[0-9]{1,19})/?$", emojis.emoji),
         re_path(_USER + r"/?$", actors.actor),
         re_path(_USER + r"/inbox/?$", inbox.inbox),
         re_path(_USER + r"/outbox/?$", actors.outbox),

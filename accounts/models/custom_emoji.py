@@ -12,7 +12,11 @@ from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIMIT,
 
 
 class CustomEmoji(models.Model):
-    """`:shortcode:` and its picture; `domain` is NULL for ours."""
+    """`:shortcode:` and its picture; `domain` is NULL for ours.
+
+    Of another server's `remote_url` is where the picture is, which is copied when somebody looks (docs/adr/0021), and
+    `updated_at` when that server says that it was changed.
+    """
 
     id = SnowflakeField(primary_key=True)
     shortcode = models.TextField()
@@ -40,6 +44,7 @@ class CustomEmoji(models.Model):
             models.UniqueConstraint("shortcode", Coalesce("domain", Value("")), name="accounts_customemoji_name"),
             models.CheckConstraint(condition=Q(shortcode__length__lte=2048), name="accounts_customemoji_length"),
         ]
+        indexes = [models.Index(fields=["domain", "shortcode"], name="accounts_customemoji_domain")]
 
     def __str__(self) -> str:
         return f":{self.shortcode}:"

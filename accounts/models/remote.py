@@ -32,6 +32,7 @@ class CopyPurpose(models.TextChoices):
     COVER = "cover"
     AVATAR = "avatar"
     HEADER = "header"
+    EMOJI = "emoji"
 
 
 class CopyState(models.TextChoices):
@@ -56,7 +57,7 @@ class RemoteCopy(models.Model):
 
     `digest` stands for purpose and URL, which is too long for an index. `file` and `preview` are paths in the media
     storage, empty until it is ready; `preview` is the small picture of an attachment, the first frame of an avatar or
-    header that moves, and else empty. A failed one is not asked for again before `retry_at`. `served_at` is exact to
+    header or emoji that moves, and else empty. A failed one is not asked for again before `retry_at`. `served_at` is exact to
     an hour.
     """
 

@@ -41,7 +41,11 @@ TERMS: Final = {
     CopyPurpose.COVER: Terms(16 * _MEBIBYTE, 20.0),
     CopyPurpose.AVATAR: Terms(8 * _MEBIBYTE, 15.0),
     CopyPurpose.HEADER: Terms(8 * _MEBIBYTE, 15.0),
+    # Contract, federation section 16.
+    CopyPurpose.EMOJI: Terms(256 * 1024, 10.0),
 }
+EMOJI_TYPES: Final = ("image/png", "image/gif", "image/webp")
+"""The types of the pictures of custom emojis (contract, federation section 16)."""
 PICTURE_BYTES: Final = 16 * _MEBIBYTE
 """The largest picture, as for uploads (contract, behaviours section 10)."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import regex
+from django.db.models import Q
 
 from accounts.models import Account, CustomEmoji
+from social.kernel.errors import require_found
 
 _SHORTCODE = regex.compile(r"(?<=[^\p{L}\p{N}:]|^):([a-zA-Z0-9_]{2,}):(?=[^\p{L}\p{N}:]|$)")
 
@@ -21,7 +23,9 @@ def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, 
     pairs = set(wanted)
     if not pairs:
         return {}
-    found = CustomEmoji.objects.filter(shortcode__one_of={code for code, _domain in pairs}, disabled=False)
+    # The same names are used by very many servers: only those of the servers asked for are read.
+    home = Q(domain=None) | Q(domain__one_of={domain for _code, domain in pairs if domain is not None})
+    found = CustomEmoji.objects.filter(home, shortcode__one_of={code for code, _domain in pairs}, disabled=False)
     emojis = {(emoji.shortcode, emoji.domain): emoji for emoji in found}
     return {pair: emoji for pair, emoji in emojis.items() if pair in pairs}
 
@@ -29,6 +33,12 @@ def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, 
 def list_local_emojis() -> list[CustomEmoji]:
     """Emojis of the picker: enabled local ones, by category and shortcode."""
     return list(CustomEmoji.objects.filter(domain=None, disabled=False, visible_in_picker=True).order_by("shortcode"))
+
+
+def find_picture_url(emoji_id: int) -> str:
+    """The address of an emoji's picture on its own server, of one that is shown. Raises NotFound, also for one of ours."""
+    found = CustomEmoji.objects.filter(id=emoji_id, disabled=False).exclude(domain=None)
+    return require_found(found.values_list("remote_url", flat=True).first())
 
 
 class EmojiLookup:

@@ -32,14 +32,25 @@ def file_url(path: str, remote_url: str, default: str) -> str:
     return remote_url or links.web_url(f"{settings.STATIC_URL}{default}")
 
 
+def emoji_urls(emoji: CustomEmoji) -> tuple[str, str]:
+    """Addresses of an emoji's picture, and of its first frame if it moves; another server's are shown by this one."""
+    if emoji.domain is not None:
+        proxied = f"media_proxy/emojis/{emoji.id}"
+        original, still = f"{proxied}/original", f"{proxied}/static"
+        return proxied_url(original, emoji.remote_url), proxied_url(still, emoji.remote_url)
+    shown = file_url(emoji.image, emoji.remote_url, "")
+    return shown, file_url(emoji.static_image, shown, "")
+
+
 class CustomEmojiSerializer(EntitySerializer):
     """CustomEmoji as it stands inside other entities."""
 
     def to_representation(self, instance: CustomEmoji) -> dict[str, Any]:
+        url, static_url = emoji_urls(instance)
         return {
             "shortcode": instance.shortcode,
-            "url": file_url(instance.image, instance.remote_url, ""),
-            "static_url": file_url(instance.static_image or instance.image, instance.remote_url, ""),
+            "url": url,
+            "static_url": static_url,
             "visible_in_picker": instance.visible_in_picker,
         }
 

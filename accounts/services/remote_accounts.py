@@ -17,12 +17,13 @@ from accounts.models.account import SuspensionOrigin
 from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address, find_by_address, split_address
 from accounts.services.changing import change_account, note_fetched
+from accounts.services.emojis import RemoteEmoji, store_emojis
 from social.kernel import clock
 from social.kernel.errors import Conflict, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-_FIELDS_WITHOUT_COLUMN: Final = frozenset({"uri", "suspended", "limited_since"})
+_FIELDS_WITHOUT_COLUMN: Final = frozenset({"uri", "suspended", "limited_since", "emojis"})
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class RemoteProfile:
     header_description: str = ""
     also_known_as: Sequence[str] = field(default_factory=list)
     attribution_domains: Sequence[str] = field(default_factory=list)
+    # Those in its texts.
+    emojis: Sequence[RemoteEmoji] = field(default_factory=list)
     # What staff have decided about the server of somebody who is new here.
     limited_since: datetime | None = None
 
@@ -84,13 +87,14 @@ def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey]) -
     try:
         with transaction.atomic():
             lock(f"actor:{profile.uri}")
+            renewed = store_emojis(profile.domain, profile.emojis)
             account = Account.objects.select_for_update().filter(uri=profile.uri).first()
             if account is not None and account.local:
                 raise Conflict
             if account is None:
                 _create(profile)
             else:
-                _change(account, profile)
+                _change(account, profile, renewed=renewed)
             account = Account.objects.get(uri=profile.uri)
             _store_keys(account, keys)
             Domain.objects.bulk_create([Domain(name=profile.domain)], ignore_conflicts=True)
@@ -107,8 +111,8 @@ def _create(profile: RemoteProfile) -> None:
     )
 
 
-def _change(account: Account, profile: RemoteProfile) -> None:
-    """Write what differs."""
+def _change(account: Account, profile: RemoteProfile, *, renewed: bool) -> None:
+    """Write what differs. `renewed`: the profile shows other emojis than before."""
     values = profile.columns()
     now = clock.now()
     if profile.suspended and not account.suspended:
@@ -116,7 +120,7 @@ def _change(account: Account, profile: RemoteProfile) -> None:
     elif not profile.suspended and account.suspension_origin == SuspensionOrigin.REMOTE:
         values |= {"suspended_at": None, "suspension_origin": None}
     changed = {name: value for name, value in values.items() if getattr(account, name) != value}
-    if not changed:
+    if not changed and not renewed:
         note_fetched(account.id)
         return
     change_account(account.id, fetched_at=now, **changed)

@@ -19,7 +19,16 @@ from django.db.models import Q
 
 from accounts.models import CopyFetch, RemoteCopy
 from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
-from accounts.policies.remote_copies import ACCEPTED, PICTURE_BYTES, TERMS, digest_of, host_of, is_due, pause_after
+from accounts.policies.remote_copies import (
+    ACCEPTED,
+    EMOJI_TYPES,
+    PICTURE_BYTES,
+    TERMS,
+    digest_of,
+    host_of,
+    is_due,
+    pause_after,
+)
 from accounts.queries.remote_copies import count_bytes
 from accounts.services.profile_pictures import SHAPES
 from social.kernel import clock
@@ -43,6 +52,7 @@ _FAILURE_RETENTION: Final = timedelta(days=7)
 _threads: Final = ThreadPoolExecutor(6, thread_name_prefix="copies")
 # A GIF that moves stays one, within the bounds of animations.
 _PREVIEW_SHAPE: Final = Shape(3840, 2160, cropped=False)
+_SHAPES: Final = {**SHAPES, CopyPurpose.EMOJI: Shape(256, 256, cropped=False)}
 _EXTENSIONS: Final = {
     **{kind: extension.removeprefix(".") for extension, kind in reversed(TYPES.items())},
     "audio/m4a": "m4a",
@@ -171,7 +181,7 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
     found = types.media_type(file.read(types.HEAD)) or "nothing that is known"
     file.seek(0)
     try:
-        if found in images.ACCEPTED and size <= PICTURE_BYTES:
+        if found in (EMOJI_TYPES if purpose == CopyPurpose.EMOJI else images.ACCEPTED) and size <= PICTURE_BYTES:
             return _store_picture(purpose, file)
         if found in recordings.READABLE and found in _EXTENSIONS and purpose == CopyPurpose.ATTACHMENT:
             with recordings.examine(file, found) as examined:
@@ -195,7 +205,7 @@ def _store_picture(purpose: CopyPurpose, file: IO[bytes]) -> _Stored:
                 return _store_renditions(purpose, picture.original, picture.preview)
         except images.Moving:
             file.seek(0)
-    with images.draw(file, SHAPES.get(purpose, _PREVIEW_SHAPE)) as drawing:
+    with images.draw(file, _SHAPES.get(purpose, _PREVIEW_SHAPE)) as drawing:
         return _store_renditions(purpose, drawing.shown, drawing.still)
 
 

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from accounts.models import RemoteCopy
 from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
 from accounts.policies.remote_copies import is_due, is_key_of
+from accounts.queries import emojis
 from accounts.queries.remote_copies import find_copy, find_picture_url
 from accounts.services.remote_copies import note_served, request_copy
 from social.api.access import optional_user
@@ -37,6 +38,7 @@ _PICTURES: Final = {
     "header": ("header", False),
     "header_static": ("header", True),
 }
+_STYLES: Final = {"original": False, "static": True}
 
 
 class MediaProxyViewSet(ApiViewSet):
@@ -94,6 +96,20 @@ class ProfilePicturesViewSet(MediaProxyViewSet):
         return self.show(request, CopyPurpose(name), url, small=small, shared=True, keyed=keyed)
 
 
+class EmojiPicturesViewSet(MediaProxyViewSet):
+    """`/media_proxy/emojis/:id/:style`."""
+
+    endpoints = {"retrieve": Endpoint(optional_user(), None, also=("key",))}
+
+    def retrieve(self, request: Request, id: int, style: str) -> HttpResponse:
+        """`style`: original or static."""
+        if style not in _STYLES:
+            raise NotFound
+        url = emojis.find_picture_url(id)
+        keyed = self.has_key(request, url)
+        return self.show(request, CopyPurpose.EMOJI, url, small=_STYLES[style], shared=True, keyed=keyed)
+
+
 def _poll(copy_id: int, language: str | None, *, small: bool, shared: bool) -> HttpResponse | None:
     copy = RemoteCopy.objects.filter(id=copy_id).first()
     with override(language):
@@ -106,7 +122,7 @@ def _answer(copy: RemoteCopy, *, small: bool, shared: bool) -> HttpResponse | No
         return None
     if copy.state == CopyState.FAILED:
         return _unreachable() if copy.failure == CopyFailure.UNREACHABLE else _missing()
-    # Profile pictures that do not move, and covers, have one file for both.
+    # Profile pictures and emojis that do not move, and covers, have one file for both.
     path = (copy.preview or ("" if copy.purpose == CopyPurpose.ATTACHMENT else copy.file)) if small else copy.file
     if not path:
         return _missing()

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from accounts.models import Account, CustomEmoji
-from accounts.serializers.account import file_url
+from accounts.serializers.account import emoji_urls
 from federation.documents.context import SECURITY, WEBFINGER, with_context
 from social.kernel import links
 from social.kernel.media import storage
@@ -120,10 +120,12 @@ def media_type_of(path: str) -> str:
 
 
 def emoji_object(emoji: CustomEmoji) -> dict[str, Any]:
-    """An Emoji in the `tag` of what shows it."""
+    """An emoji of this server, as it stands in the `tag` of what shows it."""
+    url, _still = emoji_urls(emoji)
     return {
         "id": links.web_url(f"/emojis/{emoji.id}"),
         "type": "Emoji",
         "name": f":{emoji.shortcode}:",
-        "icon": {"type": "Image", "mediaType": "image/png", "url": file_url(emoji.image, "", "")},
+        "updated": iso(emoji.updated_at),
+        "icon": {"type": "Image", "mediaType": media_type_of(url), "url": url},
     }

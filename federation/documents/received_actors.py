@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accounts.models.account import DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, USERNAME_LIMIT, ActorType
+from accounts.services.emojis import RemoteEmoji
 from federation.documents.reading import (
     Rejected,
     first,
@@ -20,6 +21,7 @@ from federation.documents.reading import (
     uri_of,
     web_uri,
 )
+from federation.documents.received_emojis import read_emojis
 from social.kernel.text.names import one_line
 from social.kernel.text.sanitize import sanitize
 
@@ -69,6 +71,7 @@ class ReceivedActor:
     image: str = ""
     image_description: str = ""
     fields: list[dict[str, Any]] = field(default_factory=list)
+    emojis: list[RemoteEmoji] = field(default_factory=list)
     also_known_as: list[str] = field(default_factory=list)
     attribution_domains: list[str] = field(default_factory=list)
 
@@ -96,7 +99,9 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     endpoints = document.get("endpoints")
     shared = web_uri(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else None
     keys, reference = _read_keys(document.get("publicKey"), uri)
+    name = one_line(text_of(document.get("name"), DISPLAY_NAME_LIMIT))
     summary = text_of(document.get("summary"), NOTE_LIMIT)
+    fields = _read_fields(document.get("attachment"))
     discoverable = document.get("discoverable")
     return ReceivedActor(
         uri=uri,
@@ -104,7 +109,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         username=username,
         inbox=inbox,
         acct=acct,
-        name=one_line(text_of(document.get("name"), DISPLAY_NAME_LIMIT)),
+        name=name,
         summary=summary,
         summary_html=sanitize(summary),
         url=link_of(document.get("url")) or uri,
@@ -122,7 +127,8 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         suspended=flag_of(document.get("suspended")),
         **_picture("icon", document.get("icon")),
         **_picture("image", document.get("image")),
-        fields=_read_fields(document.get("attachment")),
+        fields=fields,
+        emojis=read_emojis(document, name, summary, *(text for row in fields for text in (row["name"], row["value"]))),
         also_known_as=[found for item in many(document.get("alsoKnownAs"))[:LIST_LIMIT] if (found := web_uri(item))],
         attribution_domains=[
             text_of(item, 253) for item in many(document.get("attributionDomains"))[:LIST_LIMIT] if text_of(item, 253)

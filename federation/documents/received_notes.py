@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.utils.html import escape
 
 from accounts.models.tag import TAG_LIMIT
+from accounts.services.emojis import RemoteEmoji
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,
@@ -28,6 +29,7 @@ from federation.documents.reading import (
     uris_of,
     web_uri,
 )
+from federation.documents.received_emojis import read_emojis
 from social.kernel import clock
 from social.kernel.text.names import normalise_hashtag
 from social.kernel.text.sanitize import MAX_BYTES, sanitize
@@ -73,6 +75,7 @@ class ReceivedNote:
     mentioned: list[str] = field(default_factory=list)
     tags: list[tuple[str, str]] = field(default_factory=list)
     files: list[RemoteFile] = field(default_factory=list)
+    emojis: list[RemoteEmoji] = field(default_factory=list)
     # What it quotes; `legacy` when that is said without the word of FEP-044f.
     quoted: str | None = None
     legacy_quote: bool = False
@@ -117,10 +120,12 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         content = _converted(document, content, url)
     quoted = next((found for name in _QUOTES if (found := web_uri(document.get(name))) is not None), None)
     conversation = document.get("conversation") or document.get("context")
+    poll = _read_poll(document) if kind == "Question" else None
+    content = sanitize(content)
     return ReceivedNote(
         uri=uri,
         author_uri=authors[0],
-        content=sanitize(content),
+        content=content,
         summary=summary,
         sensitive=flag_of(document.get("sensitive")) or bool(summary),
         language=language,
@@ -134,12 +139,13 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         mentioned=_tagged(document, "Mention", MENTIONS_LIMIT),
         tags=_read_tags(document),
         files=_read_files(document),
+        emojis=read_emojis(document, content, summary, *(poll.options if poll is not None else ())),
         quoted=quoted,
         legacy_quote=quoted is not None and web_uri(document.get("quote")) is None,
         quote_authorization=web_uri(document.get("quoteAuthorization")),
         automatic_approval=_approving(document, "automaticApproval"),
         manual_approval=_approving(document, "manualApproval"),
-        poll=_read_poll(document) if kind == "Question" else None,
+        poll=poll,
     )
 
 

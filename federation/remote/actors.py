@@ -179,6 +179,7 @@ def _profile(received: ReceivedActor, found: webfinger.WebFingerResult, rule: Do
         note=received.summary,
         note_html=received.summary_html,
         fields=received.fields,
+        emojis=received.emojis if shows_pictures else (),
         locked=received.locked,
         discoverable=received.discoverable,
         indexable=received.indexable,

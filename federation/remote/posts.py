@@ -27,7 +27,7 @@ from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_rea
 from statuses.queries.statuses import list_statuses
 from statuses.services.quotes import store_authorization
 from statuses.services.receiving import publish_remote_status, revise_remote_status
-from statuses.services.storing import Composed, NewQuote, RemoteFile
+from statuses.services.storing import Composed, NewQuote
 
 QUIET_AFTER: Final = timedelta(hours=6)
 """A post that was fetched and is older is stored without telling anybody (contract, federation section 7 "Create")."""
@@ -145,12 +145,6 @@ def _answers_unknown(note: ReceivedNote) -> bool:
     return note.in_reply_to is not None and not is_own(note.in_reply_to) and find_post_by_uri(note.in_reply_to) is None
 
 
-def _files(note: ReceivedNote, author: Account) -> Sequence[RemoteFile]:
-    """The files of a post, none from a server whose media is refused."""
-    rule = rule_for(author.domain or "")
-    return () if rule is not None and rule.reject_media else note.files
-
-
 def compose_received(
     note: ReceivedNote, author: Account, recipient: Account | None = None, *, publish_event: bool = True
 ) -> Composed:
@@ -166,6 +160,8 @@ def compose_received(
     if any(account.local and account.id in silent for account in people.values()):
         visibility = with_silent_readers(visibility)
     parent = _readable_parent(note, author)
+    rule = rule_for(author.domain or "")
+    shows_pictures = rule is None or not rule.reject_media
     return Composed(
         author=author,
         content=note.content,
@@ -179,7 +175,8 @@ def compose_received(
         mentions=[account for account in people.values() if account.local or account.id not in silent],
         silent=silent,
         tags=note.tags,
-        files=_files(note, author),
+        files=note.files if shows_pictures else (),
+        emojis=note.emojis if shows_pictures else (),
         has_link="<a " in note.content and note.quoted is None,
         poll=note.poll,
         quote_policy=_quote_policy(note, author),

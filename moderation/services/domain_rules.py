@@ -18,6 +18,7 @@ from accounts.models.user import Permission
 from accounts.policies.sign_up import taken
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
+from accounts.services.emojis import remove_emojis
 from accounts.services.sanctions import apply_domain_rule
 from accounts.services.severing import sever_server
 from moderation.events import DomainRuleChanged, ServerSuspended
@@ -120,7 +121,8 @@ def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
 
 
 def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
-    """Have the accounts of a server obey the rule that counts for them now: BATCH_SIZE accounts for each event.
+    """Have the accounts of a server obey the rule that counts for them now: BATCH_SIZE accounts for each event. Of one whose
+    media is refused as many custom emojis are removed.
 
     When more are left, the event is published for those after, else ServerSuspended for a server that is. Each account is
     a transaction of its own.
@@ -138,11 +140,13 @@ def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
                 before=since,
                 cause=_cause(rule) if rule is not None else f"domain_rule:{event.since}",
             )
-        if len(people) >= BATCH_SIZE:
-            with transaction.atomic():
-                publish(DomainRuleChanged(domain=event.domain, since=event.since, after=people[-1][0]))
-            continue
         own = rule_for(event.domain)
+        are_left = own is not None and own.reject_media and remove_emojis(event.domain, BATCH_SIZE)
+        if are_left or len(people) >= BATCH_SIZE:
+            after = people[-1][0] if people else event.after
+            with transaction.atomic():
+                publish(DomainRuleChanged(domain=event.domain, since=event.since, after=after))
+            continue
         if own is not None and own.severity == DomainSeverity.SUSPEND:
             with transaction.atomic():
                 publish(ServerSuspended(domain=own.domain, rule_id=own.pk))

@@ -149,6 +149,6 @@ class PostBody:
         """Mentions among the addressed: those whom the text names."""
         return [account for account in self.addressed if not account["silent"]]
 
-    def texts(self, *, local: bool) -> tuple[str, str]:
-        """The texts that may hold emojis: what was typed here, or the HTML that came from elsewhere."""
-        return self.text if local else self.content, self.spoiler_text
+    def texts(self, *, local: bool) -> tuple[str, ...]:
+        """The texts that may hold emojis: what was typed here, or the HTML that came from elsewhere, and the poll's options."""
+        return (self.text if local else self.content, self.spoiler_text, *self.poll_options)

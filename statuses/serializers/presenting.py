@@ -228,9 +228,7 @@ def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
     context = {
         "account": shown["account"],
         "quote": shown["quote"],
-        "emojis": EmojiLookup(
-            (post.domain, [*body.texts(local=post.local), *body.poll_options]) for _post, body in versions
-        ),
+        "emojis": EmojiLookup((post.domain, body.texts(local=post.local)) for _post, body in versions),
         "sensitized": post.author.is_sensitized and viewer_id != post.account_id,
     }
     entities: list[dict[str, Any]] = StatusEditSerializer(versions, many=True, context=context).data

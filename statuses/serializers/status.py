@@ -291,7 +291,7 @@ class StatusEditSerializer(EntitySerializer):
     def to_representation(self, instance: tuple[Post, PostBody]) -> dict[str, Any]:
         post, body = instance
         emojis: EmojiLookup = self.context["emojis"]
-        texts = (*body.texts(local=post.local), *body.poll_options)
+        texts = body.texts(local=post.local)
         entity: dict[str, Any] = {
             "account": self.context["account"],
             "content": body.content,

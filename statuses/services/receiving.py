@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import connection, transaction
 from django.db.models import Min, Q
 
+from accounts.services.emojis import store_emojis
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from social.kernel.locks import lock
@@ -32,6 +33,7 @@ def publish_remote_status(*, new: Composed) -> Status | None:
         lock(f"status:{new.uri}")
         if Status.objects.filter(uri=new.uri).exists():
             return None
+        store_emojis(new.author.domain or "", new.emojis)
         if new.files:
             media = MediaAttachment.objects.bulk_create((_media(new, file) for file in new.files), batch_size=BATCH)
             new = replace(new, media_ids=[item.id for item in media])
@@ -50,6 +52,7 @@ def revise_remote_status(*, status_id: int, new: Composed, edited_at: datetime |
     quotes takes the place of the one before.
     """
     with transaction.atomic():
+        store_emojis(new.author.domain or "", new.emojis)
         status = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
         if status is None:
             return False

@@ -13,6 +13,7 @@ from django.db import IntegrityError, connection, transaction
 from accounts.models import Account, Tag
 from accounts.queries.relations import is_awaited
 from accounts.services.changing import count_status
+from accounts.services.emojis import RemoteEmoji
 from accounts.services.tags import count_featured_use, count_use, ensure_tags
 from social.kernel import clock
 from social.kernel.batches import BATCH
@@ -73,9 +74,9 @@ class RemoteFile:
 class Composed:
     """Content of a post, or of an edit of one, checked: made of a draft here, by federation of a document.
 
-    Of a remote one `uri` and `created_at` are given, its text is sanitised already, and `files` are its files; of one from
-    here those with `media_ids`. A `quote_policy` of None is nobody's in a new post, and the one before in an edit, which
-    leaves visibility, parent and quote as they are.
+    Of a remote one `uri` and `created_at` are given, its text is sanitised already, `files` are its files and `emojis`
+    those in its texts; of one from here the files are those with `media_ids`. A `quote_policy` of None is nobody's in a new
+    post, and the one before in an edit, which leaves visibility, parent and quote as they are.
     `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `tags` are
     (normalised, as written). `parent` is what it answers, never a boost; an unknown one is named by `in_reply_to_uri`.
     An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published. `answered_by` is the
@@ -97,6 +98,7 @@ class Composed:
     tags: Sequence[tuple[str, str]] = ()
     media_ids: Sequence[int] = ()
     files: Sequence[RemoteFile] = ()
+    emojis: Sequence[RemoteEmoji] = ()
     poll: PollDraft | RemotePoll | None = None
     quote_policy: int | None = None
     quote: NewQuote | None = None

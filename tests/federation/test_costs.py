@@ -42,6 +42,7 @@ PATHS: Final = [
     (DOCUMENT, "/actor"),
     (DOCUMENT, "/actor/outbox"),
     (DOCUMENT, "/users/alice"),
+    (DOCUMENT, "/emojis/{emoji}"),
     (DOCUMENT, "/users/alice/outbox"),
     (DOCUMENT, "/users/alice/outbox?page=true"),
     (DOCUMENT, "/users/alice/outbox?page=true&min_id=0"),
@@ -128,7 +129,8 @@ class World:
 
     def path(self, name: str) -> str:
         """The address with the ids of this world."""
-        return name.format(post=self.post.id, boost=self.boost.id, collection=self.collection.id)
+        emoji = CustomEmoji.objects.latest("id")
+        return name.format(post=self.post.id, boost=self.boost.id, collection=self.collection.id, emoji=emoji.id)
 
 
 def _ask(form: str, path: str) -> tuple[int, int]:
@@ -158,7 +160,7 @@ def test_what_anybody_may_fetch_takes_as_many_statements_for_much_as_for_little(
 
 
 def test_every_public_address_is_among_them() -> None:
-    known = [path.partition("?")[0].format(post=1, boost=1, collection=1)[1:] for _form, path in PATHS]
+    known = [path.partition("?")[0].format(post=1, boost=1, collection=1, emoji=1)[1:] for _form, path in PATHS]
     (router,) = (each for each in get_resolver().url_patterns if type(each).__name__ == "ApiRouter")
     public = [
         each for each in router.url_patterns if isinstance(each, URLPattern) and not isinstance(each, EndpointPattern)

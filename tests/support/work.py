@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from social.api import later
 from social.kernel.outbox import OutboxRow, drain
+from tests.support.client import Api
 
 
 def work(rounds: int = 20) -> int:
@@ -17,3 +21,15 @@ def work(rounds: int = 20) -> int:
         if not moved:
             break
     return done
+
+
+def show(address: str) -> Any:
+    """Ask for a file as somebody without a token does; what waits for the network is done meanwhile, as by a worker."""
+    waits: list[later.Wait] = []
+    answer = Api().client.get(address.removeprefix("http://social.localhost"), **{later.KEY: waits})  # type: ignore[arg-type]
+    if waits:
+        work()
+        found = waits[0].poll()
+        assert found is not None, "the file is fetched by now"
+        return found
+    return answer

@@ -242,6 +242,17 @@ def remote_picture(callers: Callers, size: int) -> Scene:
     )
 
 
+def remote_emoji(callers: Callers, size: int) -> Scene:
+    url = f"https://files.example/emoji{size}.png"
+    emoji = CustomEmoji.objects.create(shortcode=f"smile{size}", domain="files.example", remote_url=url)
+    digest, purpose = digest_of(CopyPurpose.EMOJI, url), CopyPurpose.EMOJI
+    RemoteCopy.objects.get_or_create(digest=digest, purpose=purpose, url=url, state=CopyState.READY, file="a.png")
+    return Scene(
+        ids={"id": emoji.id, "style": "original"},
+        foreign={"id": CustomEmoji.objects.create(shortcode=f"ours{size}", image="a.png").id},
+    )
+
+
 ROWS = [
     Row("POST api/v1/apps", new_application),
     Row("GET api/v1/apps/verify_credentials", nothing),
@@ -293,5 +304,6 @@ ROWS = [
     Row("POST api/v1/crypto/encrypted_messages/clear", read_messages),
     Row("GET api/v1/custom_emojis", emojis),
     Row("GET media_proxy/accounts/<account_id>/<picture>", remote_picture),
+    Row("GET media_proxy/emojis/<id>/<style>", remote_emoji),
 ]
 test_promises = battery(ROWS)

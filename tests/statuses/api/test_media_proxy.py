@@ -28,6 +28,7 @@ from tests.factories.statuses import follow, make_media, make_remote_media, make
 from tests.federation.remote_server import Answer, RemoteServer
 from tests.statuses.conftest import api_of
 from tests.support.client import Api
+from tests.support.work import show as _show
 from tests.support.work import work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
@@ -55,18 +56,6 @@ def _entity(media: MediaAttachment, viewer: Account) -> dict[str, Any]:
     answer = api_of(viewer).get(f"/api/v1/statuses/{media.status_id}")
     [found] = answer.json()["media_attachments"]
     return dict(found)
-
-
-def _show(address: str) -> Any:
-    """Ask as somebody without a token does; what waits for the network is done meanwhile, as by a worker."""
-    waits: list[later.Wait] = []
-    answer = Api().client.get(address.removeprefix("http://social.localhost"), **{later.KEY: waits})  # type: ignore[arg-type]
-    if waits:
-        work()
-        found = waits[0].poll()
-        assert found is not None, "the file is fetched by now"
-        return found
-    return answer
 
 
 def _shown(media_root: Path, answer: Any) -> bytes:

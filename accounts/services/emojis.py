@@ -1,0 +1,83 @@
+"""Writes custom emojis of other servers, as these describe them; those of this server are never touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Q
+
+from accounts.models import CustomEmoji
+from accounts.models.remote import CopyPurpose
+from accounts.services.remote_copies import forget_copies
+from social.kernel import clock
+from social.kernel.batches import BATCH
+
+EMOJIS_PER_SERVER: Final = 10_000
+"""How many emojis of one server are kept; what comes later is shown as its name."""
+
+
+@dataclass(frozen=True)
+class RemoteEmoji:
+    """An emoji as its server describes it; `updated_at` is None where it does not say when the picture was changed."""
+
+    shortcode: str
+    remote_url: str
+    uri: str | None = None
+    updated_at: datetime | None = None
+
+
+def store_emojis(domain: str, found: Sequence[RemoteEmoji]) -> bool:
+    """Write those emojis of a server that are new, or whose picture has changed; whether there were any.
+
+    In the caller's transaction, before it locks accounts or posts: rows of emojis come first everywhere. The copy of a
+    picture that has changed is removed, and made anew when somebody looks.
+    """
+    if not found:
+        return False
+    by_name = {emoji.shortcode: emoji for emoji in found}
+    rows = CustomEmoji.objects.filter(domain=domain, shortcode__one_of=by_name.keys())
+    known = {row.shortcode: row for row in rows}
+    changed = [row for name, row in sorted(known.items()) if _is_newer(by_name[name], row)]
+    forget_copies(purposes=[CopyPurpose.EMOJI], urls=[row.remote_url for row in changed])
+    for row in changed:
+        emoji = by_name[row.shortcode]
+        values = {"uri": emoji.uri, "remote_url": emoji.remote_url, "updated_at": emoji.updated_at or clock.now()}
+        CustomEmoji.objects.filter(id=row.id).update(**values)
+    new = [by_name[name] for name in sorted(by_name.keys() - known.keys())]
+    room = EMOJIS_PER_SERVER - CustomEmoji.objects.filter(domain=domain).count() if new else 0
+    CustomEmoji.objects.bulk_create(
+        (
+            CustomEmoji(
+                domain=domain,
+                shortcode=emoji.shortcode,
+                uri=emoji.uri,
+                remote_url=emoji.remote_url,
+                updated_at=emoji.updated_at or clock.now(),
+            )
+            for emoji in new[: max(room, 0)]
+        ),
+        ignore_conflicts=True,
+        batch_size=BATCH,
+    )
+    return bool(changed) or (bool(new) and room > 0)
+
+
+def _is_newer(emoji: RemoteEmoji, row: CustomEmoji) -> bool:
+    return emoji.remote_url != row.remote_url or (emoji.updated_at is not None and emoji.updated_at > row.updated_at)
+
+
+def remove_emojis(domain: str, limit: int) -> bool:
+    """Remove up to `limit` emojis of a server and its subdomains, with the copies of their pictures; whether some are left."""
+    # A server at a port of its own has it in its name.
+    below = Q(domain=domain) | Q(domain__endswith=f".{domain}") | Q(domain__startswith=f"{domain}:")
+    below |= Q(domain__contains=f".{domain}:")
+    with transaction.atomic():
+        rows = list(CustomEmoji.objects.filter(below).order_by("id")[: limit + 1])
+        chosen = rows[:limit]
+        CustomEmoji.objects.filter(id__one_of=[row.id for row in chosen]).delete()
+        forget_copies(purposes=[CopyPurpose.EMOJI], urls=[row.remote_url for row in chosen])
+    return len(rows) > limit
