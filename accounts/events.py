@@ -129,6 +129,14 @@ class ProfileUpdated(Event, key="account:{account_id}"):
     account_id: int
 
 
+class FeaturedTagChanged(Event, key="account:{account_id}"):
+    """An account shows a hashtag on its profile from now on, or no more."""
+
+    account_id: int
+    tag_id: int
+    local: bool
+
+
 class ProfileLinksChanged(Event, key="account:{account_id}"):
     """A local account shows links now that are not verified."""
 

@@ -84,13 +84,15 @@ class FetchKind(StrEnum):
     ACTOR = "actor"
     QUOTE = "quote"
     EDIT = "edit"
+    PINS = "pins"
+    PROFILE = "profile"
 
 
 class Fetch(WaitingRow):
     """A document to be fetched from `host`, once however many want it.
 
-    `uri` is the id of the post (of a quote that of the quoting one) or actor, or the number of the activity. `remaining` is
-    how many posts above this one may still be fetched for the activity that began it.
+    `uri` is the id of the post (of a quote that of the quoting one) or actor (of pins and a profile whose they are), or the
+    number of the activity. `remaining` is how many posts above this one may still be fetched for the activity that began it.
     """
 
     queue = "fetches"

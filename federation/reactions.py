@@ -6,12 +6,13 @@ from accounts.events import (
     AccountFollowed,
     AccountUnblocked,
     AccountUnfollowed,
+    FeaturedTagChanged,
     FollowRequested,
     ProfileUpdated,
 )
 from federation.events import ActivityReceived, FollowAnswerDue, ForwardingDue, QuoteAnswerDue
 from federation.inbound.fetch_queue import FETCHES, LOOKUPS
-from federation.outbound import distributing, forwarding, quoting
+from federation.outbound import distributing, featuring, forwarding, quoting
 from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
 from federation.tasks.processing import process_received
@@ -26,6 +27,7 @@ from statuses.events import (
     StatusDeleted,
     StatusEdited,
     StatusFavourited,
+    StatusPinChanged,
     StatusPublished,
     StatusUnfavourited,
 )
@@ -42,6 +44,8 @@ on(PollVoted, distributing.send_voted, queue=QUEUE, database=True)
 on(StatusDeleted, distributing.send_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusFavourited, distributing.send_favourited, queue=QUEUE, database=True, when=lambda event: not event.local)
 on(StatusUnfavourited, distributing.send_unfavourited, queue=QUEUE, database=True, when=lambda event: not event.local)
+on(StatusPinChanged, featuring.send_pins, queue=QUEUE, database=True, when=lambda event: event.local)
+on(FeaturedTagChanged, featuring.send_featured_tags, queue=QUEUE, database=True, when=lambda event: event.local)
 on(FollowRequested, distributing.send_follow_requested, queue=QUEUE, database=True)
 on(AccountFollowed, distributing.send_followed, queue=QUEUE, database=True)
 on(AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)

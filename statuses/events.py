@@ -125,6 +125,13 @@ class StatusUnfavourited(Event, key="status:{status_id}"):
     local: bool
 
 
+class StatusPinChanged(Event, key="status:{status_id}"):
+    """The author of a post has pinned it to the profile, or taken it off."""
+
+    status_id: int
+    local: bool
+
+
 class FiltersChanged(Event, key="account:{account_id}"):
     """An account has made, changed or deleted a filter, or what it looks for."""
 

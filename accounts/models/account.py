@@ -84,6 +84,7 @@ class Account(models.Model):
     followers_url = models.TextField(default="")
     following_url = models.TextField(default="")
     featured_url = models.TextField(default="")
+    featured_tags_url = models.TextField(default="")
     suspended_at = models.DateTimeField(null=True)
     suspension_origin = models.TextField(choices=SuspensionOrigin.choices, null=True)
     limited_at = models.DateTimeField(null=True)
@@ -127,6 +128,7 @@ class Account(models.Model):
                 featured_url=URI_LIMIT,
                 suspension_origin=WORD_LIMIT,
             ),
+            lengths("accounts_account_featured_tags_lengths", featured_tags_url=URI_LIMIT),
             models.UniqueConstraint(
                 Lower("username"), Lower(Coalesce("domain", Value(""))), name="accounts_account_address"
             ),

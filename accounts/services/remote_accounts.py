@@ -52,6 +52,7 @@ class RemoteProfile:
     followers_url: str = ""
     following_url: str = ""
     featured_url: str = ""
+    featured_tags_url: str = ""
     display_name: str = ""
     note: str = ""
     note_html: str = ""

@@ -14,7 +14,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext as _
 
-from accounts.events import ProfileUpdated, TagFollowed, TagUnfollowed
+from accounts.events import FeaturedTagChanged, TagFollowed, TagUnfollowed
 from accounts.models import Account, FeaturedTag, Tag, TagFollow, TagUse
 from accounts.models.tag import FEATURED_TAGS_LIMIT, TAG_LIMIT
 from accounts.models.user import Permission
@@ -108,7 +108,7 @@ def unfollow_tag(*, account_id: int, tag: Tag) -> None:
 def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
     """Show a hashtag on one's profile, with its `tag` loaded; whether it is new. One shown already is answered as it is.
 
-    Raises Invalid for what is no hashtag and for more than FEATURED_TAGS_LIMIT. Announces ProfileUpdated.
+    Raises Invalid for what is no hashtag and for more than FEATURED_TAGS_LIMIT. Announces FeaturedTagChanged.
     """
     shown = name.strip().removeprefix("#")
     if not is_hashtag(shown) or len(normalise_hashtag(shown)) > TAG_LIMIT:
@@ -123,25 +123,28 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
         if FeaturedTag.objects.filter(account=account).count() >= FEATURED_TAGS_LIMIT:
             raise Invalid.sentence(_("You have already featured the maximum number of hashtags"))
         made = FeaturedTag.objects.create(account=account, tag=tag, name=kept_spelling(tag.name, shown))
-        publish(ProfileUpdated(account_id=account.id))
+        publish(FeaturedTagChanged(account_id=account.id, tag_id=tag.id, local=account.local))
     return made, True
 
 
 def unfeature_tag(*, account: Account, featured_tag_id: int) -> None:
-    """Take a hashtag off one's profile. Raises NotFound, also for somebody else's. Announces ProfileUpdated."""
-    with transaction.atomic():
-        ended, _rows = FeaturedTag.objects.filter(id=featured_tag_id, account=account).delete()
-        if not ended:
-            raise NotFound
-        publish(ProfileUpdated(account_id=account.id))
+    """Take a hashtag off one's profile. Raises NotFound, also for somebody else's. Announces FeaturedTagChanged."""
+    if not _unfeature(account, FeaturedTag.objects.filter(id=featured_tag_id)):
+        raise NotFound
 
 
 def unfeature_tag_named(*, account: Account, tag: Tag) -> None:
-    """Take a hashtag off one's profile; one that is not on it is no error. Announces ProfileUpdated."""
+    """Take a hashtag off one's profile; one that is not on it is no error. Announces FeaturedTagChanged."""
+    _unfeature(account, FeaturedTag.objects.filter(tag__name=tag.name))
+
+
+def _unfeature(account: Account, rows: QuerySet[FeaturedTag]) -> bool:
     with transaction.atomic():
-        ended, _rows = FeaturedTag.objects.filter(account=account, tag_id=tag.id).delete()
-        if ended:
-            publish(ProfileUpdated(account_id=account.id))
+        lock(f"featured_tags:{account.id}")
+        ended = list(rows.filter(account=account).values_list("tag_id", flat=True))
+        rows.filter(account=account).delete()
+        publish(*(FeaturedTagChanged(account_id=account.id, tag_id=number, local=account.local) for number in ended))
+    return bool(ended)
 
 
 def set_use(featured: FeaturedTag, *, statuses_count: int, last_status_at: datetime | None) -> None:

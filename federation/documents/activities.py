@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts.models import Account
-from federation.documents.actors import iso
+from federation.documents.actors import featured_url, iso
 from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, addresses, followers_url_of, with_context
 from federation.documents.notes import load_notes, note_terms, quote_authorization_uri
 from statuses.policies.posts import Author, Post
@@ -243,6 +243,19 @@ def block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
 def undo_block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
     """The end of a block."""
     return _undo(f"{uri}/undo", account, block(account, uri, target_uri))
+
+
+def featuring(account: Account, target: str | dict[str, Any], *, shown: bool) -> dict[str, Any]:
+    """A post, by its id, or a Hashtag is on the account's profile from now on, or no more. It has no id (contract, federation
+    section 7).
+    """
+    activity = {
+        "type": "Add" if shown else "Remove",
+        "actor": account.uri,
+        "target": featured_url(account),
+        "object": target,
+    }
+    return with_context(activity, ["Hashtag"] if isinstance(target, dict) else [])
 
 
 def flag(sender: Account, uri: str, content: str, object_uris: Sequence[str]) -> dict[str, Any]:

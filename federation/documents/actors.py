@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts.models import Account, CustomEmoji
+from accounts.models import Account, CustomEmoji, Tag
 from accounts.serializers.account import emoji_urls
 from federation.documents.context import SECURITY, WEBFINGER, with_context
 from social.kernel import links
@@ -22,6 +22,11 @@ def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def featured_url(account: Account) -> str:
+    """The collection of an account's pinned posts."""
+    return f"{account.uri}/collections/featured"
+
+
 def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> dict[str, Any]:
     """A local account. While suspended for a time it is blank and says so; `emojis` are those in its texts."""
     suspended = account.suspended
@@ -33,7 +38,7 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
         "followers": f"{uri}/followers",
         "inbox": f"{uri}/inbox",
         "outbox": f"{uri}/outbox",
-        "featured": f"{uri}/collections/featured",
+        "featured": featured_url(account),
         "featuredTags": f"{uri}/collections/tags",
         "preferredUsername": account.username,
         "name": account.username if suspended else account.display_name or account.username,
@@ -102,6 +107,11 @@ def _hashtags(note: str) -> list[dict[str, str]]:
 def hashtag(name: str) -> dict[str, str]:
     """A Hashtag of a post or a bio."""
     return {"type": "Hashtag", "href": links.tag_url(name), "name": f"#{name}"}
+
+
+def featured_tag(account: Account, tag: Tag, shown: str) -> dict[str, str]:
+    """A Hashtag on a profile, as it is spelt there (contract, federation section 2)."""
+    return {"type": "Hashtag", "href": links.tagged_url(account.page_url, tag.name), "name": f"#{shown}"}
 
 
 def _fields(account: Account) -> list[dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from federation.documents.context import ACTIVITY_STREAMS, with_context
@@ -25,10 +25,10 @@ def collection(
     return document
 
 
-def whole(uri: str, items: Sequence[Any], *, ordered: bool = True) -> dict[str, Any]:
+def whole(uri: str, items: Sequence[Any], *, ordered: bool = True, terms: Iterable[str] = ()) -> dict[str, Any]:
     """A collection with everything in it."""
     kind, name = ("OrderedCollection", "orderedItems") if ordered else ("Collection", "items")
-    return {"@context": ACTIVITY_STREAMS, "id": uri, "type": kind, "totalItems": len(items), name: list(items)}
+    return with_context({"id": uri, "type": kind, "totalItems": len(items), name: list(items)}, terms)
 
 
 def page(

@@ -59,6 +59,7 @@ class ReceivedActor:
     followers: str = ""
     following: str = ""
     featured: str = ""
+    featured_tags: str = ""
     keys: Sequence[ReceivedKey] = ()
     key_reference: str | None = None
     locked: bool = False
@@ -118,6 +119,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         followers=_own(document.get("followers"), uri),
         following=_own(document.get("following"), uri),
         featured=_own(document.get("featured"), uri),
+        featured_tags=_own(document.get("featuredTags"), uri),
         keys=keys,
         key_reference=reference,
         locked=flag_of(document.get("manuallyApprovesFollowers")),

@@ -16,6 +16,7 @@ from federation.remote.actors import refresh_if_stale
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.lookups import ask_for
 from federation.remote.posts import fetch_again, find_or_fetch_post
+from federation.remote.profiles import read_pins, read_profile
 from federation.remote.quotes import resolve_quote
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.runner import Failed, Job, Steps, WaitingRow, Work
@@ -50,6 +51,10 @@ def _work(row: Fetch) -> None:
             act_upon(row.activity_id)
     elif row.kind == FetchKind.ACTOR:
         refresh_if_stale(row.uri)
+    elif row.kind == FetchKind.PINS:
+        read_pins(row.uri)
+    elif row.kind == FetchKind.PROFILE:
+        read_profile(row.uri)
     elif row.kind == FetchKind.QUOTE:
         resolve_quote(row.uri, remaining=row.remaining)
     elif row.kind == FetchKind.EDIT:

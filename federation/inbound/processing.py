@@ -14,7 +14,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, transacti
 
 from federation.documents.reading import Rejected, many, parse, uri_of
 from federation.events import ActivityReceived
-from federation.inbound import flag, forwarded, interactions, posts, quotes, relationships, undo
+from federation.inbound import featuring, flag, forwarded, interactions, posts, quotes, relationships, undo
 from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
 from federation.remote.actors import is_stale
@@ -38,6 +38,7 @@ Handler = Callable[[Incoming], object]
 
 HANDLERS: Final[Mapping[str, Handler]] = {
     "Accept": relationships.handle_accept,
+    "Add": featuring.handle_add,
     "Announce": interactions.handle_announce,
     "Block": relationships.handle_block,
     "Create": posts.handle_create,
@@ -47,6 +48,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "Like": interactions.handle_like,
     "QuoteRequest": quotes.handle_request,
     "Reject": relationships.handle_reject,
+    "Remove": featuring.handle_remove,
     "Undo": undo.handle,
     "Update": posts.handle_update,
 }

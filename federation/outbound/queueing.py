@@ -47,7 +47,7 @@ def enqueue(
     activity = OutboundActivity.objects.create(
         account=account,
         type=str(document["type"]),
-        uri=str(document["id"]),
+        uri=str(document.get("id", "")),
         body=orjson.dumps(document).decode(),
     )
     send(activity, inboxes=inboxes, key=key, due_at=due_at)

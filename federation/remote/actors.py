@@ -20,6 +20,7 @@ from federation.models import Tombstone
 from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import is_own
+from federation.remote.requests import request_profile
 from moderation.models import DomainRule, DomainSeverity
 from moderation.queries.blocks import is_closed_to, rule_for
 from social.kernel import clock
@@ -50,7 +51,7 @@ def fetch_actor(uri: str, *, deadline: float = DEADLINE) -> Account:
     if is_own(uri):
         raise Rejected("the actor would be one of ours")
     received = _with_key(read_actor(fetch_document(uri, deadline=deadline)), deadline)
-    return keep_actor(received, _confirmed(received, deadline))
+    return _keep_fetched(received, deadline)
 
 
 def find_or_fetch(uri: str, *, deadline: float = DEADLINE) -> Account:
@@ -96,7 +97,14 @@ def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
         raise Rejected("the actor does not list the key")
     if is_own(received.uri):
         raise Rejected("the actor would be one of ours")
-    return keep_actor(received, _confirmed(received, deadline))
+    return _keep_fetched(received, deadline)
+
+
+def _keep_fetched(received: ReceivedActor, deadline: float) -> Account:
+    """Keep an actor that was fetched, for the first time or again, and have the rest of its profile looked at."""
+    account = keep_actor(received, _confirmed(received, deadline))
+    request_profile(account)
+    return account
 
 
 def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
@@ -175,6 +183,7 @@ def _profile(received: ReceivedActor, found: webfinger.WebFingerResult, rule: Do
         followers_url=received.followers,
         following_url=received.following,
         featured_url=received.featured,
+        featured_tags_url=received.featured_tags,
         display_name=received.name,
         note=received.summary,
         note_html=received.summary_html,

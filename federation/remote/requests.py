@@ -55,6 +55,13 @@ def request_actor(account: Account) -> None:
     _request(Fetch(kind=FetchKind.ACTOR, uri=account.uri, host=origin_of(account.uri) or ""))
 
 
+def request_profile(account: Account) -> None:
+    """Have looked at what hangs on the profile of a remote account."""
+    host = origin_of(account.uri) or ""
+    wanted = {FetchKind.PINS: account.featured_url, FetchKind.PROFILE: account.featured_tags_url}
+    enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, url in wanted.items() if host and url))
+
+
 def request_for(activity: InboundActivity, host: str) -> None:
     """Have an activity worked off where documents can be waited for; the first is on `host`.
 

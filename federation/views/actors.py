@@ -7,18 +7,21 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account, Follow
 from accounts.queries.emojis import EmojiLookup, account_texts
+from accounts.queries.relations import load_relations
+from accounts.queries.tags import list_featured_tags
 from accounts.serializers.account import counters
 from accounts.services.key_pairs import keys_of
 from federation.documents import activities, collections
 from federation.documents.actors import actor as actor_document
+from federation.documents.actors import featured_tag, featured_url
 from federation.documents.actors import instance_actor as instance_actor_document
-from federation.documents.notes import note_terms
+from federation.documents.notes import load_notes, note_terms
 from federation.remote.signing import instance_actor as find_instance_actor
 from federation.views.negotiation import Wanted, document, not_acceptable, reads, redirect, refusal, wanted
 from federation.views.reading import find_local_account, signer_of
 from social.kernel import links
 from social.kernel.ids import parse_id
-from statuses.models import Status
+from statuses.models import Pin, Status
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, OPEN_VISIBILITIES
 from statuses.queries.posts import load_posts
 from statuses.queries.statuses import list_statuses
@@ -143,11 +146,22 @@ def _outbox_page(request: HttpRequest, uri: str, posts: QuerySet[Status]) -> dic
 
 @reads
 def featured(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/collections/featured`: pinned posts."""
-    return document(collections.whole(f"{find_local_account(username).uri}/collections/featured", []))
+    """`/users/:username/collections/featured`: pinned posts, those for followers by their ids only."""
+    account, signer = find_local_account(username), signer_of(request)
+    pins = Pin.objects.filter(account=account).order_by("-id")
+    if signer is not None and load_relations(signer.id, [account.id]).is_blocked_by(account.id):
+        pins = pins.none()
+    posts = load_posts(pins.values_list("status_id", flat=True))
+    notes = load_notes(post for post in posts if post.visibility in OPEN_VISIBILITIES)
+    terms = dict.fromkeys(term for item in notes.values() for term in note_terms(item))
+    items = [notes.get(post.id, post.object_uri) for post in posts]
+    return document(collections.whole(featured_url(account), items, terms=terms), private=signer is not None)
 
 
 @reads
 def featured_tags(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/collections/tags`: featured hashtags."""
-    return document(collections.whole(f"{find_local_account(username).uri}/collections/tags", [], ordered=False))
+    account = find_local_account(username)
+    items = [featured_tag(account, row.tag, row.name) for row in list_featured_tags(account)]
+    uri = f"{account.uri}/collections/tags"
+    return document(collections.whole(uri, items, ordered=False, terms=["Hashtag"]))

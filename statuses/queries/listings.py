@@ -45,7 +45,7 @@ _CONDITIONS: Final = {
     "exclude_reblogs": " AND s.reblog_of_id IS NULL",
     "exclude_direct": f" AND NOT {ADDRESSED_POST}",
 }
-# At most `statuses.services.interactions.PINS_LIMIT` are, so they are always read whole.
+# At most `statuses.services.pins.PINS_LIMIT` are, so they are always read whole.
 _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
 _PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
 _TAGGED: Final = (

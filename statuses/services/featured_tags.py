@@ -1,11 +1,17 @@
-"""Shows a hashtag on a profile, with the number of posts that carry it already."""
+"""Shows a hashtag on a profile, with the number of posts that carry it already; also as another server says of its people."""
 
 from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
 
 from django.db import transaction
 
 from accounts.models import Account, FeaturedTag
 from accounts.services.tags import feature_tag, set_use
+from social.kernel.errors import Invalid
+from social.kernel.locks import lock
+from social.kernel.text.names import normalise_hashtag
 from statuses.queries.tags import load_use
 
 
@@ -17,3 +23,16 @@ def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
             count, last = load_use(account.id, featured.tag_id)
             set_use(featured, statuses_count=count, last_status_at=last)
     return featured
+
+
+def keep_featured_tags(*, account: Account, names: Sequence[str]) -> None:
+    """Have exactly these hashtags on the profile of an account of another server; what is none, or one too many, is left
+    out.
+    """
+    with transaction.atomic():
+        lock(f"featured_tags:{account.id}")
+        wanted = {normalise_hashtag(name.removeprefix("#")) for name in names}
+        FeaturedTag.objects.filter(account=account).exclude(tag__name__one_of=wanted).delete()
+        for name in names:
+            with contextlib.suppress(Invalid):
+                feature_used_tag(account=account, name=name)

@@ -1,4 +1,4 @@
-"""Likes, bookmarks, boosts and pins posts, mutes their threads, and takes it back.
+"""Likes, bookmarks and boosts posts, mutes their threads, and takes it back.
 
 Every one may be repeated without effect. Taking back is always allowed to who has done it, even when the post cannot be
 read any more; to anybody else such a post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
@@ -10,22 +10,21 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.utils.translation import gettext as _
 
 from accounts.models import Account, User
 from accounts.policies.relations import Relations
 from accounts.queries.relations import load_relations
 from accounts.services.changing import count_status
 from social.kernel import clock
-from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.errors import Forbidden, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
-from statuses.models import Bookmark, ConversationMute, Pin, Status
+from statuses.models import Bookmark, ConversationMute, Status
 from statuses.policies.audience import may_favourite, may_reblog
 from statuses.policies.posts import Post
 from statuses.policies.publishing import REBLOG_CHOICES, choose_visibility
-from statuses.policies.visibility import FOLLOWER_VISIBILITIES, boost_visibility
+from statuses.policies.visibility import boost_visibility
 from statuses.queries.statuses import find_existing, load_existing, require_readable
 from statuses.services.changing import bump, lock_status
 from statuses.services.deleting import delete_status
@@ -212,43 +211,6 @@ def _one_id(sql: str, parameters: Any) -> int | None:
         cursor.execute(sql, parameters)
         row = cursor.fetchone()
     return None if row is None else int(row[0])
-
-
-PINS_LIMIT: Final = 5
-"""Pinned posts of an account (contract, behaviours section 7 "Pins")."""
-
-
-def pin_status(*, account_id: int, status: Post) -> None:
-    """Pin a post that the account may read, newest pin first.
-
-    Raises Invalid with every reason that holds: not one's own, a boost, only for the addressed, PINS_LIMIT pinned already; and
-    for a post that is pinned already (contract, parameters section 3 "Other status calls"). NotFound when it was deleted
-    meanwhile.
-    """
-    with transaction.atomic():
-        lock(f"pins:{account_id}")
-        pinned = set(Pin.objects.filter(account_id=account_id).values_list("status_id", flat=True))
-        reasons = []
-        if status.original is not None:
-            reasons.append(_("A boost cannot be pinned"))
-        if status.proper.account_id != account_id:
-            reasons.append(_("Someone else's post cannot be pinned"))
-        if status.visibility not in FOLLOWER_VISIBILITIES:
-            reasons.append(_("Posts that are only visible to mentioned users cannot be pinned"))
-        if len(pinned) >= PINS_LIMIT:
-            reasons.append(_("You have already pinned the maximum number of posts"))
-        if reasons:
-            raise Invalid.sentence(", ".join(reasons))
-        if status.id in pinned:
-            raise Invalid(_("Duplicate record"))
-        if not lock_status(status.id):
-            raise NotFound
-        Pin.objects.create(account_id=account_id, status_id=status.id)
-
-
-def unpin_status(*, account_id: int, status: Post) -> None:
-    """Take a post off the account's profile. May be repeated; somebody else's pins stay."""
-    Pin.objects.filter(account_id=account_id, status_id=status.id).delete()
 
 
 def mute_conversation(*, account_id: int, status: Post) -> None:

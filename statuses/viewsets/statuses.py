@@ -66,14 +66,13 @@ from statuses.services.interactions import (
     bookmark_status,
     favourite_status,
     mute_conversation,
-    pin_status,
     reblog_status,
     unbookmark_status,
     unfavourite_status,
     unmute_conversation,
-    unpin_status,
     unreblog_status,
 )
+from statuses.services.pins import pin_status, unpin_status
 from statuses.services.publishing import publish_status
 from statuses.services.quotes import change_quote_policy, revoke_quote
 from statuses.services.scheduling import cancel_status, reschedule_status, schedule_status

@@ -11,11 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver
 
-from accounts.models import Account, Collection, CollectionItem, CustomEmoji
+from accounts.models import Account, Collection, CollectionItem, CustomEmoji, FeaturedTag, Tag
 from accounts.services.following import FollowChange, follow_account
 from social.api.routing import EndpointPattern
 from social.kernel import redis
-from statuses.models import PreviewCard, Status, StatusCard
+from statuses.models import Pin, PreviewCard, Status, StatusCard
 from statuses.policies.polls import PollDraft
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import (
@@ -102,6 +102,8 @@ class World:
         """More of everything, by people of their own."""
         for _ in range(number):
             bob, yan = make_user().account, make_remote(avatar_remote_url="https://files.example/yan.png")
+            tag = Tag.objects.create(name=f"shown{bob.id}", display_name=f"shown{bob.id}")
+            FeaturedTag.objects.create(account=self.alice, tag=tag, name=tag.name)
             CustomEmoji.objects.create(shortcode=f"e{bob.id}", image="emoji.png")
             for one, other in ((bob, self.alice), (self.alice, bob)):
                 follow_account(account=one, target=other, change=FollowChange())
@@ -126,6 +128,7 @@ class World:
         make_status(author, f"{text} I go on", reply_to=post)
         StatusCard.objects.create(status=make_status(author, "a card", reply_to=reply_to), card=self.card, url="x")
         edit(post, f"{text} edited", media_ids=(rose.id,))
+        Pin.objects.create(account=author, status=post)
 
     def path(self, name: str) -> str:
         """The address with the ids of this world."""

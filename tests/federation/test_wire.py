@@ -125,6 +125,7 @@ def world(elsewhere: RemoteServer) -> Iterator[World]:
 
 NOT_KEPT = "answered, and not kept"
 NO_FOLLOW = "rejected: the answer is about no follow of ours"
+NO_FEATURED = "rejected: the collection is not that of what the actor features"
 NO_PROFILE = "rejected: only the actor's own profile and posts are updated"
 # What is not "done". By section 7 of the contract: kinds that are not acted upon (yet) are answered and ignored; an answer
 # is to a Follow that waits, by its id.
@@ -134,9 +135,12 @@ REFUSED = {
     "accept_quote_request": NO_FOLLOW,
     "reject_feature_request": NO_FOLLOW,
     "reject_quote_request": NO_FOLLOW,
+    **dict.fromkeys(("add_featured_collection", "add_featured_item", "remove_featured_collection"), NO_FEATURED),
     "follow_relay": "rejected: the account is not of this server",
     "update_featured_collection": NO_PROFILE,
-} | {name: NOT_KEPT for name in POSTS if name.startswith(("add_", "remove_")) or name in ("feature_request", "move")}
+    "feature_request": NOT_KEPT,
+    "move": NOT_KEPT,
+}
 
 
 def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world: World) -> None:

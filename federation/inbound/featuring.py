@@ -1,0 +1,48 @@
+"""Acts upon Add and Remove: what an actor shows on its profile (contract, federation section 7)."""
+
+from __future__ import annotations
+
+from accounts.queries.tags import named_tag
+from accounts.services.tags import unfeature_tag_named
+from federation.documents.reading import Rejected, same_origin, uri_of
+from federation.documents.received_collections import hashtag_of
+from federation.inbound.incoming import Incoming
+from federation.remote.posts import find_or_fetch_post
+from federation.remote.references import find_post_by_uri
+from statuses.queries.posts import load_posts
+from statuses.services.featured_tags import feature_used_tag
+from statuses.services.pins import pin_remote_status, unpin_status
+
+
+def handle_add(incoming: Incoming) -> None:
+    """A post or a hashtag is on the actor's profile from now on. A post that is unknown here is fetched."""
+    name = _featured_hashtag(incoming)
+    if name is not None:
+        feature_used_tag(account=incoming.actor, name=name)
+        return
+    uri = incoming.needed_object_uri()
+    if not same_origin(uri, incoming.actor.uri):
+        raise Rejected("the post is of another server")
+    status = find_or_fetch_post(uri, publish_event=False, ancestors=0)
+    if status.account_id != incoming.actor.id:
+        raise Rejected("the post is another author's")
+    pin_remote_status(account_id=incoming.actor.id, status_id=status.id)
+
+
+def handle_remove(incoming: Incoming) -> None:
+    """A post or a hashtag is on the actor's profile no more."""
+    name = _featured_hashtag(incoming)
+    if name is not None:
+        unfeature_tag_named(account=incoming.actor, tag=named_tag(name))
+        return
+    status = find_post_by_uri(incoming.needed_object_uri())
+    for post in load_posts([status.id] if status is not None else ()):
+        unpin_status(account_id=incoming.actor.id, status=post)
+
+
+def _featured_hashtag(incoming: Incoming) -> str | None:
+    """The hashtag that the activity is about; None for a post. Raises Rejected when it is not about the actor's profile."""
+    target = uri_of(incoming.document.get("target"))
+    if not target or target != incoming.actor.featured_url:
+        raise Rejected("the collection is not that of what the actor features")
+    return hashtag_of(incoming.document.get("object"))

@@ -1,0 +1,96 @@
+"""Pins posts to the profile of their author, and takes them off; also as another server says of its people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from social.kernel.errors import Invalid, NotFound
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from statuses.events import StatusPinChanged
+from statuses.models import Pin, Status
+from statuses.policies.posts import Post
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES
+from statuses.services.changing import lock_status
+
+PINS_LIMIT: Final = 5
+"""Pinned posts of an account (contract, behaviours section 7 "Pins")."""
+
+
+def pin_status(*, account_id: int, status: Post) -> None:
+    """Pin a post that the account may read, newest pin first.
+
+    Raises Invalid with every reason that holds: not one's own, a boost, only for the addressed, PINS_LIMIT pinned already; and
+    for a post that is pinned already (contract, parameters section 3 "Other status calls"). NotFound when it was deleted
+    meanwhile. Announces StatusPinChanged.
+    """
+    with transaction.atomic():
+        lock(f"pins:{account_id}")
+        pinned = set(Pin.objects.filter(account_id=account_id).values_list("status_id", flat=True))
+        reasons = []
+        if status.original is not None:
+            reasons.append(_("A boost cannot be pinned"))
+        if status.proper.account_id != account_id:
+            reasons.append(_("Someone else's post cannot be pinned"))
+        if status.visibility not in FOLLOWER_VISIBILITIES:
+            reasons.append(_("Posts that are only visible to mentioned users cannot be pinned"))
+        if len(pinned) >= PINS_LIMIT:
+            reasons.append(_("You have already pinned the maximum number of posts"))
+        if reasons:
+            raise Invalid.sentence(", ".join(reasons))
+        if status.id in pinned:
+            raise Invalid(_("Duplicate record"))
+        if not lock_status(status.id):
+            raise NotFound
+        Pin.objects.create(account_id=account_id, status_id=status.id)
+        publish(StatusPinChanged(status_id=status.id, local=status.local))
+
+
+def unpin_status(*, account_id: int, status: Post) -> None:
+    """Take a post off the account's profile. May be repeated; somebody else's pins stay. Announces StatusPinChanged."""
+    with transaction.atomic():
+        lock(f"pins:{account_id}")
+        ended, _rows = Pin.objects.filter(account_id=account_id, status_id=status.id).delete()
+        if ended:
+            publish(StatusPinChanged(status_id=status.id, local=status.local))
+
+
+def keep_pins(*, account_id: int, status_ids: Sequence[int]) -> None:
+    """Have exactly these posts of an account of another server pinned, newest pin first; at most PINS_LIMIT.
+
+    What is not the account's own, is a boost, is for the addressed only or was deleted meanwhile is left out.
+    """
+    with transaction.atomic():
+        lock(f"pins:{account_id}")
+        _write_pins(account_id, status_ids)
+
+
+def pin_remote_status(*, account_id: int, status_id: int) -> None:
+    """Pin a post of an account of another server in front of the others, as `keep_pins` does; once."""
+    with transaction.atomic():
+        lock(f"pins:{account_id}")
+        before = _pinned(account_id)
+        if status_id not in before:
+            _write_pins(account_id, [status_id, *before])
+
+
+def _write_pins(account_id: int, status_ids: Sequence[int]) -> None:
+    pinnable = Status.objects.filter(
+        id__one_of=status_ids, account_id=account_id, reblog_of=None, visibility__in=FOLLOWER_VISIBILITIES
+    )
+    found = set(pinnable.values_list("id", flat=True))
+    chosen = [number for number in dict.fromkeys(status_ids) if number in found][:PINS_LIMIT]
+    wanted = [number for number in chosen if lock_status(number)]
+    if wanted == _pinned(account_id):
+        return
+    Pin.objects.filter(account_id=account_id).delete()
+    for number in reversed(wanted):
+        Pin.objects.create(account_id=account_id, status_id=number)
+
+
+def _pinned(account_id: int) -> list[int]:
+    return list(Pin.objects.filter(account_id=account_id).order_by("-id").values_list("status_id", flat=True))
