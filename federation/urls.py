@@ -31,6 +31,7 @@ if apps.is_installed("federation"):
         re_path(_USER + r"/collections/featured/?$", actors.featured),
         re_path(_USER + r"/collections/tags/?$", actors.featured_tags),
         re_path(_USER + r"/quote_authorizations/(?P<id>[0-9]{1,19})/?$", posts.quote_authorization),
+        re_path(r"^contexts/(?P<account_id>[0-9]{1,19})-(?P<status_id>[0-9]{1,19})/?$", posts.context),
         re_path(_POST + r"/?$", posts.post),
         re_path(_POST + r"/activity/?$", posts.activity),
         re_path(_POST + r"/replies/?$", posts.replies),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from django.conf import settings
-
 from accounts.models import CustomEmoji
 from accounts.models.account import acct_of
 from accounts.queries.emojis import EmojiLookup
@@ -14,7 +12,6 @@ from accounts.queries.relations import load_nearby_pairs
 from federation.documents.actors import emoji_object, hashtag, iso
 from federation.documents.context import PUBLIC, addresses, followers_url_of, with_context
 from social.kernel import clock, links
-from social.kernel.ids import moment_of
 from social.kernel.media import storage
 from statuses.models import MediaAttachment, Poll, QuoteState
 from statuses.policies.polls import has_ended
@@ -38,8 +35,8 @@ def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
     """
     found = {post.id: post for post in posts}
     bodies = load_bodies(found)
-    answered = (post.in_reply_to_id for post in found.values() if post.in_reply_to_id is not None)
-    parents = {parent.id: parent.object_uri for parent in load_posts(answered)}
+    answered = {post.in_reply_to_id for post in found.values() if post.in_reply_to_id is not None}
+    above = {post.id: post for post in load_posts(answered.union(body.thread_root_id for body in bodies.values()))}
     emojis = EmojiLookup((None, body.texts(local=True)) for body in bodies.values())
     replies = load_self_replies(found, SELF_REPLIES)
     polls = load_polls([post.id for post in found.values() if post.poll_id is not None])
@@ -49,7 +46,8 @@ def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
         number: note(
             found[number],
             body,
-            parent_uri=parents.get(found[number].in_reply_to_id or 0, body.in_reply_to_uri),
+            parent_uri=_parent_uri(above.get(found[number].in_reply_to_id or 0), body),
+            root=above.get(body.thread_root_id, found[number]),
             poll=polls.get(number),
             emojis=emojis.find(None, *body.texts(local=True)),
             self_replies=replies[number],
@@ -68,17 +66,20 @@ def note(
     body: PostBody,
     *,
     parent_uri: str | None,
+    root: Post,
     poll: Poll | None,
     emojis: Iterable[CustomEmoji],
-    self_replies: Iterable[int],
+    self_replies: Sequence[int],
     addressed: Sequence[str],
 ) -> dict[str, Any]:
-    """The document of a post without its @context; `parent_uri` is the id of what it answers. `addressed` are the ids of the
+    """The document of a post without its @context; `parent_uri` is the id of what it answers, `root` the first post
+    of the thread that is known. `addressed` are the ids of the
     accounts that it is sent to: whom it mentions, of a limited author those who follow the author, or have asked to
     (contract, federation section 6).
     """
     uri, author = post.object_uri, post.author
     visibility = allowed_visibility(post.visibility, limited=author.is_limited)
+    conversation = body.conversation_uri or context_uri(root.account_id, root.id)
     to, cc = addresses(visibility, followers_url_of(author), addressed)
     return {
         "id": uri,
@@ -94,7 +95,8 @@ def note(
         "sensitive": post.sensitive or author.is_sensitized,
         "atomUri": uri,
         "inReplyToAtomUri": parent_uri,
-        "conversation": body.conversation_uri or _conversation(body.thread_root_id),
+        "conversation": conversation,
+        **({"context": conversation} if conversation.startswith(("https://", "http://")) else {}),
         "content": body.content,
         **({"contentMap": {post.language: body.content}} if post.language else {}),
         **({} if poll is None else _question(poll)),
@@ -102,7 +104,7 @@ def note(
         "interactionPolicy": {"canQuote": {"automaticApproval": _may_quote(post)}},
         "attachment": [_attachment(media) for media in body.media],
         "tag": _tags(body, emojis),
-        "replies": _replies(uri, [links.status_uri(author.username, number) for number in self_replies]),
+        "replies": _replies(uri, author.username, self_replies),
         "likes": {"id": f"{uri}/likes", "type": "Collection", "totalItems": post.favourites_count},
         "shares": {"id": f"{uri}/shares", "type": "Collection", "totalItems": post.reblogs_count},
     }
@@ -180,9 +182,13 @@ def quote_authorization_uri(author_uri: str, number: int) -> str:
     return f"{author_uri}/quote_authorizations/{number}"
 
 
-def _conversation(thread_root_id: int) -> str:
-    day = moment_of(thread_root_id).date().isoformat()
-    return f"tag:{settings.LOCAL_DOMAIN},{day}:objectId={thread_root_id}:objectType=Conversation"
+def context_uri(account_id: int, status_id: int) -> str:
+    """The id of the conversation that begins with a post of an account (contract, federation section 2)."""
+    return links.web_url(f"/contexts/{account_id}-{status_id}")
+
+
+def _parent_uri(parent: Post | None, body: PostBody) -> str | None:
+    return body.in_reply_to_uri if parent is None else parent.object_uri
 
 
 def _tags(body: PostBody, emojis: Iterable[CustomEmoji]) -> list[dict[str, Any]]:
@@ -212,15 +218,17 @@ def _attachment(media: MediaAttachment) -> dict[str, Any]:
     return document
 
 
-def _replies(uri: str, items: list[str]) -> dict[str, Any]:
+def _replies(uri: str, username: str, self_replies: Sequence[int]) -> dict[str, Any]:
+    """The first answers of the author; the page of those after them, or else of other people's, comes next."""
     collection = f"{uri}/replies"
+    following = f"min_id={self_replies[-1]}" if self_replies else "only_other_accounts=true"
     return {
         "id": collection,
         "type": "Collection",
         "first": {
             "type": "CollectionPage",
             "partOf": collection,
-            "next": f"{collection}?page=true",
-            "items": items,
+            "next": f"{collection}?{following}&page=true",
+            "items": [links.status_uri(username, number) for number in self_replies],
         },
     }

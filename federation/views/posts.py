@@ -6,18 +6,19 @@ from django.http import HttpRequest, HttpResponse
 
 from federation.documents import activities, collections
 from federation.documents.context import with_context
-from federation.documents.notes import load_notes, note_document, note_terms
+from federation.documents.notes import context_uri, load_notes, note_document, note_terms
 from federation.views.negotiation import Wanted, alternate, document, not_acceptable, reads, redirect, wanted
 from federation.views.reading import find_deleted, find_local_account, find_shown_post, signer_of
 from social.kernel import links
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
-from statuses.models import Quote, QuoteState
+from statuses.models import Quote, QuoteState, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.posts import load_posts
-from statuses.queries.statuses import find_post, list_statuses
+from statuses.queries.statuses import find_post, list_conversation, list_statuses
 
 REPLIES_PER_PAGE = 60
+CONVERSATION_PER_PAGE = 60
 
 
 @reads
@@ -110,3 +111,28 @@ def replies(request: HttpRequest, username: str, id: str) -> HttpResponse:
     return document(
         with_context({"id": uri, "type": "Collection", "first": inner}, list(terms)), private=signer_id is not None
     )
+
+
+@reads
+def context(request: HttpRequest, account_id: str, status_id: str) -> HttpResponse:
+    """`/contexts/:account_id-:status_id`: the posts that anybody may read of the conversation that a post belongs to.
+
+    A conversation without one is 404, as if there were none.
+    """
+    signer = signer_of(request)
+    viewer_id = signer.id if signer is not None else None
+    start = Status.objects.filter(id=parse_id(status_id) or 0, account_id=parse_id(account_id) or 0)
+    post = require_found(start.select_related("account").first())
+    uri = context_uri(post.account_id, post.id)
+    after = parse_id(request.GET.get("min_id")) or 0
+    ids = list_conversation(post.thread_root_id, viewer_id, after, CONVERSATION_PER_PAGE)
+    if not ids and not after:
+        raise NotFound
+    following = f"{uri}?page=true&min_id={ids[-1]}" if len(ids) == CONVERSATION_PER_PAGE else None
+    name = f"{uri}?page=true" + (f"&min_id={after}" if after else "")
+    items = [item.object_uri for item in load_posts(ids)]
+    found = collections.page(name, uri, items, next_uri=following, ordered=False)
+    if request.GET.get("page") != "true":
+        first = {key: value for key, value in found.items() if key not in ("@context", "id")}
+        found = with_context({"id": uri, "type": "Collection", "attributedTo": post.account.uri, "first": first})
+    return document(found, private=viewer_id is not None)

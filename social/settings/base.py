@@ -279,11 +279,11 @@ SERIALIZER_QUERIES_FORBIDDEN = False
 # Served without cookies, sessions and forms; errors there are JSON.
 SESSIONLESS_PATHS = (
     r"/(?:api(?:/|$)|oauth/(?:token(?:/info)?|revoke|introspect|userinfo)/?$|\.well-known/|nodeinfo/|inbox/?$|users/"
-    r"|actor(?:/|$)|emojis/|media_proxy/|media/|system/|health(?:/|$)|metrics/?$)"
+    r"|actor(?:/|$)|contexts/|emojis/|media_proxy/|media/|system/|health(?:/|$)|metrics/?$)"
 )
 CORS_URLS_REGEX = (
     r"/(?:api/|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|@|users/|actor(?:/|$)|inbox/?$"
-    r"|emojis/|media_proxy/|media/|system/)"
+    r"|contexts/|emojis/|media_proxy/|media/|system/)"
 )
 CORS_PREFLIGHT_MAX_AGE = 86400
 CORS_ALLOW_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]

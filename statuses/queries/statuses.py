@@ -21,6 +21,7 @@ from social.kernel.text.markup import plain
 from statuses.models import Poll, Status
 from statuses.policies.audience import can_see, visible_to
 from statuses.policies.posts import Post
+from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.history import load_earlier_words
 from statuses.queries.page import select
 from statuses.queries.posts import load_bodies, load_posts
@@ -29,6 +30,16 @@ from statuses.queries.posts import load_bodies, load_posts
 def list_statuses(viewer_id: int | None) -> QuerySet[Status]:
     """List the posts the viewer may read."""
     return Status.objects.filter(visible_to(viewer_id))
+
+
+def list_conversation(root_id: int, viewer_id: int | None, after: int, limit: int) -> list[int]:
+    """List the ids above `after` of the posts in a thread that the viewer, and everybody, may read, oldest first, at most
+    `limit`; without an `after` the thread's first known post comes before all. Two queries at most.
+    """
+    open_posts = list_statuses(viewer_id).filter(visibility__in=OPEN_VISIBILITIES, reblog_of=None)
+    found = open_posts.filter(thread_id=root_id, id__gt=after).order_by("id").values_list("id", flat=True)[:limit]
+    first = [] if after else open_posts.filter(id=root_id).values_list("id", flat=True)
+    return [*first, *found][:limit]
 
 
 def find_post(status_id: Any, viewer_id: int | None) -> Post:

@@ -59,6 +59,7 @@ PATHS: Final = [
     (DOCUMENT, "/users/alice/statuses/{post}/replies?page=true"),
     (DOCUMENT, "/users/alice/statuses/{post}/replies?page=true&only_other_accounts=true"),
     (DOCUMENT, "/users/alice/statuses/{post}/likes"),
+    (DOCUMENT, "/contexts/{alice}-{post}"),
     (DOCUMENT, "/users/alice/statuses/{post}/shares"),
     (DOCUMENT, "/@alice"),
     (DOCUMENT, "/@alice/{post}"),
@@ -133,7 +134,8 @@ class World:
     def path(self, name: str) -> str:
         """The address with the ids of this world."""
         emoji = CustomEmoji.objects.latest("id")
-        return name.format(post=self.post.id, boost=self.boost.id, collection=self.collection.id, emoji=emoji.id)
+        post, boost, collection = self.post.id, self.boost.id, self.collection.id
+        return name.format(post=post, boost=boost, collection=collection, emoji=emoji.id, alice=self.alice.id)
 
 
 def _ask(form: str, path: str) -> tuple[int, int]:
@@ -163,7 +165,9 @@ def test_what_anybody_may_fetch_takes_as_many_statements_for_much_as_for_little(
 
 
 def test_every_public_address_is_among_them() -> None:
-    known = [path.partition("?")[0].format(post=1, boost=1, collection=1, emoji=1)[1:] for _form, path in PATHS]
+    known = [
+        path.partition("?")[0].format(post=1, boost=1, collection=1, emoji=1, alice=1)[1:] for _form, path in PATHS
+    ]
     (router,) = (each for each in get_resolver().url_patterns if type(each).__name__ == "ApiRouter")
     public = [
         each for each in router.url_patterns if isinstance(each, URLPattern) and not isinstance(each, EndpointPattern)
