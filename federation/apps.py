@@ -23,12 +23,16 @@ class FederationConfig(AppConfig):
         from federation.outbound.archiving import register_parts
         from federation.outbound.queueing import is_delivering
         from federation.remote.lookups import RemoteAddresses, RemoteDocuments
+        from federation.remote.threads import RemoteThreads
+        from statuses.ports import remote_threads
         from timelines.ports import remote_objects
 
         if remote_accounts.find() is None:
             remote_accounts.plug(RemoteAddresses())
         if remote_objects.find() is None:
             remote_objects.plug(RemoteDocuments())
+        if remote_threads.find() is None:
+            remote_threads.plug(RemoteThreads())
         # What it has sent is its own: it is believed of nobody else.
         merging.register("received activities", None, ("federation.InboundActivity", "actor"))
         register_parts()

@@ -52,5 +52,9 @@ class FetchesDue(Event):
     """Wake-up for fetches; several of them do no more than one."""
 
 
+class ThreadsDue(Event):
+    """Wake-up for the steps of reading threads; several of them do no more than one."""
+
+
 class LookupsDue(Event):
     """Wake-up for lookups; several of them do no more than one."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account
-from federation.events import DeliveriesDue, FetchesDue, LookupsDue
+from federation.events import DeliveriesDue, FetchesDue, LookupsDue, ThreadsDue
 from social.kernel import clock
 from social.kernel.lengths import (
     ADDRESS_LIMIT,
@@ -22,6 +23,7 @@ from social.kernel.lengths import (
     lengths,
 )
 from social.kernel.runner import WaitingRow
+from statuses.models import Status
 
 
 class InboundActivity(models.Model):
@@ -114,6 +116,58 @@ class Fetch(WaitingRow):
             ),
             models.UniqueConstraint(fields=["kind", "uri"], name="federation_fetch_once"),
         ]
+
+
+class ThreadWalk(models.Model):
+    """Reading of the thread around a post of another server, begun for somebody who opened it.
+
+    `found` counts posts that were unknown here; `posts` and `pages` are marks of what was asked for: its budget, and what
+    keeps it from going round in circles.
+    """
+
+    status = models.OneToOneField(Status, on_delete=models.CASCADE, related_name="+")
+    begun_at = models.DateTimeField(default=clock.now, db_index=True)
+    found = models.PositiveIntegerField(default=0)
+    posts = ArrayField(models.BigIntegerField(), default=list)
+    pages = ArrayField(models.BigIntegerField(), default=list)
+
+    def __str__(self) -> str:
+        return f"thread of {self.status_id}"
+
+
+class StepKind(StrEnum):
+    """Steps of reading a thread: a post and the answers that it names, a page of answers, a post above."""
+
+    POST = "post"
+    PAGE = "page"
+    ABOVE = "above"
+
+
+class ThreadStep(WaitingRow):
+    """A document that is to be fetched for a thread; of a page, `remaining` is how many posts of its collection still count."""
+
+    queue = "threads"
+    due = ThreadsDue
+
+    walk = models.ForeignKey(ThreadWalk, on_delete=models.CASCADE, related_name="steps", db_index=False)
+    kind = models.TextField()
+    uri = models.TextField()
+    remaining = models.PositiveSmallIntegerField(default=0)
+
+    class Meta(WaitingRow.Meta):
+        constraints = [
+            lengths(
+                "federation_threadstep_lengths",
+                last_error=MESSAGE_LIMIT,
+                kind=WORD_LIMIT,
+                uri=ADDRESS_LIMIT,
+                host=HOST_LIMIT,
+            ),
+            models.UniqueConstraint(fields=["walk", "uri"], name="federation_threadstep_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.uri}"
 
 
 class Lookup(WaitingRow):

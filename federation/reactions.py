@@ -11,7 +11,7 @@ from accounts.events import (
     ProfileUpdated,
 )
 from federation.events import ActivityReceived, FollowAnswerDue, ForwardingDue, QuoteAnswerDue
-from federation.inbound.fetch_queue import FETCHES, LOOKUPS
+from federation.inbound.fetch_queue import FETCHES, LOOKUPS, THREADS
 from federation.outbound import distributing, featuring, forwarding, quoting
 from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
@@ -62,4 +62,5 @@ on(ReportFiled, send_reports, queue=QUEUE, database=True, when=lambda event: eve
 on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)
 DELIVERIES.subscribe()
 FETCHES.subscribe()
+THREADS.subscribe()
 LOOKUPS.subscribe()

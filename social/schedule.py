@@ -37,6 +37,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "forget-processed-activities": _every("federation.inbound.processing.forget_processed", hours=1),
     "forget-reviews-of-trends": _every("timelines.services.trends.forget_reviews", hours=1),
     "forget-tag-uses": _every("accounts.services.tags.forget_old_uses", hours=1),
+    "forget-threads": _every("federation.remote.threads.forget_walks", hours=1),
     "forget-undone-activities": _every("federation.inbound.processing.forget_undone", hours=1),
     "note-absent-people": _every("timelines.services.presence.note_absent_people", hours=1),
     "queue-summaries": _every("notifications.senders.mails.queue_summaries", hours=1),

@@ -42,6 +42,7 @@ NOTES: Final = frozenset({"Note", "Question"})
 CONVERTED: Final = frozenset({"Image", "Audio", "Video", "Article", "Page", "Event"})
 TYPES: Final = NOTES | CONVERTED
 ATTACHMENTS_LIMIT: Final = 4
+REPLIES_LIMIT: Final = 5
 MENTIONS_LIMIT: Final = 100
 TAGS_LIMIT: Final = 100
 SUMMARY_LIMIT: Final = 10_000
@@ -83,6 +84,8 @@ class ReceivedNote:
     automatic_approval: list[str] = field(default_factory=list)
     manual_approval: list[str] = field(default_factory=list)
     poll: RemotePoll | None = None
+    # The first answers of its own server that it names.
+    replies: list[str] = field(default_factory=list)
 
     @property
     def addressed(self) -> list[str]:
@@ -146,7 +149,14 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         automatic_approval=_approving(document, "automaticApproval"),
         manual_approval=_approving(document, "manualApproval"),
         poll=poll,
+        replies=_read_replies(document.get("replies"), uri),
     )
+
+
+def _read_replies(collection: Any, uri: str) -> list[str]:
+    page = collection.get("first") if isinstance(collection, Mapping) else None
+    named = uris_of(page.get("items") or page.get("orderedItems")) if isinstance(page, Mapping) else []
+    return [answer for answer in named if same_origin(answer, uri)][:REPLIES_LIMIT]
 
 
 def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:

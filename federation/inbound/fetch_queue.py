@@ -11,13 +11,14 @@ from typing import Final, TypeVar
 from accounts.queries.accounts import by_address
 from federation.documents.reading import Rejected
 from federation.inbound.processing import act_upon
-from federation.models import Fetch, FetchKind, Lookup
+from federation.models import Fetch, FetchKind, Lookup, ThreadStep
 from federation.remote.actors import refresh_if_stale
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.lookups import ask_for
 from federation.remote.posts import fetch_again, find_or_fetch_post
 from federation.remote.profiles import read_pins, read_profile
 from federation.remote.quotes import resolve_quote
+from federation.remote.threads import take_step
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.runner import Failed, Job, Steps, WaitingRow, Work
 
@@ -71,4 +72,5 @@ def _look_up(row: Lookup) -> None:
 
 
 FETCHES: Final = Work(Fetch, lambda jobs: (_fetch(job, _work) for job in jobs))
+THREADS: Final = Work(ThreadStep, lambda jobs: (_fetch(job, take_step) for job in jobs))
 LOOKUPS: Final = Work(Lookup, lambda jobs: (_fetch(job, _look_up) for job in jobs))

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-from federation.documents.reading import Rejected, origin_of, parse, uri_of
+from federation.documents.reading import Rejected, kinds_of, origin_of, parse, same_origin, uri_of
 from federation.remote.signing import server_signer
 from moderation.queries.blocks import is_closed_to
 from social.kernel.errors import Unavailable
@@ -122,6 +122,19 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
             raise Rejected("the document is called something else than where it is")
     if origin_of(url) != origin_of(name):
         raise Rejected("the document is of another server than the one that answered")
+    return document
+
+
+_COLLECTIONS: Final = frozenset({"Collection", "OrderedCollection", "CollectionPage", "OrderedCollectionPage"})
+
+
+def fetch_collection(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
+    """The collection, or the page of one, at this address; its server must be the one that answers. Raises as
+    `fetch_document`.
+    """
+    document, url = _get(uri, deadline)
+    if not same_origin(url, uri) or _COLLECTIONS.isdisjoint(kinds_of(document)):
+        raise Rejected("the document is no collection of the server that was asked")
     return document
 
 

@@ -17,7 +17,7 @@ from federation.models import Tombstone
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import find_accounts_by_uri, find_post_by_uri, is_own
-from federation.remote.requests import ANCESTORS, request_post, request_quote
+from federation.remote.requests import ANCESTORS, request_posts, request_quote
 from moderation.queries.blocks import rule_for
 from social.kernel import clock
 from social.kernel.locks import lock
@@ -85,8 +85,9 @@ def keep_note(
     """Store a post that was read and whose author is `author`; the post, known or new, None for a deleted one.
 
     `recipient` is the local account in whose own inbox it arrived, whom its addressing may not name. What it answers is
-    fetched in the background when it is unknown here, and what that answers, up to `ancestors` posts. Raises Rejected
-    when it was deleted before it came, or its author is suspended or one of ours.
+    fetched in the background when it is unknown here, and what that answers, up to `ancestors` posts; and, unless that is
+    0, the first answers that it names. Raises Rejected when it was deleted before it came, or its author is suspended or
+    one of ours.
     """
     if author.local or author.uri != note.author_uri:
         raise Rejected("the post is not its author's")
@@ -99,7 +100,8 @@ def keep_note(
         status = publish_remote_status(new=new)
         if status is not None and ancestors > 0:
             if _answers_unknown(note):
-                request_post(str(note.in_reply_to), remaining=ancestors - 1)
+                request_posts([str(note.in_reply_to)], remaining=ancestors - 1)
+            request_posts(note.replies, remaining=0)
             look_at_quote(status, remaining=ancestors - 1)
     if status is not None:
         return status

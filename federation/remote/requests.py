@@ -5,6 +5,7 @@ Each function asks for one thing once however many want it. What waits for one s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -27,9 +28,11 @@ ANCESTORS: Final = 20
 CACHED: Final = timedelta(minutes=3, seconds=20)
 
 
-def request_post(uri: str, *, remaining: int) -> None:
-    """Have a post fetched that is unknown here, and up to `remaining` posts above it."""
-    _request(Fetch(kind=FetchKind.POST, uri=uri, host=origin_of(uri) or "", remaining=remaining))
+def request_posts(uris: Iterable[str], *, remaining: int) -> None:
+    """Have posts fetched that may be unknown here, and up to `remaining` posts above each."""
+    hosts = {uri: origin_of(uri) for uri in uris}
+    rows = [Fetch(kind=FetchKind.POST, uri=uri, host=host, remaining=remaining) for uri, host in hosts.items() if host]
+    enqueue(*rows)
 
 
 def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:

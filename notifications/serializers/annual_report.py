@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.serializers.account import present_counted_accounts
-from notifications.models import AnnualReport
 from notifications.queries.annual_reports import ReportPage
+from social.api.async_refresh import AsyncRefresh
 from social.api.serializers import EntitySerializer
 from statuses.serializers.presenting import present_by_id
 
@@ -41,9 +41,11 @@ class AnnualReportStateSerializer(EntitySerializer):
 
 
 class AsyncRefreshSerializer(EntitySerializer):
-    """AsyncRefresh: how far the making of a report is."""
+    """AsyncRefresh: how far the work behind an answer is."""
 
-    def to_representation(self, instance: AnnualReport) -> dict[str, Any]:
+    def to_representation(self, instance: AsyncRefresh) -> dict[str, Any]:
         """The entity."""
-        status = "running" if instance.data is None else "finished"
-        return {"async_refresh": {"id": str(instance.id), "status": status}}
+        entity: dict[str, Any] = {"id": str(instance.id), "status": "running" if instance.running else "finished"}
+        if instance.result_count is not None:
+            entity["result_count"] = instance.result_count
+        return {"async_refresh": entity}

@@ -22,9 +22,13 @@ from notifications.serializers.annual_report import (
 )
 from notifications.services.annual_reports import mark_read, request_report
 from social.api.access import user
+from social.api.async_refresh import AsyncRefresh
 from social.api.declarations import EMPTY, Endpoint
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
+from social.kernel.errors import NotFound, require_found
+from statuses.ports import remote_threads
+from statuses.queries.statuses import find_post
 
 _RETRY_SECONDS: Final = 2
 
@@ -65,13 +69,24 @@ class AnnualReportsViewSet(ApiViewSet):
         return _reply({}, report, status=200 if report is None else 202)
 
     def refresh(self, request: Request, id: int) -> HttpResponse:
-        """Show how far the making of a report is."""
-        return reply(AsyncRefreshSerializer(find_requested(self.account_id, id)).data)
+        """State of the making of one of one's reports, or of the fetching of the thread around a post."""
+        try:
+            found = _state_of(find_requested(self.account_id, id))
+        except NotFound:
+            found = _thread_around(find_post(id, self.account_id).proper.id)
+        return reply(AsyncRefreshSerializer(found).data)
+
+
+def _thread_around(status_id: int) -> AsyncRefresh:
+    threads = remote_threads.find()
+    return require_found(threads.find(status_id) if threads is not None else None)
+
+
+def _state_of(report: AnnualReport) -> AsyncRefresh:
+    return AsyncRefresh(report.id, running=report.data is None)
 
 
 def _reply(body: Any, report: AnnualReport | None, *, status: int = 200) -> HttpResponse:
     """The answer, with the header that says how to ask again while the report is made."""
-    if report is None or report.data is not None:
-        return reply(body, status=status)
-    running = f'id="{report.id}", retry={_RETRY_SECONDS}'
-    return reply(body, status=status, headers={"Mastodon-Async-Refresh": running})
+    headers = _state_of(report).headers(_RETRY_SECONDS) if report is not None else {}
+    return reply(body, status=status, headers=headers)

@@ -95,6 +95,19 @@ TERMS: Final[dict[str, Terms]] = {
     "fetches": Terms(
         "documents of other servers", at_once=100, per_host=2, slice_seconds=30.0, row_seconds=20.0, lease=90.0
     ),
+    # Apart from other fetches: a long thread must not take the place of what was sent to this server.
+    "threads": Terms(
+        "answers to posts of other servers that somebody reads",
+        at_once=50,
+        per_host=2,
+        slice_seconds=20.0,
+        row_seconds=20.0,
+        lease=60.0,
+        threads=1,
+        attempts=2,
+        lifetime=timedelta(hours=1),
+        kept=timedelta(minutes=15),
+    ),
     # Its one thread sleeps between the turns of a host. What waits has its time also after an outage of ours.
     "lookups": Terms(
         "people of other servers whom lists and pages name",

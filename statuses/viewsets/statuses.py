@@ -15,12 +15,14 @@ from social.api.access import any_token, optional_user, user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.limits import family, limited
 from social.api.pagination import ByCursor, Limit, Page
+from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
 from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.ids import parse_id
 from statuses.models import ScheduledStatus, Status
 from statuses.policies.audience import THREAD
+from statuses.ports import remote_threads
 from statuses.queries.authors import find_author
 from statuses.queries.listings import (
     find_scheduled,
@@ -78,6 +80,8 @@ from statuses.services.quotes import change_quote_policy, revoke_quote
 from statuses.services.scheduling import cancel_status, reschedule_status, schedule_status
 from statuses.viewsets.attachments import TEXT_BODY_LIMIT
 
+#: Seconds after which a client may ask how far the fetching of a thread is.
+_RETRY_SECONDS = 3
 _ACCOUNT_PAGES = ByCursor(Limit(40, 80), prev="since_id")
 IDS_LIMIT = 20
 
@@ -186,11 +190,18 @@ class StatusesViewSet(ApiViewSet):
         find_post(id, self.account_id)
         raise NotFound(_("Not Found"))
 
-    def context(self, request: Request, id: int) -> Any:
-        """`GET /api/v1/statuses/:id/context`: what it answers, and what answers it."""
-        context = load_context(find_post(id, self.viewer_id), self.viewer_id)
+    def context(self, request: Request, id: int) -> HttpResponse:
+        """`GET /api/v1/statuses/:id/context`: what it answers, and what answers it, as far as that is known here.
+
+        For somebody signed in, more of a post of another server is asked for, and the header says so.
+        """
+        post = find_post(id, self.viewer_id)
+        context = load_context(post, self.viewer_id)
         entities = present_by_id(context.page)
-        return ContextSerializer(context, context={"statuses": entities}).data
+        threads = remote_threads.find() if self.viewer_id is not None and not post.proper.local else None
+        refresh = threads.refresh(post.proper.id) if threads is not None else None
+        body = ContextSerializer(context, context={"statuses": entities}).data
+        return reply(body, headers=refresh.headers(_RETRY_SECONDS) if refresh is not None else {})
 
     def favourited_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/favourited_by`."""

@@ -1,0 +1,145 @@
+"""Reads the thread around a post of another server as its servers tell it: step by step, within a budget, for somebody who
+has opened it.
+
+Source: contract, federation section 13; security row 34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from hashlib import blake2b
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import F
+
+from federation.documents.reading import Rejected, origin_of, same_origin, uri_of, uris_of
+from federation.documents.received_notes import read_note
+from federation.models import StepKind, ThreadStep, ThreadWalk
+from federation.remote.actors import find_or_fetch
+from federation.remote.fetching import fetch_collection, fetch_document
+from federation.remote.posts import keep_note, look_at_quote
+from federation.remote.references import find_post_by_uri, is_own
+from social.api.async_refresh import AsyncRefresh
+from social.kernel import clock
+from social.kernel.runner import enqueue
+from statuses.models import Status
+
+POSTS_LIMIT: Final = 1000
+PAGES_LIMIT: Final = 500
+COLLECTION_LIMIT: Final = 500
+YOUNG: Final = timedelta(minutes=5)
+"""Answers to a younger post have hardly come anywhere."""
+PAUSE: Final = timedelta(minutes=15)
+
+
+class RemoteThreads:
+    """Threads as `statuses.ports.RemoteThreads` asks for them."""
+
+    def refresh(self, status_id: int) -> AsyncRefresh | None:
+        """See `statuses.ports.RemoteThreads`."""
+        state = self.find(status_id)
+        if state is None and _begin(status_id):
+            state = self.find(status_id)
+        return state if state is not None and state.running else None
+
+    def find(self, status_id: int) -> AsyncRefresh | None:
+        """See `statuses.ports.RemoteThreads`."""
+        walk = ThreadWalk.objects.filter(status_id=status_id).first()
+        if walk is None:
+            return None
+        running = walk.steps.filter(dead_at=None).exists()
+        if not running and clock.now() - walk.begun_at > PAUSE:
+            return None
+        return AsyncRefresh(status_id, running, walk.found)
+
+
+@transaction.atomic
+def _begin(status_id: int) -> bool:
+    """Begin to read a thread; False for a post that is young or not for everybody, and when somebody else has just begun."""
+    post = Status.objects.get(id=status_id)
+    if not post.is_public or clock.now() - post.created_at < YOUNG:
+        return False
+    walk, is_new = ThreadWalk.objects.select_for_update().get_or_create(status=post)
+    if not is_new and clock.now() - walk.begun_at <= PAUSE:
+        return False
+    walk.begun_at, walk.found, walk.posts, walk.pages = clock.now(), 0, [], []
+    walk.save()
+    walk.steps.all().delete()
+    _ask(walk.id, StepKind.POST, [str(post.uri)])
+    top = Status.objects.filter(id=post.path[0]).first()
+    if top is not None and top.in_reply_to_uri:
+        _ask(walk.id, StepKind.ABOVE, [top.in_reply_to_uri])
+    return True
+
+
+def take_step(step: ThreadStep) -> None:
+    """Fetch what one step is about, keep the post, and note what is to be fetched next. Idempotent.
+
+    A post is kept when it answers one that is known here, whoever names it. Raises Rejected, Missing, and Unavailable when a
+    server could not be reached. Never inside a transaction.
+    """
+    if step.kind == StepKind.PAGE:
+        _read_page(step, fetch_collection(step.uri), step.remaining)
+        return
+    document = fetch_document(step.uri)
+    note = read_note(document)
+    if find_post_by_uri(note.uri) is None:
+        is_answer = note.in_reply_to is not None and find_post_by_uri(note.in_reply_to) is not None
+        if step.kind == StepKind.POST and not is_answer:
+            raise Rejected("the post answers nothing that is known here")
+        author = find_or_fetch(note.author_uri)
+        status = keep_note(note, author, publish_event=False, ancestors=0)
+        if status is None:
+            raise Rejected("the post was deleted")
+        look_at_quote(status, remaining=0)
+        ThreadWalk.objects.filter(id=step.walk_id).update(found=F("found") + 1)
+    if step.kind == StepKind.ABOVE:
+        _ask(step.walk_id, StepKind.ABOVE, [note.in_reply_to] if note.in_reply_to else [])
+    else:
+        _read_page(step, document.get("replies"), COLLECTION_LIMIT)
+
+
+def _read_page(step: ThreadStep, value: Any, remaining: int) -> None:
+    """Ask for the posts that a collection or one of its pages names, and for its next page, which is on the same server."""
+    page = value
+    # A collection with its first page in it.
+    if isinstance(value, Mapping) and isinstance(value.get("first"), Mapping):
+        page = value["first"]
+    following = uri_of(page)
+    if isinstance(page, Mapping):
+        items = uris_of(page.get("items") or page.get("orderedItems"), remaining)
+        _ask(step.walk_id, StepKind.POST, items)
+        remaining -= len(items)
+        following = uri_of(page.get("next") or page.get("first"))
+    if following is not None and remaining > 0 and same_origin(following, step.uri):
+        _ask(step.walk_id, StepKind.PAGE, [following], remaining=remaining)
+
+
+@transaction.atomic
+def _ask(walk_id: int, kind: StepKind, uris: Iterable[str], *, remaining: int = 0) -> None:
+    """Note what is to be fetched for a thread, each thing once, as far as its budget reaches."""
+    walk = ThreadWalk.objects.select_for_update().filter(id=walk_id).first()
+    if walk is None:
+        return
+    seen, limit = (walk.pages, PAGES_LIMIT) if kind is StepKind.PAGE else (walk.posts, POSTS_LIMIT)
+    known, steps = set(seen), []
+    for uri in uris:
+        host, mark = origin_of(uri), _mark(uri)
+        if host is not None and mark not in known and len(seen) < limit and not is_own(uri):
+            known.add(mark)
+            seen.append(mark)
+            steps.append(ThreadStep(walk=walk, kind=kind, uri=uri, host=host, remaining=remaining))
+    walk.save(update_fields=["posts", "pages"])
+    enqueue(*steps)
+
+
+def _mark(uri: str) -> int:
+    return int.from_bytes(blake2b(uri.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
+
+
+def forget_walks(older_than: timedelta = timedelta(days=1)) -> int:
+    """Remove what is remembered of threads that were read a while ago; how many."""
+    removed, _rows = ThreadWalk.objects.filter(begun_at__lt=clock.now() - older_than).delete()
+    return removed

@@ -1,0 +1,25 @@
+"""Ports by which this app asks an app above it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from social.api.async_refresh import AsyncRefresh
+from social.kernel.ports import Port
+
+
+class RemoteThreads(Protocol):
+    """Has the answers to posts of other servers fetched in the background."""
+
+    def refresh(self, status_id: int) -> AsyncRefresh | None:
+        """Have what is above and below a post of another server fetched, if that was not done lately; how far it is while
+        it goes on, else None.
+        """
+        ...
+
+    def find(self, status_id: int) -> AsyncRefresh | None:
+        """State of that for the post with this id; None when it was not asked for lately."""
+        ...
+
+
+remote_threads: Port[RemoteThreads] = Port("statuses.ports.remote_threads")

@@ -1,0 +1,164 @@
+"""Who opens a post of another server gets the thread around it from its servers, soon after and within bounds (contract,
+federation section 13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, User
+from federation.models import ThreadStep, ThreadWalk
+from federation.remote import threads
+from federation.remote.actors import fetch_actor
+from social.kernel import clock
+from statuses.models import Status
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import make_remote_status, make_status
+from tests.federation.activities import deal, introduced
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+HEADER = "Mastodon-Async-Refresh"
+
+
+@pytest.fixture
+def reader() -> User:
+    return make_user("reader")
+
+
+@pytest.fixture
+def api(reader: User) -> Api:
+    return Api(make_token(reader))
+
+
+@pytest.fixture
+def other(elsewhere: RemoteServer) -> Iterator[RemoteServer]:
+    with RemoteServer().running() as server:
+        yield server
+
+
+def known(zoe: RemotePerson, note: dict[str, Any], age: timedelta = timedelta(hours=1)) -> Status:
+    """A post of Zoe's that is known here, and served there."""
+    zoe.home.serve(note)
+    return make_remote_status(
+        fetch_actor(zoe.uri),
+        uri=note["id"],
+        created_at=clock.now() - age,
+        in_reply_to_uri=note.get("inReplyTo"),
+    )
+
+
+def collection(uri: str, *items: Any, **page: Any) -> dict[str, Any]:
+    return {
+        "replies": {
+            "id": f"{uri}/replies",
+            "type": "Collection",
+            "first": {"type": "CollectionPage", "partOf": f"{uri}/replies", "items": list(items), **page},
+        }
+    }
+
+
+def read(api: Api, status: Status) -> tuple[list[str], list[str], str | None]:
+    answer = api.get(f"/api/v1/statuses/{status.id}/context")
+    assert answer.status_code == 200
+    above, below = ([one["uri"] for one in answer.json()[name]] for name in ("ancestors", "descendants"))
+    return above, below, answer.headers.get(HEADER)
+
+
+def test_the_thread_is_answered_at_once_and_complete_when_the_refresh_has_ended(
+    elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, api: Api
+) -> None:
+    yan, xan = other.person("yan"), elsewhere.person("xan")
+    start = elsewhere.serve(xan.note("<p>start</p>", number=1))
+    middle = elsewhere.serve(xan.note("<p>middle</p>", number=2, inReplyTo=start["id"]))
+    uri = zoe.note()["id"]
+    own = elsewhere.serve(zoe.note(number=2, inReplyTo=uri))
+    answer = yan.note(number=3, inReplyTo=uri)
+    deep = elsewhere.serve(xan.note(number=4, inReplyTo=answer["id"]))
+    other.serve(answer | collection(answer["id"], deep["id"]))
+    page = f"{uri}/replies?only_other_accounts=true&page=true"
+    stray = other.serve(yan.note("<p>stray</p>", number=5))
+    elsewhere.serve(
+        {"id": page, "type": "CollectionPage", "items": [answer["id"], stray["id"], own["id"], uri]},
+        "/users/zoe/statuses/1/replies",
+    )
+    post = known(zoe, zoe.note(inReplyTo=middle["id"]) | collection(uri, own["id"], next=page))
+    above, below, header = read(api, post)
+    assert (above, below, header) == ([], [], f'id="{post.id}", retry=3, result_count=0')
+    refresh = f"/api/v1_alpha/async_refreshes/{post.id}"
+    assert api.get(refresh).json() == {"async_refresh": {"id": str(post.id), "status": "running", "result_count": 0}}
+    assert read(api, post)[2] == header, "for everybody who opens it meanwhile"
+    work()
+    assert api.get(refresh).json() == {"async_refresh": {"id": str(post.id), "status": "finished", "result_count": 5}}
+    above, below, header = read(api, post)
+    assert (above, below, header) == ([start["id"], middle["id"]], [own["id"], answer["id"], deep["id"]], None)
+    assert not Status.objects.filter(uri=stray["id"]).exists(), "it answers nothing of the thread"
+    asked = len(elsewhere.gets()) + len(other.gets())
+    work()
+    assert len(elsewhere.gets()) + len(other.gets()) == asked, "not again for a while"
+    ThreadWalk.objects.update(begun_at=clock.now() - timedelta(minutes=16))
+    assert read(api, post)[2] is not None
+    assert Api().get(refresh).status_code == 401
+    assert api.get(f"/api/v1_alpha/async_refreshes/{post.id + 1}").status_code == 404
+
+
+def test_nothing_is_fetched_for_visitors_young_posts_posts_from_here_and_those_not_for_everybody(
+    zoe: RemotePerson, api: Api, alice: Account, reader: User
+) -> None:
+    old = known(zoe, zoe.note())
+    young = known(zoe, zoe.note(number=2), timedelta(minutes=4))
+    own = make_status(alice)
+    private = make_remote_status(
+        old.account, visibility="direct", mentions=[reader.account], created_at=clock.now() - timedelta(hours=1)
+    )
+    assert [read(api, post)[2] for post in (young, own, private)] == [None] * 3
+    assert read(Api(), old)[2] is None
+    assert not ThreadStep.objects.exists()
+    assert api.get(f"/api/v1_alpha/async_refreshes/{own.id}").status_code == 404
+
+
+def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
+    elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages without end, circles, pages of other servers, thousands of posts that are not there."""
+    monkeypatch.setattr(threads, "POSTS_LIMIT", 12)
+    monkeypatch.setattr(threads, "PAGES_LIMIT", 5)
+    uri = zoe.note()["id"]
+
+    def serve_another_page() -> None:
+        number = len([each for each in elsewhere.gets() if "replies" in each])
+        page = {"type": "CollectionPage", "next": f"{uri}/replies?page={number}", "items": [f"{uri}{number}"]}
+        elsewhere.serve(page, "/users/zoe/statuses/1/replies")
+
+    elsewhere.before_answer = serve_another_page
+    foreign = other.uri("replies")
+    post = known(zoe, zoe.note() | collection(uri, *[f"{uri}x{n}" for n in range(6)], next=f"{uri}/replies?page=0"))
+    assert read(api, post)[2] is not None
+    work()
+    asked = [path for path in elsewhere.gets() if path.startswith("/users/zoe/statuses/1")]
+    assert len([path for path in asked if "replies" in path]) == 5
+    assert len([path for path in asked if "replies" not in path]) == 12
+    assert len(asked) == len(set(asked)), "each once"
+    second = known(zoe, zoe.note(number=2) | collection(f"{zoe.uri}/statuses/2", next=foreign))
+    third = known(zoe, zoe.note(number=3) | {"replies": foreign})
+    for one in (second, third):
+        read(api, one)
+    work()
+    assert other.gets() == []
+
+
+def test_the_first_answers_that_a_new_post_names_are_fetched_from_its_own_server(
+    elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    introduced(zoe, alice)
+    uri = zoe.note()["id"]
+    answers = [elsewhere.serve(zoe.note(number=number, inReplyTo=uri))["id"] for number in range(2, 9)]
+    foreign = other.serve(other.person("yan").note(inReplyTo=uri))["id"]
+    assert deal(zoe, zoe.activity("Create", zoe.note() | collection(uri, foreign, *answers))) == "done"
+    assert set(Status.objects.exclude(uri=uri).values_list("uri", flat=True)) == set(answers[:5])
