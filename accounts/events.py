@@ -40,10 +40,13 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountMoved(Event, key="account:{account_id}"):
-    """An account has moved to another one, which says that it is the same person's."""
+    """An account, of this server (`local`) or of another one, has moved to another one, which says that it is the same
+    person's.
+    """
 
     account_id: int
     target_id: int
+    local: bool = True
 
 
 class CarryOverDue(Event, key="account:{account_id}"):

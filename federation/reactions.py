@@ -4,6 +4,7 @@ from accounts.events import (
     AccountBlocked,
     AccountDeleted,
     AccountFollowed,
+    AccountMoved,
     AccountUnblocked,
     AccountUnfollowed,
     FeaturedTagChanged,
@@ -52,6 +53,7 @@ on(AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)
 on(AccountBlocked, distributing.send_blocked, queue=QUEUE, database=True)
 on(AccountUnblocked, distributing.send_unblocked, queue=QUEUE, database=True)
 on(ProfileUpdated, distributing.send_profile, queue=QUEUE, database=True)
+on(AccountMoved, distributing.send_moved, queue=QUEUE, database=True, when=lambda event: event.local)
 on(AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
 on(QuoteSettled, distributing.send_edited, queue=QUEUE, database=True)
 on(QuoteSettled, quoting.send_revoked, queue=QUEUE, database=True)

@@ -1,6 +1,6 @@
 """Moves somebody from one account to another: the other names, the move itself, and what follows from it here.
 
-Source: contract, federation section 15 and behaviours section 3. What is sent to other servers is federation's.
+Source: contract, federation sections 7 and 15, and behaviours section 3. What is sent to other servers is federation's.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from accounts.services.private import write_note
 from accounts.services.sessions import publish_user_state
 from accounts.services.tokens import close_streams
 from social.kernel import clock
-from social.kernel.errors import FieldError, Invalid, KernelError
+from social.kernel.errors import FieldError, Forbidden, Invalid, KernelError
 from social.kernel.events import publish
 
 ALIASES_LIMIT: Final = 20
 MOVE_INTERVAL: Final = timedelta(days=30)
 """How long after a move the next may be."""
+REMOTE_MOVE_INTERVAL: Final = timedelta(days=7)
+"""The same for an account of another server."""
 BATCH_SIZE: Final = 100
 
 
@@ -92,13 +94,32 @@ def move_account(*, user: User, target: Account) -> Move:
         locked = {row.id: row for row in rows}
         account = locked[user.account_id]
         _check_move(account, locked[target.id])
-        change_account(account.id, moved_to=target)
-        address = f"{target.username}@{target.domain}" if target.domain else target.username
-        followers = Follow.objects.filter(target=account).count()
-        move = Move.objects.create(account=account, target=target, target_address=address, followers_count=followers)
-        publish(AccountMoved(account_id=account.id, target_id=target.id), ProfileUpdated(account_id=account.id))
+        move = _move(account, target)
         close_streams(user=user)
         publish_user_state(user=user)
+    return move
+
+
+def receive_move(*, account: Account, target: Account) -> Move:
+    """Take the word of another server for the move of one of its accounts to `target`, which says that it is the same
+    person's. Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL. Announces AccountMoved and ProfileUpdated.
+    """
+    with transaction.atomic():
+        locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
+        if Move.objects.filter(account=locked, created_at__gt=clock.now() - REMOTE_MOVE_INTERVAL).exists():
+            raise Forbidden
+        return _move(locked, target)
+
+
+def _move(account: Account, target: Account) -> Move:
+    change_account(account.id, moved_to=target)
+    address = f"{target.username}@{target.domain}" if target.domain else target.username
+    followers = Follow.objects.filter(target=account).count()
+    move = Move.objects.create(account=account, target=target, target_address=address, followers_count=followers)
+    publish(
+        AccountMoved(account_id=account.id, target_id=target.id, local=account.local),
+        ProfileUpdated(account_id=account.id),
+    )
     return move
 
 

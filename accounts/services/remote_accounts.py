@@ -38,7 +38,8 @@ class RemoteKey:
 class RemoteProfile:
     """An account of another server, typed, sanitised and clamped; the names are those of the columns.
 
-    `suspended` is what its own server says of it (contract, federation section 4).
+    `suspended` is what its own server says of it (contract, federation section 4), `moved_to_id` the account that it has
+    moved to and that says the same.
     """
 
     uri: str
@@ -68,6 +69,7 @@ class RemoteProfile:
     header_description: str = ""
     also_known_as: Sequence[str] = field(default_factory=list)
     attribution_domains: Sequence[str] = field(default_factory=list)
+    moved_to_id: int | None = None
     # Those in its texts.
     emojis: Sequence[RemoteEmoji] = field(default_factory=list)
     # What staff have decided about the server of somebody who is new here.

@@ -245,6 +245,11 @@ def undo_block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
     return _undo(f"{uri}/undo", account, block(account, uri, target_uri))
 
 
+def move(account: Account, number: int, target_uri: str) -> dict[str, Any]:
+    """The move of an account to another one."""
+    return _act("Move", f"{account.uri}#moves/{number}", account, account.uri) | {"target": target_uri}
+
+
 def featuring(account: Account, target: str | dict[str, Any], *, shown: bool) -> dict[str, Any]:
     """A post, by its id, or a Hashtag is on the account's profile from now on, or no more. It has no id (contract, federation
     section 7).

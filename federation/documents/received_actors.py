@@ -74,6 +74,7 @@ class ReceivedActor:
     fields: list[dict[str, Any]] = field(default_factory=list)
     emojis: list[RemoteEmoji] = field(default_factory=list)
     also_known_as: list[str] = field(default_factory=list)
+    moved_to: str | None = None
     attribution_domains: list[str] = field(default_factory=list)
 
 
@@ -132,6 +133,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         fields=fields,
         emojis=read_emojis(document, name, summary, *(text for row in fields for text in (row["name"], row["value"]))),
         also_known_as=[found for item in many(document.get("alsoKnownAs"))[:LIST_LIMIT] if (found := web_uri(item))],
+        moved_to=web_uri(document.get("movedTo")),
         attribution_domains=[
             text_of(item, 253) for item in many(document.get("attributionDomains"))[:LIST_LIMIT] if text_of(item, 253)
         ],

@@ -46,6 +46,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "Flag": flag.handle,
     "Follow": relationships.handle_follow,
     "Like": interactions.handle_like,
+    "Move": relationships.handle_move,
     "QuoteRequest": quotes.handle_request,
     "Reject": relationships.handle_reject,
     "Remove": featuring.handle_remove,

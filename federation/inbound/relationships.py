@@ -1,4 +1,4 @@
-"""Acts upon Follow, Accept, Reject and Block (contract, federation section 7; security rows 16 and 17)."""
+"""Acts upon Follow, Accept, Reject, Block and Move (contract, federation section 7; security rows 16 and 17)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.relations import find_block
 from accounts.services.blocking import block_account
 from accounts.services.following import FollowChange, accept_requests, end_following, follow_account, pair_name
-from federation.documents.reading import Rejected, uri_of
+from accounts.services.moving import receive_move
+from federation.documents.reading import Rejected, uri_of, web_uri
 from federation.events import FollowAnswerDue
 from federation.inbound import quotes
 from federation.inbound.incoming import Incoming, local_account, remember_undone
+from federation.remote.actors import find_successor
 from federation.remote.posts import refuse_tombstone
 from federation.remote.references import is_own
 from federation.remote.signing import instance_actor_uri
@@ -118,3 +120,13 @@ def handle_block(incoming: Incoming) -> None:
         if known is not None and (known.account_id, known.target_id) != (incoming.actor.id, target.id):
             raise Rejected("the id of the block is another one's")
         block_account(account=incoming.actor, target=target, uri=uri)
+
+
+def handle_move(incoming: Incoming) -> None:
+    """The actor has moved to another account, if that says the same: who follows it here follows the other one."""
+    if incoming.object_uri != incoming.actor.uri:
+        raise Rejected("only the actor itself moves")
+    target_uri = web_uri(incoming.document.get("target"))
+    if target_uri is None:
+        raise Rejected("the move leads nowhere")
+    receive_move(account=incoming.actor, target=find_successor(incoming.actor.uri, target_uri))

@@ -14,12 +14,13 @@ from accounts.events import (
     AccountBlocked,
     AccountDeleted,
     AccountFollowed,
+    AccountMoved,
     AccountUnblocked,
     AccountUnfollowed,
     FollowRequested,
     ProfileUpdated,
 )
-from accounts.models import Account, Follow, FollowRequest
+from accounts.models import Account, Follow, FollowRequest, Move
 from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.services.key_pairs import keys_of
 from federation.documents import activities
@@ -308,6 +309,16 @@ def send_profile(events: Sequence[ProfileUpdated]) -> None:
             key=f"account:{account.id}",
             supersedes=True,
         )
+
+
+def send_moved(events: Sequence[AccountMoved]) -> None:
+    """Move of an account of ours, to its followers; nothing of one that was taken back meanwhile."""
+    for event in events:
+        move = Move.objects.select_related("account", "target").filter(account_id=event.account_id).latest("id")
+        account, target = move.account, move.target
+        if target is not None and account.moved_to_id == target.id == event.target_id:
+            document = activities.move(account, move.id, target.uri)
+            enqueue(account=account, document=document, inboxes=followers_inboxes(account.id), key=f"move:{account.id}")
 
 
 def send_account_deleted(events: Sequence[AccountDeleted]) -> None:

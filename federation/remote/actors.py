@@ -9,8 +9,9 @@ from datetime import timedelta
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import F
 
-from accounts.models import Account, KeyPair
+from accounts.models import Account, KeyPair, Move
 from accounts.queries.accounts import split_address
 from accounts.services.changing import note_fetched
 from accounts.services.remote_accounts import RemoteKey, RemoteProfile, store_remote_account
@@ -19,12 +20,12 @@ from federation.documents.received_actors import ReceivedActor, ReceivedKey, rea
 from federation.models import Tombstone
 from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document
-from federation.remote.references import is_own
-from federation.remote.requests import request_profile
+from federation.remote.references import find_account_by_uri, is_own
+from federation.remote.requests import CACHED, request_profile
 from moderation.models import DomainRule, DomainSeverity
 from moderation.queries.blocks import is_closed_to, rule_for
 from social.kernel import clock
-from social.kernel.errors import Conflict
+from social.kernel.errors import Conflict, Unavailable
 from social.kernel.locks import lock
 
 logger = logging.getLogger("social.federation")
@@ -43,15 +44,16 @@ def may_refresh(account: Account) -> bool:
     return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
 
 
-def fetch_actor(uri: str, *, deadline: float = DEADLINE) -> Account:
+def fetch_actor(uri: str, *, deadline: float = DEADLINE, follow_move: bool = True) -> Account:
     """Fetch the actor with this id, have its address confirmed by WebFinger, and keep it.
 
-    Raises Missing, Rejected, and Unavailable when a server could not be reached. Never inside a transaction.
+    An unknown account that it has moved to is fetched too, with `follow_move`. Raises Missing, Rejected, and Unavailable
+    when a server could not be reached. Never inside a transaction.
     """
     if is_own(uri):
         raise Rejected("the actor would be one of ours")
     received = _with_key(read_actor(fetch_document(uri, deadline=deadline)), deadline)
-    return _keep_fetched(received, deadline)
+    return _keep_fetched(received, deadline, follow_move=follow_move)
 
 
 def find_or_fetch(uri: str, *, deadline: float = DEADLINE) -> Account:
@@ -97,14 +99,54 @@ def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
         raise Rejected("the actor does not list the key")
     if is_own(received.uri):
         raise Rejected("the actor would be one of ours")
-    return _keep_fetched(received, deadline)
+    return _keep_fetched(received, deadline, follow_move=False)
 
 
-def _keep_fetched(received: ReceivedActor, deadline: float) -> Account:
+def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool) -> Account:
     """Keep an actor that was fetched, for the first time or again, and have the rest of its profile looked at."""
-    account = keep_actor(received, _confirmed(received, deadline))
+    found = _confirmed(received, deadline)
+    moved_to_id = _successor_id(received, deadline, may_fetch=follow_move) or _just_moved_to(received.uri)
+    account = keep_actor(received, found, moved_to_id=moved_to_id)
     request_profile(account)
     return account
+
+
+def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may_fetch: bool = True) -> Account:
+    """The account that the actor `uri` has moved to, which must name the actor as the same person's (contract, federation
+    section 15); asked for with `may_fetch` when it is unknown here or did not say so yet.
+
+    Raises Rejected when it does not, and as `fetch_actor`; Unavailable also when it was looked at a moment ago.
+    """
+    if target_uri == uri:
+        raise Rejected("the new account is the old one")
+    target = find_account_by_uri(target_uri)
+    if may_fetch and (target is None or not (target.local or uri in target.also_known_as)):
+        if target is not None and not may_refresh(target):
+            raise Unavailable("the new account was looked at a moment ago")
+        target = fetch_actor(target_uri, deadline=deadline, follow_move=False)
+    if target is None or target.suspended or target.uri == uri or uri not in target.also_known_as:
+        raise Rejected("the new account does not say that it is the same person's")
+    return target
+
+
+def _successor_id(received: ReceivedActor, deadline: float, *, may_fetch: bool = True) -> int | None:
+    """The account that the actor has moved to; None where that does not say the same or could not be asked."""
+    if received.moved_to is None:
+        return None
+    known = Account.objects.filter(uri=received.uri, moved_to__uri=received.moved_to).first()
+    if known is not None:
+        return known.moved_to_id
+    try:
+        return find_successor(received.uri, received.moved_to, deadline=deadline, may_fetch=may_fetch).id
+    except (Rejected, Unavailable) as error:
+        logger.info("%s has not moved to %s: %s", received.uri, received.moved_to, error)
+        return None
+
+
+def _just_moved_to(uri: str) -> int | None:
+    """The account that the actor has moved to while its server may still answer from a cache with the document before."""
+    moves = Move.objects.filter(account__uri=uri, target=F("account__moved_to"), created_at__gt=clock.now() - CACHED)
+    return moves.values_list("target_id", flat=True).first()
 
 
 def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
@@ -130,7 +172,7 @@ def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) 
     return found
 
 
-def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult) -> Account:
+def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult, *, moved_to_id: int | None = None) -> Account:
     """Write what was read, under the address that WebFinger has confirmed.
 
     Raises Rejected for an id that was deleted or is one of ours, an address that another actor has, a key that another
@@ -144,7 +186,7 @@ def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult) -> Acc
             lock(f"object:{received.uri}")
             if Tombstone.objects.filter(uri=received.uri, actor_uri=received.uri).exists():
                 raise Rejected("the actor was deleted")
-            return store_remote_account(profile=_profile(received, found, rule), keys=_keys(received))
+            return store_remote_account(profile=_profile(received, found, rule, moved_to_id), keys=_keys(received))
     except Conflict:
         raise Rejected("the id, the address or the key is another actor's") from None
 
@@ -152,7 +194,7 @@ def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult) -> Acc
 def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
     """Take over what an actor says of itself, in a document that it has signed (contract, federation section 7).
 
-    Nothing is fetched as long as its address and its key are those known. Raises as `fetch_actor`.
+    Nothing is fetched as long as its address, its key and where it has moved are those known. Raises as `fetch_actor`.
     """
     received = read_actor(document)
     if received.uri != actor.uri:
@@ -161,14 +203,17 @@ def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
     if pair is not None and not received.keys and received.key_reference in (None, pair.key_id):
         known = {pair.key_id: pair.public_key} | pair.further_keys
         received = replace(received, keys=[ReceivedKey(*key) for key in known.items()])
-    return keep_actor(_with_key(received, DEADLINE), _confirmed(received, DEADLINE, again=False))
+    received, found = _with_key(received, DEADLINE), _confirmed(received, DEADLINE, again=False)
+    return keep_actor(received, found, moved_to_id=_successor_id(received, DEADLINE))
 
 
 def _keys(received: ReceivedActor) -> list[RemoteKey]:
     return [RemoteKey(key.id, key.pem) for key in received.keys]
 
 
-def _profile(received: ReceivedActor, found: webfinger.WebFingerResult, rule: DomainRule | None) -> RemoteProfile:
+def _profile(
+    received: ReceivedActor, found: webfinger.WebFingerResult, rule: DomainRule | None, moved_to_id: int | None
+) -> RemoteProfile:
     shows_pictures = rule is None or not rule.reject_media
     return RemoteProfile(
         limited_since=rule.created_at if rule is not None and rule.severity == DomainSeverity.SILENCE else None,
@@ -200,4 +245,5 @@ def _profile(received: ReceivedActor, found: webfinger.WebFingerResult, rule: Do
         header_description=received.image_description,
         also_known_as=received.also_known_as,
         attribution_domains=received.attribution_domains,
+        moved_to_id=moved_to_id,
     )

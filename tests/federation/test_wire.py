@@ -139,7 +139,6 @@ REFUSED = {
     "follow_relay": "rejected: the account is not of this server",
     "update_featured_collection": NO_PROFILE,
     "feature_request": NOT_KEPT,
-    "move": NOT_KEPT,
 }
 
 
@@ -147,6 +146,7 @@ def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world
     for name in ("actor_person", "actor_moved", "actor_suspended"):
         fetch_actor(world.here(record(name)["body"]["id"]))
     fetch_actor(world.here(record("delete_actor")["body"]["actor"]))
+    newhome = make_account("newhome", also_known_as=[world.here(record("move")["body"]["object"])])
     for name in ("accept_follow", "reject_follow"):
         asked = world.here(record(name)["body"]["object"])
         follower, target = Account.objects.get(uri=asked["actor"]), fetch_actor(asked["object"])
@@ -168,6 +168,7 @@ def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world
     assert PollVote.objects.get(poll__status__account=world.people["bob"]).choice == 1
     alice = Account.objects.get(uri=world.here(record("actor_person")["body"]["id"]))
     assert alice.display_name == record("update_actor")["body"]["object"]["name"]
+    assert Account.objects.get(uri=world.here(record("move")["body"]["object"])).moved_to == newhome
     assert Account.objects.get(uri=world.here(record("actor_suspended")["body"]["id"])).suspended
     assert not Account.objects.filter(uri=world.here(record("delete_actor")["body"]["actor"])).exists()
     assert Follow.objects.filter(account=world.people["bob"], target=alice).exists()
