@@ -5,11 +5,12 @@ section 13 "Grouping").
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from accounts.models import Account
+from accounts.policies.audience import PRESENT
 from accounts.queries.accounts import CountedAccounts, load_accounts, load_counted_accounts
 from notifications.policies.verdicts import RULES
 from notifications.queries.listing import (
@@ -36,9 +37,18 @@ GROUPED_TYPES: Final = tuple(str(type) for type, rule in RULES.items() if rule.g
 SAMPLE_SIZE: Final = 8
 """Accounts that a group shows; the others are pages of their own."""
 
-# One step finds the next notification whose group is not on the page yet, and reads nothing twice.
+COUNT_LIMIT: Final = 10_000
+"""The highest number of notifications of a group that is counted: a group may have very many, each with a sender to look at."""
+
+STRETCHES: Final = (1_000, 100_000)
+"""Numbers of notifications in which the groups of a page are looked for: in more only where those are too few."""
+
+# One step finds the next notification whose group is not on the page yet, and reads nothing twice. The first one is found
+# however far away it is, the others within the stretch: a page that is not empty is no reason to believe that it is the last.
 _HEADS: Final = """
-WITH RECURSIVE page (place, id, seen) AS (
+WITH RECURSIVE stop (id) AS MATERIALIZED (
+  SELECT {furthest}(f.id) FROM ({stops}) f
+), page (place, id, seen) AS (
   SELECT 0, %(start)s::bigint, ARRAY[]::text[]
    UNION ALL
   SELECT page.place + 1, found.id,
@@ -46,7 +56,7 @@ WITH RECURSIVE page (place, id, seen) AS (
     FROM page, LATERAL (
          SELECT * FROM ({parts}) f ORDER BY id {direction} LIMIT 1) found
    WHERE page.place < %(limit)s)
-SELECT {columns}
+SELECT (SELECT id FROM stop), {columns}
   FROM page JOIN notifications_notification n ON n.id = page.id
  WHERE page.place > 0
  ORDER BY n.id DESC
@@ -55,18 +65,32 @@ _HEAD: Final = """
 (SELECT n.id, CASE WHEN n.type = ANY(%(grouped)s::text[]) THEN n.group_key END AS group_key
    FROM notifications_notification n
   WHERE {shown} AND {part} AND n.id {beyond} page.id{bound}
+    AND n.id {before}= CASE WHEN page.place = 0 THEN {end} ELSE COALESCE((SELECT id FROM stop), {end}) END
     AND (n.group_key IS NULL OR n.type <> ALL(%(grouped)s::text[]) OR n.group_key <> ALL(page.seen))
   ORDER BY n.id {direction} LIMIT 1)
 """
+_STOP: Final = """
+(SELECT n.id FROM notifications_notification n
+  WHERE n.account_id = %(account)s AND {part} AND n.id {beyond} %(start)s{bound}
+  ORDER BY n.id {direction} LIMIT 1 OFFSET {stretch} - 1)
+"""
 _GROUP_CONDITION: Final = f"{SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = %(key)s"
+# Whether the post is there was asked of the head; all of a group are about the same one.
+_KEY_CONDITION: Final = f"""
+n.account_id = %(account)s AND n.group_key = k.key AND NOT n.filtered AND n.id <= %(highest)s
+AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
+"""
 _GROUPS: Final = f"""
 SELECT k.key, g.*
   FROM unnest(%(keys)s::text[]) AS k (key)
  CROSS JOIN LATERAL (
-       SELECT count(*), max(n.id), (array_agg(n.from_account_id ORDER BY n.id DESC))[1:{SAMPLE_SIZE}],
-              min(n.id) FILTER (WHERE n.id >= %(lowest)s), max(n.created_at) FILTER (WHERE n.id >= %(lowest)s)
-         FROM notifications_notification n
-        WHERE {SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = k.key AND n.id <= %(highest)s) g
+       SELECT count(*), max(f.id), (array_agg(f.from_account_id))[1:{SAMPLE_SIZE}],
+              CASE WHEN count(*) < {COUNT_LIMIT} THEN min(f.id) FILTER (WHERE f.id >= %(lowest)s) ELSE (
+                SELECT n.id FROM notifications_notification n
+                 WHERE {_KEY_CONDITION} AND n.id >= %(lowest)s ORDER BY n.id LIMIT 1) END,
+              max(f.created_at) FILTER (WHERE f.id >= %(lowest)s)
+         FROM (SELECT n.id, n.from_account_id, n.created_at FROM notifications_notification n
+                WHERE {_KEY_CONDITION} ORDER BY n.id DESC LIMIT {COUNT_LIMIT}) f) g
 """  # noqa: S608 (constants)
 
 
@@ -79,9 +103,20 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Heads:
+    """The first notification of each group on a page, newest first. `span`: the page, from its last to its first notification,
+    and as far as was asked where nothing lies beyond; `ends`: the ids that the next pages end below and begin above.
+    """
+
+    rows: list[ListedNotification] = field(default_factory=list)
+    span: Span = Span()
+    ends: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class NotificationGroup:
-    """Notifications of one key up to the end of a page, with the `newest` of them. `sample`: the newest senders, newest
-    first; `lowest_id` and `latest_at`: of those on the page.
+    """Notifications of one key up to the end of a page, with the `newest` of them. `count`: at most COUNT_LIMIT; `sample`: the
+    newest senders, newest first; `lowest_id` and `latest_at`: of those on the page.
     """
 
     newest: ListedNotification
@@ -108,40 +143,46 @@ class GroupPage:
     named: Mapping[int, Account]
 
 
-def list_heads(
-    account_id: int, wanted: NotificationFilter, grouped_types: Collection[str], cursor: Cursor
-) -> list[ListedNotification]:
-    """The first notification of each group at a cursor, in its direction; newest first. One query."""
-    if cursor.ascending:
-        start, beyond, bound = cursor.after, ">", "" if cursor.before is None else " AND n.id < %(before)s"
-    else:
-        start, beyond, bound = cursor.before, "<", "" if cursor.after is None else " AND n.id > %(after)s"
-    parts = " UNION ALL ".join(
-        _HEAD.format(shown=SHOWN_CONDITION, part=part, beyond=beyond, bound=bound, direction=cursor.direction)
-        for part in wanted.parts()
-    )
+def list_heads(account_id: int, wanted: NotificationFilter, grouped_types: Collection[str], cursor: Cursor) -> Heads:
+    """The first notification of each group at a cursor, in its direction. At most two queries; a page is shorter than was asked
+    where more than the longest stretch would have to be read.
+    """
+    parts, rising = wanted.parts(), cursor.ascending
     if not parts:
-        return []
+        return Heads()
+    start, other = (cursor.after, cursor.before) if rising else (cursor.before, cursor.after)
+    beyond, before = (">", "<") if rising else ("<", ">")
+    far = other if other is not None else MAX_ID + 1 if rising else -1
+    words = {"shown": SHOWN_CONDITION, "direction": cursor.direction, "beyond": beyond, "before": before}
+    words["bound"] = "" if other is None else f" AND n.id {before} %({'before' if rising else 'after'})s"
+    words |= {"end": str(MAX_ID), "furthest": "min"} if rising else {"end": "0", "furthest": "max"}
     parameters = {
         **cursor.parameters,
-        "start": start if start is not None else 0 if cursor.ascending else MAX_ID,
+        "start": start if start is not None else 0 if rising else MAX_ID,
         "account": account_id,
         "types": wanted.chosen_types,
         "sender": wanted.from_account_id,
         "grouped": list(grouped_types),
     }
-    rows = rows_of(_HEADS.format(parts=parts, direction=cursor.direction, columns=COLUMNS), parameters)
-    return [ListedNotification(*values) for values in rows]
-
-
-def span_of(heads: Sequence[ListedNotification], cursor: Cursor) -> Span:
-    """The ids of a page: from its last to its first notification, and as far as was asked where nothing lies beyond."""
-    lowest, highest = heads[-1].id, heads[0].id
-    if len(heads) >= cursor.limit:
-        return Span(lowest, highest)
-    if cursor.ascending:
-        return Span(lowest, MAX_ID if cursor.before is None else cursor.before - 1)
-    return Span(0 if cursor.after is None else cursor.after + 1, highest)
+    rows: list[ListedNotification] = []
+    stop = None
+    for stretch in STRETCHES:
+        stops = " UNION ALL ".join(_STOP.format(part=part, stretch=stretch, **words) for part in parts)
+        heads = " UNION ALL ".join(_HEAD.format(part=part, **words) for part in parts)
+        found = rows_of(_HEADS.format(stops=stops, parts=heads, columns=COLUMNS, **words), parameters)
+        rows = [ListedNotification(*values) for _stop, *values in found]
+        stop = found[0][0] if found and len(found) < cursor.limit else None
+        if stop is None:
+            break
+    if not rows:
+        return Heads()
+    lowest, highest = rows[-1].id, rows[0].id
+    if stop is not None:
+        lowest, highest = (lowest, max(stop, highest)) if rising else (min(stop, lowest), highest)
+    span = Span(lowest, highest)
+    if stop is None and len(rows) < cursor.limit:
+        span = replace(span, **({"highest": far - 1} if rising else {"lowest": far + 1}))
+    return Heads(rows, span, (lowest, highest))
 
 
 def load_groups(
@@ -189,7 +230,7 @@ def list_of_group(account_id: int, key: str, cursor: Cursor) -> list[ListedNotif
 
 def count_unread_groups(account_id: int, wanted: NotificationFilter, grouped_types: Collection[str], limit: int) -> int:
     """The number of groups with notifications that are newer than one's marker, up to `limit`. Two queries."""
-    return len(list_heads(account_id, wanted, grouped_types, unread_cursor(account_id, limit))) if limit else 0
+    return len(list_heads(account_id, wanted, grouped_types, unread_cursor(account_id, limit)).rows) if limit else 0
 
 
 def load_group_page(

@@ -12,14 +12,13 @@ from rest_framework.request import Request
 from accounts.serializers.account import present_accounts
 from notifications.queries.groups import (
     GROUPED_TYPES,
-    Span,
+    Heads,
     count_unread_groups,
     find_group,
     list_heads,
     list_of_group,
     load_group_page,
     load_groups,
-    span_of,
 )
 from notifications.queries.listing import (
     ListedNotification,
@@ -125,18 +124,17 @@ class NotificationGroupsViewSet(ApiViewSet):
         form = GroupListInput.read(request)
         me, grouped = self.account_id, form.grouped_types or GROUPED_TYPES
         wanted = NotificationFilter(form.types, form.exclude_types, include_filtered=form.include_filtered)
-        spans: list[Span] = []
+        found: list[Heads] = []
 
         def load(cursor: Cursor) -> Sequence[ListedNotification]:
-            heads = list_heads(me, wanted, grouped, cursor)
-            spans.extend(span_of(heads, cursor) for _head in heads[:1])
-            return heads
+            found.append(list_heads(me, wanted, grouped, cursor))
+            return found[0].rows
 
-        page = self.paginate(load)
-        groups = load_groups(me, page.items, grouped, spans[0]) if page.items else []
+        page = self.paginate(load, ends=lambda _rows: found[0].ends)
+        groups = load_groups(me, page.items, grouped, found[0].span) if page.items else []
         in_short = form.expand_accounts == PARTIAL_AVATARS
-        found = load_group_page(groups, me, supported=form.supported_types, partial=in_short)
-        return page.respond(present_groups(found, paged=True))
+        shown = load_group_page(groups, me, supported=form.supported_types, partial=in_short)
+        return page.respond(present_groups(shown, paged=True))
 
     def retrieve(self, request: Request, key: str) -> HttpResponse:
         """Show one group."""

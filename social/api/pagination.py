@@ -137,14 +137,15 @@ def paginate(
     paging: ByCursor,
     *,
     cursor: str = "id",
-    cursor_of: Callable[[T], int] | None = None,
+    ends: Callable[[Sequence[T]], tuple[int, int]] | None = None,
     repeated: IsRepeated,
 ) -> Page[T]:
     """Return a page by cursor.
 
     `source`: an unordered queryset (ordered and cut here; one query) or a loader that answers a `Cursor` newest first
-    (feeds). `cursor`: the column that counts, of the joining row where that differs from the entity. `cursor_of`: how
-    to read it from an item, by default the attribute `cursor`, or the item itself if it is an int. `repeated`: as for `link`.
+    (feeds). `cursor`: the column that counts, of the joining row where that differs from the entity; of items that are ints
+    themselves. `ends`: the positions that the next pages end below and begin above, by default those of the last and first
+    item. `repeated`: as for `link`.
     """
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)
@@ -153,11 +154,12 @@ def paginate(
     items = position.cut(source, cursor) if isinstance(source, QuerySet) else list(source(position))
     if not items:
         return Page([], limit=position.limit)
-    read = cursor_of or _reader(cursor)
+    read = _reader(cursor)
+    lowest, highest = ends(items) if ends else (read(items[-1]), read(items[0]))
     links = []
     if paging.next_when == "any" or len(items) >= position.limit:
-        links.append(("next", link(request, repeated, max_id=read(items[-1]))))
-    links.append(("prev", link(request, repeated, **{prev: read(items[0])})))
+        links.append(("next", link(request, repeated, max_id=lowest)))
+    links.append(("prev", link(request, repeated, **{prev: highest})))
     return Page(items, tuple(links), position.limit)
 
 

@@ -188,13 +188,13 @@ class ApiViewSet(ViewSet):
         source: QuerySet[Any, T] | Loader[T] | Sequence[T],
         *,
         cursor: str = "id",
-        cursor_of: Callable[[T], int] | None = None,
+        ends: Callable[[Sequence[T]], tuple[int, int]] | None = None,
     ) -> Page[T]:
         """The page that is asked for, as the endpoint declares its paging (`social.api.pagination`)."""
         paging, repeated = self.endpoint.paging, self.endpoint.is_repeated
         if isinstance(paging, ByCursor):
             loader = cast("Loader[T]", source)
-            return paginate(self.request, loader, paging, cursor=cursor, cursor_of=cursor_of, repeated=repeated)
+            return paginate(self.request, loader, paging, cursor=cursor, ends=ends, repeated=repeated)
         if isinstance(paging, ByOffset):
             return paginate_offset(self.request, cast("Sequence[T]", source), paging, repeated=repeated)
         raise ImproperlyConfigured(f"{type(self).__name__}.{self.action} declares no paging")

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Account
 from notifications.models import Notification
 from statuses.models import Status
+from tests.conformance.people import here, links
 from tests.factories.accounts import make_account
 from tests.factories.statuses import make_favourite, make_status
 from tests.notifications.test_notifications import Person, alice, bob, carol
@@ -146,7 +147,9 @@ def test_groups_that_are_newer_than_the_marker_are_unread(alice: Person, bob: Pe
     assert ask(alice.api, count) == {"count": 0}
 
 
-def test_a_page_takes_as_many_queries_for_groups_of_many_as_of_one(alice: Person, post: Status) -> None:
+def test_a_page_takes_as_many_queries_for_groups_of_many_as_of_one_and_one_more_for_very_many(
+    alice: Person, post: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
     favourite(make_account(), post=post)
     ask(alice.api)
     with CaptureQueriesContext(connection) as few:
@@ -156,6 +159,36 @@ def test_a_page_takes_as_many_queries_for_groups_of_many_as_of_one(alice: Person
     with CaptureQueriesContext(connection) as many:
         alice.api.get(GROUPS)
     assert len(few) == len(many)
+    monkeypatch.setattr("notifications.queries.groups.STRETCHES", (2, 5))
+    with CaptureQueriesContext(connection) as very_many:
+        alice.api.get(GROUPS)
+    assert len(very_many) == len(many) + 1
+
+
+def test_of_very_many_the_first_ten_thousand_are_counted_and_all_are_on_the_page(
+    alice: Person, bob: Person, post: Status
+) -> None:
+    bob.post("@alice the oldest")
+    (first,) = favourite(bob.user.account, post=post)
+    key = Notification.objects.get(id=first).group_key
+    Notification.objects.bulk_create(
+        Notification(
+            account_id=alice.id,
+            from_account_id=bob.id,
+            type="favourite",
+            status=post,
+            group_key=key,
+            cause=f"test:{number}",
+        )
+        for number in range(10_000)
+    )
+    last = str(Notification.objects.filter(group_key=key).latest("id").id)
+    group, mention = groups(alice)
+    assert (group["notifications_count"], mention["type"]) == (10_000, "mention")
+    assert (group["page_min_id"], group["page_max_id"], group["sample_account_ids"][:1]) == (first, last, [str(bob.id)])
+    (only,) = groups(alice, min_id=mention["page_max_id"], max_id=last)
+    assert (only["notifications_count"], only["page_min_id"]) == (10_000, first)
+    assert groups(alice, max_id=first) == [mention]
 
 
 def test_those_who_are_suspended_are_not_counted(alice: Person, bob: Person, carol: Person, post: Status) -> None:
@@ -163,3 +196,53 @@ def test_those_who_are_suspended_are_not_counted(alice: Person, bob: Person, car
     Account.objects.filter(id=carol.id).update(suspended_at=carol.user.account.created_at)
     (group,) = groups(alice)
     assert (group["notifications_count"], group["sample_account_ids"]) == (1, [str(bob.id)])
+
+
+def pages(person: Person, rel: str, **params: Any) -> list[list[dict[str, Any]]]:
+    """The groups of all pages, as the links lead to them."""
+    found = []
+    answer = person.api.get(GROUPS, params)
+    while answer.json()["notification_groups"]:
+        found.append(answer.json()["notification_groups"])
+        answer = person.api.get(here(links(answer)[rel]))
+        assert len(found) < 20, "the links lead in a circle"
+    return found
+
+
+def test_a_page_ends_in_a_very_large_group_and_the_next_one_goes_on_there(
+    alice: Person, bob: Person, carol: Person, post: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob.post("@alice below")
+    ids = favourite(*(make_account() for _number in range(12)), post=post)
+    carol.post("@alice above")
+    work()
+    everything = [[group["type"] for group in groups(alice)]]
+    assert everything == [["mention", "favourite", "mention"]]
+    monkeypatch.setattr("notifications.queries.groups.STRETCHES", (2, 5))
+    down = pages(alice, "next")
+    assert [[group["type"] for group in page] for page in down] == [
+        ["mention", "favourite"],
+        ["favourite"],
+        ["favourite", "mention"],
+    ]
+    lowest = [(page[-1]["page_min_id"], page[-1]["notifications_count"]) for page in down[:2]]
+    assert lowest == [(ids[8], 12), (ids[3], 8)]
+    assert down[2][0]["page_min_id"] == ids[0]
+    up = pages(alice, "prev", min_id=0)
+    assert [[group["type"] for group in page] for page in up] == [
+        ["favourite", "mention"],
+        ["favourite"],
+        ["mention", "favourite"],
+    ]
+    assert [page[0]["page_max_id"] for page in up[:2]] == [ids[3], ids[8]]
+    for longest in range(1, 16):
+        monkeypatch.setattr("notifications.queries.groups.STRETCHES", (1, longest))
+        for rel, params in (("next", {}), ("prev", {"min_id": 0})):
+            found = sorted(group["type"] for page in pages(alice, rel, **params) for group in page)
+            assert [kind for kind in found if kind == "mention"] == ["mention", "mention"], (longest, rel)
+    monkeypatch.setattr("notifications.queries.groups.STRETCHES", (2, 5))
+    assert [group["type"] for group in groups(alice, limit=2)] == ["mention", "favourite"]
+    for sender in Account.objects.filter(username="carol") | Account.objects.exclude(username__in=("alice", "bob")):
+        sender.suspended_at = sender.created_at
+        sender.save(update_fields=["suspended_at"])
+    assert [group["type"] for group in groups(alice)] == ["mention"], "however many above it are not shown"
