@@ -312,3 +312,9 @@ class EncryptedMessageStored(Event, key="encrypted_message:{message_id}"):
 
 class RemoteCopyRequested(Event):
     """Wake-up for the copying of other servers' files; several of them do no more than one."""
+
+
+class RemoteCopyStored(Event):
+    """An attachment of another server was copied, and measured."""
+
+    copy_id: int

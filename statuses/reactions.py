@@ -1,6 +1,6 @@
 """Subscribes services to the events that call them."""
 
-from accounts.events import AccountRenamed
+from accounts.events import AccountRenamed, RemoteCopyStored
 from social.kernel.events import on
 from statuses.events import (
     AnswersOutlived,
@@ -16,6 +16,7 @@ from statuses.services.cards import attach_cards
 from statuses.services.changing import renew_mentions
 from statuses.services.deleting import delete_more_boosts, detach_more_answers
 from statuses.services.processing import PROCESSING_SECONDS, process_media
+from statuses.services.remote_files import complete_files
 from statuses.services.scheduling import publish_due
 
 on(AccountRenamed, renew_mentions, batch=1, seconds=120)
@@ -23,6 +24,7 @@ on(AccountRenamed, renew_mentions, batch=1, seconds=120)
 on(BoostsOutlived, delete_more_boosts, batch=1)
 on(ScheduledStatusDue, publish_due, batch=1, seconds=120)
 on(AnswersOutlived, detach_more_answers, batch=1)
+on(RemoteCopyStored, complete_files, batch=1)
 on(MediaUploaded, process_media, queue="media", batch=1, seconds=PROCESSING_SECONDS)
 on(StatusPublished, attach_cards, when=lambda event: event.link)
 on(StatusEdited, attach_cards)

@@ -8,7 +8,16 @@ from django.db.models.functions import Lower
 
 from accounts.events import RemoteCopyRequested
 from social.kernel import clock
-from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
+from social.kernel.lengths import (
+    HOST_LIMIT,
+    MESSAGE_LIMIT,
+    NAME_LIMIT,
+    OBJECT_LIMIT,
+    PATH_LIMIT,
+    URI_LIMIT,
+    WORD_LIMIT,
+    lengths,
+)
 from social.kernel.runner import WaitingRow
 
 
@@ -58,7 +67,7 @@ class RemoteCopy(models.Model):
     `digest` stands for purpose and URL, which is too long for an index. `file` and `preview` are paths in the media
     storage, empty until it is ready; `preview` is the small picture of an attachment, the first frame of an avatar or
     header or emoji that moves, and else empty. A failed one is not asked for again before `retry_at`. `served_at` is exact to
-    an hour.
+    an hour. `measured` is what an attachment was found to be: `type`, `meta` and `blurhash` of the entity MediaAttachment.
     """
 
     digest = models.TextField(unique=True)
@@ -73,6 +82,7 @@ class RemoteCopy(models.Model):
     file_size = models.BigIntegerField(default=0)
     preview = models.TextField(default="")
     preview_size = models.BigIntegerField(default=0)
+    measured = models.JSONField(default=dict)
     requested_at = models.DateTimeField(default=clock.now)
     served_at = models.DateTimeField(default=clock.now)
 
@@ -88,6 +98,7 @@ class RemoteCopy(models.Model):
                 failure=WORD_LIMIT,
                 file=PATH_LIMIT,
                 preview=PATH_LIMIT,
+                measured=OBJECT_LIMIT,
             )
         ]
         indexes = [

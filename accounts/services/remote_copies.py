@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import IO, Any, Final, cast
@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
+from accounts.events import RemoteCopyStored
 from accounts.models import CopyFetch, RemoteCopy
 from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
 from accounts.policies.remote_copies import (
@@ -34,6 +35,7 @@ from accounts.services.profile_pictures import SHAPES
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.errors import Invalid
+from social.kernel.events import publish
 from social.kernel.http import client as http
 from social.kernel.media import images, recordings, storage, types
 from social.kernel.media.images import Rendition, Shape
@@ -98,6 +100,7 @@ class _Stored:
     file_size: int
     preview: str = ""
     preview_size: int = 0
+    measured: dict[str, Any] = field(default_factory=dict)
 
 
 class _Failed(Exception):
@@ -131,11 +134,14 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
         return
     kept = False
     try:
-        kept = bool(
-            RemoteCopy.objects.filter(id=copy.id, state=CopyState.WAITING).update(
-                state=CopyState.READY, attempts=0, retry_at=None, served_at=clock.now(), **stored.__dict__
+        with transaction.atomic():
+            kept = bool(
+                RemoteCopy.objects.filter(id=copy.id, state=CopyState.WAITING).update(
+                    state=CopyState.READY, attempts=0, retry_at=None, served_at=clock.now(), **stored.__dict__
+                )
             )
-        )
+            if kept and stored.measured:
+                publish(RemoteCopyStored(copy_id=copy.id))
     finally:
         if not kept:
             storage.remove(stored.file, stored.preview)
@@ -189,7 +195,9 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
                 with _keeping(purpose, cover) as preview:
                     file.seek(0)
                     path = storage.store(file, folder=f"{FOLDER}/{purpose}", extension=_EXTENSIONS[found])
-                return _Stored(path, size, preview, cover.byte_count if cover is not None else 0)
+                blurhash = examined.cover.blurhash if examined.cover is not None else None
+                measured = _measured(examined.kind, examined.meta, cover, blurhash)
+                return _Stored(path, size, preview, cover.byte_count if cover is not None else 0, measured)
     except Invalid as error:
         raise _Failed(CopyFailure.REFUSED, error.message) from None
     raise _Failed(CopyFailure.REFUSED, f"{size} bytes of {found}")
@@ -202,16 +210,27 @@ def _store_picture(purpose: CopyPurpose, file: IO[bytes]) -> _Stored:
     if purpose == CopyPurpose.ATTACHMENT:
         try:
             with images.process(file) as picture:
-                return _store_renditions(purpose, picture.original, picture.preview)
+                measured = _measured("image", {"original": picture.original.size}, picture.preview, picture.blurhash)
+                return _store_renditions(purpose, picture.original, picture.preview, measured)
         except images.Moving:
             file.seek(0)
     with images.draw(file, _SHAPES.get(purpose, _PREVIEW_SHAPE)) as drawing:
-        return _store_renditions(purpose, drawing.shown, drawing.still)
+        measured = {}
+        if purpose == CopyPurpose.ATTACHMENT:
+            measured = _measured("image", {"original": drawing.shown.size}, drawing.still)
+        return _store_renditions(purpose, drawing.shown, drawing.still, measured)
 
 
-def _store_renditions(purpose: CopyPurpose, shown: Rendition, small: Rendition | None = None) -> _Stored:
+def _measured(kind: str, meta: dict[str, Any], small: Rendition | None, blurhash: str | None = None) -> dict[str, Any]:
+    """The value of `RemoteCopy.measured`."""
+    return {"type": kind, "meta": meta if small is None else {**meta, "small": small.size}, "blurhash": blurhash}
+
+
+def _store_renditions(
+    purpose: CopyPurpose, shown: Rendition, small: Rendition | None = None, measured: dict[str, Any] | None = None
+) -> _Stored:
     with _keeping(purpose, shown) as file, _keeping(purpose, small) as preview:
-        return _Stored(file, shown.byte_count, preview, small.byte_count if small is not None else 0)
+        return _Stored(file, shown.byte_count, preview, small.byte_count if small is not None else 0, measured or {})
 
 
 @contextmanager

@@ -73,9 +73,9 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
         document["attributionDomains"] = account.attribution_domains
         terms.append("attributionDomains")
     if account.avatar:
-        document["icon"] = _image(account.avatar, account.avatar_description)
+        document["icon"] = image(account.avatar, account.avatar_description)
     if account.header:
-        document["image"] = _image(account.header, account.header_description)
+        document["image"] = image(account.header, account.header_description)
     if document["attachment"]:
         terms.append("PropertyValue")
     used = {item["type"] for item in document["tag"]}
@@ -118,9 +118,10 @@ def _fields(account: Account) -> list[dict[str, str]]:
     return [{"type": "PropertyValue", "name": item["name"], "value": item["html"]} for item in account.fields]
 
 
-def _image(path: str, description: str) -> dict[str, str]:
-    image = {"type": "Image", "mediaType": media_type_of(path), "url": storage.url(path)}
-    return image | ({"summary": description} if description else {})
+def image(path: str, description: str = "") -> dict[str, str]:
+    """A picture that this server has made."""
+    found = {"type": "Image", "mediaType": media_type_of(path), "url": storage.url(path)}
+    return found | ({"summary": description} if description else {})
 
 
 def media_type_of(path: str) -> str:

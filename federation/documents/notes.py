@@ -9,11 +9,11 @@ from accounts.models import CustomEmoji
 from accounts.models.account import acct_of
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_nearby_pairs
-from federation.documents.actors import emoji_object, hashtag, iso
+from federation.documents.actors import emoji_object, hashtag, image, iso
 from federation.documents.context import PUBLIC, addresses, followers_url_of, with_context
 from social.kernel import clock, links
 from social.kernel.media import storage
-from statuses.models import MediaAttachment, Poll, QuoteState
+from statuses.models import MediaAttachment, MediaType, Poll, QuoteState
 from statuses.policies.polls import has_ended
 from statuses.policies.posts import Post, PostBody
 from statuses.policies.quotes import Group, automatic_groups
@@ -117,10 +117,8 @@ def note_terms(document: dict[str, Any]) -> list[str]:
     terms += [name for name in (*_QUOTE_TERMS, "votersCount") if name in document]
     kinds = {item["type"] for item in document["tag"]}
     terms += sorted(kinds - {"Mention"})
-    if any("blurhash" in item for item in document["attachment"]):
-        terms.append("blurhash")
-    if any("focalPoint" in item for item in document["attachment"]):
-        terms.append("focalPoint")
+    if document["attachment"]:
+        terms += ["blurhash", "focalPoint"]
     return terms
 
 
@@ -206,15 +204,16 @@ def _attachment(media: MediaAttachment) -> dict[str, Any]:
         "mediaType": media.content_type or _DEFAULT_TYPES.get(media.type, "application/octet-stream"),
         "url": storage.url(media.file) if media.file else media.remote_url,
         "name": media.description,
+        "blurhash": media.blurhash,
     }
-    if media.blurhash:
-        document["blurhash"] = media.blurhash
     focus = media.meta.get("focus")
     if focus:
         document["focalPoint"] = [focus["x"], focus["y"]]
-    for name in ("width", "height"):
-        if original.get(name):
-            document[name] = original[name]
+    document |= {name: original[name] for name in ("width", "height") if original.get(name)}
+    if original.get("duration"):
+        document["duration"] = f"PT{original['duration']:.6f}".rstrip("0").rstrip(".") + "S"
+    if media.preview and media.type != MediaType.IMAGE:
+        document["icon"] = image(media.preview)
     return document
 
 

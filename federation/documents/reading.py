@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import urldefrag
 
 import orjson
-from django.utils.dateparse import parse_datetime
+from django.utils.dateparse import parse_datetime, parse_duration
 
 from social.kernel import clock
 from social.kernel.errors import KernelError
@@ -21,6 +21,7 @@ from social.kernel.text.names import clean_input
 MAX_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
 MAX_ITEMS: Final = 1_000
+MAX_SECONDS: Final = 1_000_000
 MAX_URI: Final = 1_300
 """Bytes of the longest id that is kept: an index takes two of them."""
 
@@ -116,6 +117,23 @@ def link_of(value: Any) -> str | None:
         if found is not None:
             return found
     return None
+
+
+def image_of(value: Any) -> str | None:
+    """The address of a picture: a text, an Image or a Link, or the first of a list of them."""
+    value = first(value)
+    return link_of(value.get("url") or value.get("href")) if isinstance(value, Mapping) else web_uri(value)
+
+
+def duration_of(value: Any) -> float | None:
+    """The seconds of an ISO 8601 duration, above 0; None for what cannot be read, and beyond MAX_SECONDS."""
+    plausible = isinstance(value, str) and len(value) <= 64 and value.startswith("P")
+    try:
+        found = parse_duration(value) if plausible else None
+    except (ValueError, OverflowError):
+        return None
+    seconds = found.total_seconds() if found is not None else 0.0
+    return seconds if 0 < seconds <= MAX_SECONDS else None
 
 
 def text_of(value: Any, limit: int) -> str:

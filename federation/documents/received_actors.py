@@ -13,6 +13,7 @@ from federation.documents.reading import (
     Rejected,
     first,
     flag_of,
+    image_of,
     kinds_of,
     link_of,
     many,
@@ -173,13 +174,11 @@ def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:
 
 
 def _picture(name: str, value: Any) -> dict[str, str]:
-    value = first(value)
-    if isinstance(value, str):
-        return {name: web_uri(value) or ""}
-    if not isinstance(value, Mapping):
-        return {}
-    description = text_of(value.get("summary") or value.get("name"), 2048)
-    return {name: link_of(value.get("url")) or "", f"{name}_description": description}
+    described = first(value)
+    description = ""
+    if isinstance(described, Mapping):
+        description = text_of(described.get("summary") or described.get("name"), 2048)
+    return {name: image_of(value) or "", f"{name}_description": description}
 
 
 def _read_fields(value: Any) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from accounts.queries.emojis import shortcodes_in
 from accounts.services.emojis import RemoteEmoji
-from federation.documents.reading import MAX_ITEMS, first, kinds_of, link_of, many, text_of, time_of, web_uri
+from federation.documents.reading import MAX_ITEMS, image_of, kinds_of, many, text_of, time_of, web_uri
 
 EMOJIS_LIMIT: Final = 100
 """How many emojis of one document are taken."""
@@ -22,8 +22,7 @@ def read_emojis(document: Mapping[str, Any], *texts: str) -> list[RemoteEmoji]:
         if not isinstance(item, Mapping) or "Emoji" not in kinds_of(item):
             continue
         name = text_of(item.get("name"), SHORTCODE_LIMIT).strip(":")
-        icon = first(item.get("icon"))
-        url = link_of(icon.get("url") or icon.get("href")) if isinstance(icon, Mapping) else web_uri(icon)
+        url = image_of(item.get("icon"))
         if name in written and url is not None:
             found.setdefault(name, RemoteEmoji(name, url, web_uri(item.get("id")), time_of(item.get("updated"))))
     return list(found.values())[:EMOJIS_LIMIT]

@@ -15,8 +15,9 @@ from accounts.services.emojis import RemoteEmoji
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,
-    first,
+    duration_of,
     flag_of,
+    image_of,
     kinds_of,
     link_of,
     many,
@@ -242,19 +243,18 @@ def _read_file(item: Any) -> RemoteFile | None:
         return None
     content_type = text_of(item.get("mediaType"), 100).lower()
     family = content_type.partition("/")[0] or kinds_of(item)[0].lower()
-    meta: dict[str, Any] = {}
+    original: dict[str, Any] = {}
     width, height = number_of(item.get("width"), 100_000), number_of(item.get("height"), 100_000)
     if width and height:
-        meta["original"] = {
-            "width": width,
-            "height": height,
-            "size": f"{width}x{height}",
-            "aspect": round(width / height, 6),
-        }
+        aspect = round(width / height, 6)
+        original = {"width": width, "height": height, "size": f"{width}x{height}", "aspect": aspect}
+    duration = duration_of(item.get("duration"))
+    if duration is not None:
+        original["duration"] = duration
+    meta: dict[str, Any] = {"original": original} if original else {}
     focal = item.get("focalPoint")
     if isinstance(focal, list) and len(focal) == 2 and all(_is_coordinate(value) for value in focal):
         meta["focus"] = {"x": float(focal[0]), "y": float(focal[1])}
-    icon = first(item.get("icon"))
     description = text_of(item.get("summary") or item.get("name"), DESCRIPTION_LIMIT)
     return RemoteFile(
         url=url,
@@ -264,7 +264,7 @@ def _read_file(item: Any) -> RemoteFile | None:
         # A blurhash is 6 to 166 characters for up to 9 by 9 components.
         blurhash=_blurhash(item.get("blurhash")),
         meta=meta,
-        preview_url=link_of(icon.get("url")) if isinstance(icon, Mapping) else None,
+        preview_url=image_of(item.get("icon")),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models import Q
 
@@ -101,6 +102,7 @@ class MediaAttachment(models.Model):
                 name="statuses_media_unattached",
                 condition=Q(status=None, former_status=None),
             ),
+            HashIndex(fields=["remote_url"], name="statuses_media_remote", condition=Q(remote_url__isnull=False)),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,136 @@
+"""What is said of files crosses servers: descriptions, sizes, durations, blurs, focal points and posters, both ways."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from federation.documents.notes import load_notes, note_document
+from federation.remote.actors import fetch_actor
+from statuses.models import MediaAttachment, Status
+from statuses.queries.posts import load_posts
+from statuses.services.media import MediaUpload, SentFile, upload_media
+from tests.factories.accounts import make_user
+from tests.factories.recordings import recording, sample
+from tests.factories.statuses import follow, make_media, make_status, picture
+from tests.federation.activities import deal
+from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
+from tests.support.client import Api
+from tests.support.work import show, work
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files")]
+BLUR = "U5D%7q$pfQ$p$qjufQjufQfQfQfQ$qjufQju"
+
+
+@pytest.fixture
+def files(settings: Any, tmp_path: Path) -> Path:
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+def received(zoe: RemotePerson, *attachments: dict[str, Any], number: int = 1) -> list[dict[str, Any]]:
+    """The files of a post that has just arrived, as clients see them."""
+    note = zoe.note(number=number, attachment=list(attachments))
+    assert deal(zoe, zoe.activity("Create", note)) == "done"
+    return entities(Status.objects.get(uri=note["id"]))
+
+
+def entities(status: Status) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = Api().get(f"/api/v1/statuses/{status.id}").json()["media_attachments"]
+    return found
+
+
+def test_what_another_server_says_of_its_files_is_shown(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    video = {
+        "type": "Video",
+        "mediaType": "video/mp4",
+        "url": [{"type": "Link", "href": elsewhere.uri("a.mp4"), "mediaType": "video/mp4"}],
+        "name": "shown where there is no summary",
+        "summary": "a walk",
+        "width": 640,
+        "height": 480,
+        "duration": "PT1M2.5S",
+        "blurhash": BLUR,
+        "focalPoint": [-0.42, 0.69],
+        "icon": [{"type": "Image", "url": elsewhere.uri("poster.png")}],
+    }
+    sound = {"type": "Audio", "url": elsewhere.uri("a.mp3"), "name": "x" * 10_001, "duration": "PT2S", "blurhash": None}
+    strange = {"type": "Document", "url": elsewhere.uri("a"), "duration": "forever", "focalPoint": [2, "x"], "icon": 5}
+    endless = strange | {"duration": "P99999999D", "blurhash": "short", "width": -1, "height": 10**9, "name": 7}
+    shown = received(zoe, video, sound, strange, endless)
+    assert [file["type"] for file in shown] == ["video", "audio", "unknown", "unknown"]
+    assert (shown[0]["description"], shown[0]["blurhash"]) == ("a walk", BLUR)
+    assert shown[0]["preview_remote_url"] == elsewhere.uri("poster.png")
+    size = {"width": 640, "height": 480, "size": "640x480", "aspect": 1.333333}
+    assert shown[0]["meta"] == {"original": {**size, "duration": 62.5}, "focus": {"x": -0.42, "y": 0.69}}
+    assert (shown[1]["meta"], len(shown[1]["description"])) == ({"original": {"duration": 2.0}}, 10_000)
+    assert [(file["meta"], file["blurhash"], file["description"]) for file in shown[2:]] == [(None, None, None)] * 2
+
+
+def test_what_another_server_does_not_say_of_its_files_is_measured_when_they_are_first_fetched(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    elsewhere.pages["/a.png"] = Answer(picture(60, 30), "image/png")
+    elsewhere.pages["/a.mp4"] = Answer(recording("mp4", "libx264"), "video/mp4")
+    bare = {"type": "Document", "mediaType": "image/png", "url": elsewhere.uri("a.png")}
+    silent = {"type": "Document", "mediaType": "video/mp4", "url": elsewhere.uri("a.mp4")}
+    said = {"focalPoint": [0.5, 0.5], "blurhash": BLUR, "width": 600, "height": 300}
+    (first, moving), (second,) = received(zoe, bare, silent), received(zoe, bare | said, number=2)
+    assert (first["meta"], first["blurhash"], moving["type"]) == (None, None, "video")
+    for file in (first, moving):
+        assert show(file["url"]).status_code == 302
+    work()
+    one, two = Status.objects.order_by("id")
+    first, moving = entities(one)
+    assert first["meta"]["original"] == {"width": 60, "height": 30, "size": "60x30", "aspect": 2.0}
+    assert (first["meta"]["small"]["size"], len(first["blurhash"])) == ("60x30", 36)
+    original = moving["meta"]["original"]
+    assert (moving["type"], original["width"], original["duration"]) == ("gifv", 96, 1.0), "without sound it is one"
+    (completed,) = entities(two)
+    assert (completed["meta"]["original"], completed["blurhash"]) == (second["meta"]["original"], BLUR), (
+        "what its server says stays"
+    )
+    assert (completed["meta"]["focus"], completed["meta"]["small"]["size"]) == ({"x": 0.5, "y": 0.5}, "60x30")
+
+
+def uploaded(account: Account, data: bytes, content_type: str, **more: Any) -> MediaAttachment:
+    sent = SentFile(io.BytesIO(data), content_type)
+    return upload_media(account_id=account.id, upload=MediaUpload(sent, **more))
+
+
+def test_our_files_are_sent_with_all_that_is_known_of_them() -> None:
+    anna = make_user("anna").account
+    cover = SentFile(io.BytesIO(picture()), "image/png")
+    drawn = make_media(anna, "a square")
+    MediaAttachment.objects.filter(id=drawn.id).update(meta={**drawn.meta, "focus": {"x": -0.25, "y": 1.0}})
+    silent = uploaded(anna, recording("mp4", "libx264"), "video/mp4")
+    film = uploaded(anna, sample("video/mp4"), "video/mp4", description="a film")
+    tone = uploaded(anna, sample("audio/mpeg"), "audio/mpeg", thumbnail=cover)
+    work()
+    tone.refresh_from_db()
+    tone.meta["original"]["duration"] = 2.063673
+    tone.save()
+    posts = [make_status(anna, media=[MediaAttachment.objects.get(id=drawn.id), silent])]
+    posts += [make_status(anna, media=[media]) for media in (film, tone)]
+    notes = load_notes(load_posts([post.id for post in posts]))
+    documents = [note_document(notes[post.id]) for post in posts]
+    square, gifv, video, audio = (file for document in documents for file in document["attachment"])
+    assert all({"blurhash", "focalPoint"} <= document["@context"][1].keys() for document in documents)
+    assert (square["name"], square["width"], square["height"]) == ("a square", 40, 30)
+    assert (square["focalPoint"], "icon" in square, "duration" in square) == ([-0.25, 1.0], False, False)
+    for moving in (gifv, video):
+        assert (moving["mediaType"], moving["width"], moving["duration"][:3]) == ("video/mp4", 96, "PT1")
+        assert (moving["icon"]["type"], moving["icon"]["mediaType"]) == ("Image", "image/jpeg")
+        assert len(moving["blurhash"]) == 36
+    assert (video["name"], gifv["name"]) == ("a film", None)
+    assert (audio["mediaType"], "width" in audio, audio["icon"]["mediaType"]) == ("audio/mpeg", False, "image/png")
+    assert audio["duration"] == "PT2.063673S"
+    assert [file["type"] for file in (square, gifv, video, audio)] == ["Document"] * 4
