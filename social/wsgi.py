@@ -7,6 +7,7 @@ import os
 import django
 from django.conf import settings
 from django.core.cache import close_caches
+from django.core.handlers.base import reset_urlconf
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, reset_queries
@@ -18,6 +19,8 @@ def _leave_out_what_changes_nothing() -> None:
     request_started.disconnect(close_old_connections)
     # The clients of caches are kept for everybody.
     request_finished.disconnect(close_caches)
+    # Every request sets the addresses that it is resolved by.
+    request_finished.disconnect(reset_urlconf)
     if not settings.DEBUG:
         # Statements are collected with DEBUG only.
         request_started.disconnect(reset_queries)

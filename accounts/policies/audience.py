@@ -50,7 +50,7 @@ class People:
     limited: Limited = Limited.ANYBODY
 
     def shows(
-        self, account_id: int, relations: Relations, *, is_suspended: bool = False, is_limited: bool = False
+        self, account_id: int, relations: Relations, is_suspended: bool = False, is_limited: bool = False
     ) -> bool:
         """Tell whether the viewer of `relations` is shown the account. `relations` must know it."""
         if is_suspended or (is_limited and self.limited is Limited.NOBODY):

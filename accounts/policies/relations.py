@@ -76,7 +76,7 @@ class Relations:
 
     def hides_any(self, account_ids: Iterable[int]) -> bool:
         """Tell whether the viewer blocks or mutes one of the accounts."""
-        return any(account_id in self.blocking or account_id in self.muting for account_id in account_ids)
+        return not (self.blocking.isdisjoint(account_ids) and self.muting.keys().isdisjoint(account_ids))
 
     def joined(self, other: Relations) -> Relations:
         """The relations that the same viewer's two values state together."""

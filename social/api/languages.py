@@ -78,8 +78,9 @@ def keep(response: Any, code: str) -> None:
 
 def activate(code: str) -> None:
     """Answer in `code` if it is ours; LanguageMiddleware puts the server's own back."""
-    found = supported(code)
-    if found is not None and found != (_thread.language or settings.LANGUAGE_CODE):
+    current = _thread.language or settings.LANGUAGE_CODE
+    found = supported(code) if code != current else None
+    if found is not None and found != current:
         translation.activate(found)
         _thread.language = found
 

@@ -145,7 +145,7 @@ def paginate(
     `source`: an unordered queryset (ordered and cut here; one query) or a loader that answers a `Cursor` newest first
     (feeds). `cursor`: the column that counts, of the joining row where that differs from the entity; of items that are ints
     themselves. `ends`: the positions that the next pages end below and begin above, by default those of the last and first
-    item. `repeated`: as for `link`.
+    item. `repeated`: as for `page_address`.
     """
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)
@@ -156,17 +156,17 @@ def paginate(
         return Page([], limit=position.limit)
     read = _reader(cursor)
     lowest, highest = ends(items) if ends else (read(items[-1]), read(items[0]))
-    links = []
+    links, address = [], page_address(request, repeated)
     if paging.next_when == "any" or len(items) >= position.limit:
-        links.append(("next", link(request, repeated, max_id=lowest)))
-    links.append(("prev", link(request, repeated, **{prev: highest})))
+        links.append(("next", f"{address}max_id={lowest}"))
+    links.append(("prev", f"{address}{prev}={highest}"))
     return Page(items, tuple(links), position.limit)
 
 
 def paginate_offset(
     request: Request, source: QuerySet[Any, T] | Sequence[T], paging: ByOffset, *, repeated: IsRepeated
 ) -> Page[T]:
-    """Return a page by `offset`; a negative offset counts as 0. `repeated`: as for `link`."""
+    """Return a page by `offset`; a negative offset counts as 0. `repeated`: as for `page_address`."""
     values = parameters(request)
     size = paging.limit.of(values)
     offset = max(0, as_integer(values.get("offset")))
@@ -176,27 +176,26 @@ def paginate_offset(
     items = list(source[offset : offset + size])
     adjacent = []
     if paging.links and (items or trends):
+        address = page_address(request, repeated, paging.path)
         if len(items) >= size:
-            adjacent.append(("next", link(request, repeated, paging.path, offset=offset + size)))
+            adjacent.append(("next", f"{address}offset={offset + size}"))
         if offset > (size if trends else 0):
-            adjacent.append(("prev", link(request, repeated, paging.path, offset=max(0, offset - size))))
+            adjacent.append(("prev", f"{address}offset={max(0, offset - size)}"))
     return Page(items, tuple(adjacent), size, offset=offset)
 
 
-def link(request: Request, repeated: IsRepeated, path: str | None = None, /, **position: int) -> str:
-    """The address of another page: the same path and parameters, as far as they are `repeated`, at another position.
-
-    `path` stands for the request's own.
+def page_address(request: Request, repeated: IsRepeated, path: str | None = None) -> str:
+    """The address of other pages up to their position, which comes behind it (`max_id=5`): the same path and parameters, as
+    far as they are `repeated`. `path` stands for the request's own.
     """
     query: str = request.META.get("QUERY_STRING", "")
-    pairs = []
+    kept = ""
     for pair in decode(query.encode("latin-1", "replace")).split("&"):
         name, equals, value = pair.partition("=")
         plain = unquote_plus(name)
         if plain not in _POSITIONS and repeated(plain):
-            pairs.append(quote_plus(plain) + "=" + quote_plus(unquote_plus(value)) if equals else quote_plus(plain))
-    pairs += [f"{name}={value}" for name, value in position.items()]
-    return f"{settings.BASE_URL}{path or escape_uri_path(request.path.rstrip('/'))}?{'&'.join(pairs)}"
+            kept += f"{quote_plus(plain)}={quote_plus(unquote_plus(value))}&" if equals else f"{quote_plus(plain)}&"
+    return f"{settings.BASE_URL}{path or escape_uri_path(request.path.rstrip('/'))}?{kept}"
 
 
 def _position(values: dict[str, Any], name: str) -> int | None:

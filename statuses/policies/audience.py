@@ -46,7 +46,7 @@ def can_see(post: Post, viewer_id: int | None, relations: Relations, mentioned_i
 
 def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
     # Also when mentioned: who blocks is seen nowhere any more by those it blocks (SEED-129).
-    if post.is_deleted or not _shows(PRESENT, post, relations):
+    if post.is_deleted or not PRESENT.shows(post.account_id, relations, post.author.is_suspended):
         return False
     if is_for_anybody(post.visibility):
         return True
@@ -134,13 +134,19 @@ class Audience:
         original = post.original
         if self.listed and (post.is_deleted or original is not None or not is_listed(post.visibility)):
             return False
-        if not _shows(self.authors, post, relations):
+        author = post.author
+        if not self.authors.shows(post.account_id, relations, author.is_suspended, author.is_limited):
             return False
         if self.mentions and post.account_id != relations.viewer_id:
             named = post.addressed_ids if original is None else (*post.addressed_ids, *original.addressed_ids)
-            if relations.hides_any(named):
+            if named and relations.hides_any(named):
                 return False
-        return original is None or _shows(self.boosted or self.authors, original, relations)
+        if original is None:
+            return True
+        author = original.author
+        return (self.boosted or self.authors).shows(
+            original.account_id, relations, author.is_suspended, author.is_limited
+        )
 
     def shows_author(self, account_id: int, mentioned: Collection[int], relations: Relations) -> bool:
         """Tell whether the surface shows a public post of an author who is neither suspended nor limited."""
@@ -164,12 +170,6 @@ class Audience:
                 " OR (s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL))"
             )
         return " AND ".join(conditions)
-
-
-def _shows(people: People, post: Post, relations: Relations) -> bool:
-    return people.shows(
-        post.account_id, relations, is_suspended=post.author.is_suspended, is_limited=post.author.is_limited
-    )
 
 
 _PUBLIC_AUTHORS: Final = People(hidden=True, servers=True, limited=Limited.NOBODY)

@@ -179,11 +179,17 @@ def application(name: str | None, website: str | None) -> bytes:
 
 def reblog_body(post: Post) -> bytes:
     """Members of a boost besides `account`, `application`, `reblog` and the marks of the boosted post."""
-    uri = post.uri or f"{links.status_uri(post.username, post.id)}/activity"
+    return _reblog_body(post.id, post.created_ms, post.visibility, post.uri, post.username)
+
+
+# None of it ever changes, and the same boosts stand in the timelines of many.
+@lru_cache(maxsize=4096)
+def _reblog_body(number: int, created_ms: int, visibility: str, uri: str | None, username: str) -> bytes:
+    uri = uri or f"{links.status_uri(username, number)}/activity"
     shown = {
-        "id": str(post.id),
-        "created_at": clock.iso_ms(post.created_ms),
-        "visibility": shown_visibility(post.visibility),
+        "id": str(number),
+        "created_at": clock.iso_ms(created_ms),
+        "visibility": shown_visibility(visibility),
         "uri": uri,
         "url": uri,
     }

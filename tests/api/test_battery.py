@@ -99,12 +99,8 @@ def test_a_body_that_is_not_the_entity_is_caught(
 def test_a_list_that_skips_or_repeats_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     from social.api import pagination
 
-    link = pagination.link
-
-    def one_off(request: Any, lists: Any, **position: int) -> str:
-        return link(request, lists, **{name: value + 1 for name, value in position.items()})
-
-    monkeypatch.setattr(pagination, "link", one_off)
+    reader = pagination._reader
+    monkeypatch.setattr(pagination, "_reader", lambda cursor: lambda item: reader(cursor)(item) + 1)
     broken(promises.shows_each_item_once, LIST, callers)
 
 

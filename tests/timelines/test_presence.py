@@ -65,7 +65,7 @@ def test_followers_who_are_away_cost_a_post_nothing(author: Person) -> None:
         found = load_readers([author.id], people=[author.id], followable=(), tagged=[status.id])
         assert set(found.of(author.id)) == {author.id, *(one.id for one in readers)}
         assert list_active_followers([author.id])[author.id] == {author.id, *(one.id for one in readers)}
-        assert followers_inboxes(author.account) == {elsewhere.shared_inbox_url}
+        assert followers_inboxes(author.id) == {elsewhere.shared_inbox_url}
 
     before = looked_at(find)
     make_absent_followers(author.account, ABSENT)

@@ -67,9 +67,11 @@ def home_verdict(
     it out. `is_readable`: it is known already that `relations.viewer_id` may read the post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
-    if verdict.delivered and post.account_id in relations.read_apart and post.account_id != relations.viewer_id:
+    if verdict is FeedReason.DELIVER:
+        if post.account_id not in relations.read_apart or post.account_id == relations.viewer_id:
+            return verdict
         verdict = FeedReason.EXCLUSIVE
-    if not verdict.delivered and FOLLOWED_HASHTAG.shows(post, relations) and post.id in tagged:
+    if FOLLOWED_HASHTAG.shows(post, relations) and post.id in tagged:
         return FeedReason.DELIVER
     return verdict
 
