@@ -37,6 +37,13 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
     quoting_uri: str
 
 
+class UnknownFollowFound(Event, key="pair:{account_id}:{target_id}"):
+    """The server of `target_id` has `account_id` (ours) for a follower, and nobody here knows of it."""
+
+    account_id: int
+    target_id: int
+
+
 class ForwardingDue(Event, key="status:{status_id}"):
     """The stored activity of another server, about a post of its own, is to be passed on."""
 

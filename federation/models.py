@@ -86,6 +86,7 @@ class FetchKind(StrEnum):
     ACTOR = "actor"
     QUOTE = "quote"
     EDIT = "edit"
+    FOLLOWERS = "followers"
     PINS = "pins"
     PROFILE = "profile"
 
@@ -94,7 +95,8 @@ class Fetch(WaitingRow):
     """A document to be fetched from `host`, once however many want it.
 
     `uri` is the id of the post (of a quote that of the quoting one) or actor (of pins and a profile whose they are), or the
-    number of the activity. `remaining` is how many posts above this one may still be fetched for the activity that began it.
+    number of the activity; of the followers of an activity's actor their address, with their digest as its fragment.
+    `remaining` is how many posts above this one may still be fetched for the activity that began it.
     """
 
     queue = "fetches"
@@ -187,12 +189,16 @@ class Lookup(WaitingRow):
 
 
 class OutboundActivity(models.Model):
-    """An activity as it will be sent, signed by `account`; deleted with the last of its deliveries."""
+    """An activity as it will be sent, signed by `account`; deleted with the last of its deliveries.
+
+    With `synchronizes` each server learns which of its people are known to follow the account.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
     type = models.TextField()
     uri = models.TextField()
     body = models.TextField()
+    synchronizes = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:

@@ -11,9 +11,9 @@ from accounts.events import (
     FollowRequested,
     ProfileUpdated,
 )
-from federation.events import ActivityReceived, FollowAnswerDue, ForwardingDue, QuoteAnswerDue
+from federation.events import ActivityReceived, FollowAnswerDue, ForwardingDue, QuoteAnswerDue, UnknownFollowFound
 from federation.inbound.fetch_queue import FETCHES, LOOKUPS, THREADS
-from federation.outbound import distributing, featuring, forwarding, quoting
+from federation.outbound import distributing, featuring, forwarding, quoting, synchronizing
 from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
 from federation.tasks.processing import process_received
@@ -59,6 +59,7 @@ on(QuoteSettled, distributing.send_edited, queue=QUEUE, database=True)
 on(QuoteSettled, quoting.send_revoked, queue=QUEUE, database=True)
 on(QuoteAnswerDue, quoting.send_quote_answers, queue=QUEUE, database=True)
 on(ForwardingDue, forwarding.send_forwarded, queue=QUEUE, database=True)
+on(UnknownFollowFound, synchronizing.send_unknown_follows_ended, queue=QUEUE, database=True)
 on(FollowAnswerDue, distributing.send_answer, queue=QUEUE, database=True)
 on(ReportFiled, send_reports, queue=QUEUE, database=True, when=lambda event: event.forwarded)
 on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)

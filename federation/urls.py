@@ -27,6 +27,7 @@ if apps.is_installed("federation"):
         re_path(_USER + r"/inbox/?$", inbox.inbox),
         re_path(_USER + r"/outbox/?$", actors.outbox),
         re_path(_USER + r"/followers/?$", actors.followers),
+        re_path(_USER + r"/followers_synchronization/?$", actors.followers_synchronization),
         re_path(_USER + r"/following/?$", actors.following),
         re_path(_USER + r"/collections/featured/?$", actors.featured),
         re_path(_USER + r"/collections/tags/?$", actors.featured_tags),

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from accounts.queries.accounts import by_address
 from federation.documents.reading import Rejected
 from federation.inbound.processing import act_upon
+from federation.inbound.synchronizing import synchronize_followers
 from federation.models import Fetch, FetchKind, Lookup, ThreadStep
 from federation.remote.actors import refresh_if_stale
 from federation.remote.fetching import Awaited, Gathered
@@ -58,6 +59,10 @@ def _work(row: Fetch) -> None:
         read_profile(row.uri)
     elif row.kind == FetchKind.QUOTE:
         resolve_quote(row.uri, remaining=row.remaining)
+    elif row.kind == FetchKind.FOLLOWERS:
+        if row.activity is not None:
+            url, _hash, digest = row.uri.rpartition("#")
+            synchronize_followers(row.activity.actor, url, digest)
     elif row.kind == FetchKind.EDIT:
         fetch_again(row.uri)
     else:

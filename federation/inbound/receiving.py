@@ -12,9 +12,11 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import Account
 from federation.documents.reading import Rejected, kinds_of, origin_of, parse_json, uri_of
+from federation.documents.synchronization import HEADER
 from federation.events import ActivityReceived
 from federation.inbound.processing import is_acted_upon
 from federation.inbound.quotas import check_room, host_of
+from federation.inbound.synchronizing import compare_followers
 from federation.models import InboundActivity
 from federation.remote import signers
 from federation.remote.requests import record_contact
@@ -91,6 +93,8 @@ def _store(
                 size=len(message.body),
             )
             publish(ActivityReceived(activity_id=activity.id, actor_id=signed.account.id))
+            if header := message.headers.get(HEADER.lower()):
+                compare_followers(activity, header)
             record_contact(origin_of(signed.account.inbox_url) or "")
     except IntegrityError:
         # The same signature once more, or the account was deleted since it was found.

@@ -6,12 +6,14 @@ Source: contract, federation section 12; DESIGN "Deliveries are fair".
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
+from federation.documents.synchronization import HEADER
 from federation.models import Delivery, OutboundActivity
 from federation.outbound.queueing import forget_delivered
+from federation.outbound.synchronizing import load_headers
 from federation.remote.signing import signers_of
 from social.kernel.crypto import UnreadableSecret
 from social.kernel.http.client import FetchError, Response, Signer, fetch_async
@@ -58,8 +60,12 @@ def _begin(jobs: Sequence[Job[Delivery]]) -> Iterator[Steps]:
     wanted = {job.row.activity_id for job in jobs}
     activities = OutboundActivity.objects.select_related("account__key_pair").filter(id__one_of=wanted).in_bulk()
     signers = _signers(activities.values())
+    receivers = [(activities.get(job.row.activity_id), job.row.host) for job in jobs]
+    synchronizing = load_headers(
+        (activity.account, host) for activity, host in receivers if activity is not None and activity.synchronizes
+    )
     for job in jobs:
-        yield _deliver(job, activities.get(job.row.activity_id), signers)
+        yield _deliver(job, activities.get(job.row.activity_id), signers, synchronizing)
 
 
 def _signers(activities: Iterable[OutboundActivity]) -> dict[int, Sequence[Signer]]:
@@ -75,12 +81,19 @@ def _signers(activities: Iterable[OutboundActivity]) -> dict[int, Sequence[Signe
     return found
 
 
-def _deliver(job: Job[Delivery], activity: OutboundActivity | None, signers: dict[int, Sequence[Signer]]) -> Steps:
+def _deliver(
+    job: Job[Delivery],
+    activity: OutboundActivity | None,
+    signers: dict[int, Sequence[Signer]],
+    synchronizing: dict[tuple[int, str], str],
+) -> Steps:
     usable = signers.get(activity.account_id) if activity is not None else None
     if activity is None or not usable:
         raise Failed("There is no key to sign it with.", final=True)
+    header = synchronizing.get((activity.account_id, job.row.host)) if activity.synchronizes else None
+    headers = {**_HEADERS, HEADER: header} if header is not None else _HEADERS
     try:
-        response: Response = yield _send(job.row.inbox_url, activity.body.encode(), usable)
+        response: Response = yield _send(job.row.inbox_url, activity.body.encode(), headers, usable)
     except FetchError as error:
         said = job.answers[job.row.host] = f"{type(error).__name__}: {error}"
         raise Failed(said) from None
@@ -92,12 +105,12 @@ def _deliver(job: Job[Delivery], activity: OutboundActivity | None, signers: dic
         raise Failed(said, final=outcome is DeliveryOutcome.REFUSED or in_doubt)
 
 
-async def _send(url: str, body: bytes, signers: Sequence[Signer]) -> Response:
+async def _send(url: str, body: bytes, headers: Mapping[str, str], signers: Sequence[Signer]) -> Response:
     for signer in signers:
         response = await fetch_async(
             url,
             method="POST",
-            headers=_HEADERS,
+            headers=headers,
             body=body,
             signer=signer,
             redirects=0,

@@ -51,6 +51,7 @@ from statuses.events import (
     StatusUnfavourited,
 )
 from statuses.models import Favourite, Poll, PollVote, QuoteState
+from statuses.policies.visibility import is_for_followers_only
 from statuses.queries.posts import load_posts
 from statuses.services.polls import begin_announcement
 
@@ -95,7 +96,13 @@ def send_published(events: Sequence[StatusPublished]) -> None:
     for post in posts:
         if post.id in documents:
             account = accounts[post.account_id]
-            enqueue(account=account, document=documents[post.id], inboxes=inboxes[post.id], key=f"status:{post.id}")
+            enqueue(
+                account=account,
+                document=documents[post.id],
+                inboxes=inboxes[post.id],
+                key=f"status:{post.id}",
+                synchronizes=is_for_followers_only(post.visibility),
+            )
     send_quote_requests(post.id for post in posts if post.quote_state == QuoteState.PENDING)
 
 
@@ -128,7 +135,13 @@ def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any],
             key = f"status:{post.id}"
             drop_waiting(key, inboxes[post.id], "Update")
             document = activity(notes[post.id], clock.now())
-            enqueue(account=accounts[post.account_id], document=document, inboxes=inboxes[post.id], key=key)
+            enqueue(
+                account=accounts[post.account_id],
+                document=document,
+                inboxes=inboxes[post.id],
+                key=key,
+                synchronizes=is_for_followers_only(post.visibility),
+            )
 
 
 def send_deleted(events: Sequence[StatusDeleted]) -> None:

@@ -31,13 +31,15 @@ def enqueue(
     inboxes: Iterable[str],
     key: str,
     supersedes: bool = False,
+    synchronizes: bool = False,
     due_at: datetime | None = None,
 ) -> OutboundActivity | None:
     """Have `document` delivered to these inboxes, signed by `account`; None when there are no inboxes.
 
     `key` names what it is about (`status:12`): activities of one key reach an inbox in the order of these calls. With
-    `supersedes` those that wait for the same inboxes are dropped: nobody needs a post that is deleted by now. It is sent
-    at `due_at`, None for now. Announces DeliveriesDue, inside the caller's transaction.
+    `supersedes` those that wait for the same inboxes are dropped: nobody needs a post that is deleted by now. With
+    `synchronizes` it tells each server who follows the account there. It is sent at `due_at`, None for now. Announces
+    DeliveriesDue, inside the caller's transaction.
     """
     inboxes = _elsewhere(inboxes)
     if not inboxes:
@@ -49,6 +51,7 @@ def enqueue(
         type=str(document["type"]),
         uri=str(document.get("id", "")),
         body=orjson.dumps(document).decode(),
+        synchronizes=synchronizes,
     )
     send(activity, inboxes=inboxes, key=key, due_at=due_at)
     return activity

@@ -53,6 +53,14 @@ def request_edit(uri: str) -> None:
     _request(Fetch(kind=FetchKind.EDIT, uri=uri, host=origin_of(uri) or ""), clock.now() + CACHED)
 
 
+def request_followers(activity: InboundActivity, url: str, digest: str) -> None:
+    """Have the followers of an activity's actor looked at that are of this server, when follows that are on their way have
+    arrived.
+    """
+    row = Fetch(kind=FetchKind.FOLLOWERS, uri=f"{url}#{digest}", host=origin_of(url) or "", activity=activity)
+    _request(row, clock.now() + timedelta(minutes=1))
+
+
 def request_actor(account: Account) -> None:
     """Have a remote account looked at again."""
     _request(Fetch(kind=FetchKind.ACTOR, uri=account.uri, host=origin_of(account.uri) or ""))

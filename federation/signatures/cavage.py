@@ -33,8 +33,8 @@ class CavageSignature:
     expires: datetime | None = None
 
 
-def parse(header: str) -> CavageSignature:
-    """Read a `Signature` header. Raises BadSignature when it cannot be one."""
+def parameters_of(header: str) -> dict[str, str]:
+    """Names and values of a header that is written like `Signature`. Raises BadSignature."""
     if len(header) > _LONGEST_HEADER:
         raise BadSignature("the signature header is too long")
     values: dict[str, str] = {}
@@ -45,6 +45,12 @@ def parse(header: str) -> CavageSignature:
             raise BadSignature("the signature header cannot be read")
         values[match[1]] = match[2] if match[2] is not None else match[3]
         position = match.end()
+    return values
+
+
+def parse(header: str) -> CavageSignature:
+    """Read a `Signature` header. Raises BadSignature when it cannot be one."""
+    values = parameters_of(header)
     if not values.get("keyId") or not values.get("signature"):
         raise BadSignature("keyId and signature are required")
     algorithm = values.get("algorithm", "hs2019").lower()

@@ -15,8 +15,12 @@ from federation.documents import activities, collections
 from federation.documents.actors import actor as actor_document
 from federation.documents.actors import featured_tag, featured_url
 from federation.documents.actors import instance_actor as instance_actor_document
+from federation.documents.context import with_context
 from federation.documents.notes import load_notes, note_terms
+from federation.documents.synchronization import synchronization_uri
+from federation.inbound.quotas import host_of
 from federation.remote.signing import instance_actor as find_instance_actor
+from federation.signatures.message import BadSignature
 from federation.views.negotiation import Wanted, document, not_acceptable, reads, redirect, refusal, wanted
 from federation.views.reading import find_local_account, signer_of
 from social.kernel import links
@@ -75,6 +79,19 @@ def following(request: HttpRequest, username: str) -> HttpResponse:
     account = find_local_account(username)
     rows = Follow.objects.filter(account=account).order_by("-id").values_list("target__uri", flat=True)
     return _people(request, account, "following", rows, counters(account)["following_count"])
+
+
+@reads
+def followers_synchronization(request: HttpRequest, username: str) -> HttpResponse:
+    """`/users/:username/followers_synchronization`: the followers on the server that asks, for that server alone."""
+    account, signer = find_local_account(username), signer_of(request)
+    if signer is None:
+        raise BadSignature("Request not signed")
+    host = host_of(signer.uri)
+    followers = Follow.objects.filter(target=account, account__uri__icontains=f"://{host}/").order_by("id")
+    uris = [uri for uri in followers.values_list("account__uri", flat=True) if host_of(uri) == host]
+    data = {"id": synchronization_uri(account), "type": "OrderedCollection", "orderedItems": uris}
+    return document(with_context(data), private=True)
 
 
 def _people(request: HttpRequest, account: Account, name: str, rows: QuerySet[Follow, str], total: int) -> HttpResponse:

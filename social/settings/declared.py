@@ -56,6 +56,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "whether staff need a second factor for the admin and the admin API",
     ),
     "LIMITED_FEDERATION": ("`no`", "`yes` federates only with servers that staff have allowed"),
+    "DISABLE_FOLLOWERS_SYNCHRONIZATION": (
+        "`no`",
+        "`yes` neither tells other servers which of their people follow somebody here, nor believes what they tell",
+    ),
     "FEDERATION_LOOPBACK": (
         "`no`",
         "`yes` lets servers on this machine federate over http; refused for other domains",

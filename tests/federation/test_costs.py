@@ -83,7 +83,7 @@ PATHS: Final = [
 ]
 #: What is for people who are signed in or signing in, an inbox, or shows nothing that grows.
 ELSEWHERE: Final = re.compile(
-    r"(api|settings|auth|oauth|authorize_interaction|share|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*quote_authorizations|"
+    r"(api|settings|auth|oauth|authorize_interaction|share|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*quote_authorizations|.*followers_synchronization|"
     r"terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
 )
 

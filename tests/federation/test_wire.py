@@ -21,6 +21,7 @@ from accounts.services.following import FollowChange, follow_account
 from federation.documents.reading import parse
 from federation.documents.received_actors import read_actor
 from federation.documents.received_notes import is_note, read_note
+from federation.documents.synchronization import digest_of, read_header
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
 from statuses.models import PollVote, Status
@@ -199,3 +200,11 @@ def test_what_mastodon_fetches_is_there(world: World, name: str) -> None:
     accept = next(value for header, value in found["headers"].items() if header.lower() == "accept")
     answer = Client().get(f"{path.path}?{path.query}", headers={"accept": accept})
     assert answer.status_code == 200, answer.content
+
+
+def test_the_header_of_a_post_for_followers_is_understood() -> None:
+    found = record("create_note_private")
+    actor = Account(uri=found["body"]["actor"], followers_url=found["body"]["to"][0])
+    synchronization = read_header(found["headers"]["Collection-Synchronization"], actor)
+    listed = record("get_followers_synchronization")["body"]
+    assert synchronization == (listed["id"], digest_of(listed["orderedItems"]))

@@ -1,0 +1,55 @@
+"""The header by which two servers find that they disagree about who follows somebody (FEP-8fcf; contract, federation
+section 9).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from accounts.models import Account
+from federation.documents.reading import same_origin, web_uri
+from federation.signatures.cavage import parameters_of
+from federation.signatures.message import BadSignature
+from social.kernel import links
+
+HEADER: Final = "Collection-Synchronization"
+FOLLOWERS_LIMIT: Final = 25_000
+"""Posts of whoever has as many followers carry no header."""
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+def digest_of(uris: Iterable[str]) -> str:
+    """The digest of a set of followers: SHA-256 of each id, all by exclusive or, in hexadecimal."""
+    total = 0
+    for uri in uris:
+        total ^= int.from_bytes(hashlib.sha256(uri.encode()).digest())
+    return f"{total:064x}"
+
+
+def synchronization_uri(account: Account) -> str:
+    """The address of the followers of an account here who are on the server that asks, whatever the id of the account."""
+    return links.web_url(f"/users/{account.username}/followers_synchronization")
+
+
+def synchronization_header(account: Account, uris: Iterable[str]) -> str:
+    """The header for a server where the account has these followers."""
+    url = synchronization_uri(account)
+    return f'collectionId="{account.uri}/followers", digest="{digest_of(uris)}", url="{url}"'
+
+
+def read_header(text: str, account: Account) -> tuple[str, str] | None:
+    """The address and the digest in the header that came with a post of an account; None when they are not about its
+    followers, or the address is on another server.
+    """
+    try:
+        values = parameters_of(text)
+    except BadSignature:
+        return None
+    url, digest = web_uri(values.get("url")), values.get("digest", "").lower()
+    if values.get("collectionId") != account.followers_url or _DIGEST.fullmatch(digest) is None:
+        return None
+    return (url, digest) if url is not None and same_origin(url, account.uri) else None

@@ -1,0 +1,73 @@
+"""Tells other servers which of their people follow somebody here, and what they believe wrongly (FEP-8fcf; contract,
+federation section 9).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import connection
+
+from accounts.models import Account, AccountStat, Follow, FollowRequest
+from federation.documents import activities
+from federation.documents.reading import origin_of
+from federation.documents.synchronization import FOLLOWERS_LIMIT, synchronization_header
+from federation.events import UnknownFollowFound
+from federation.outbound.audience import inbox_of
+from federation.outbound.queueing import enqueue
+from social.kernel import links
+
+_FOLLOWERS: Final = """
+SELECT f.target_id, a.uri FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id
+ WHERE f.target_id = ANY(%(accounts)s) AND f.follower_state = 'remote'
+   AND lower(split_part(a.uri, '/', 3)) = ANY(%(hosts)s)
+"""
+
+
+def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str], str]:
+    """The header for each account and host, by the account's id and the host, in two queries.
+
+    Left out is who has very many followers; all, where synchronisation is off.
+    """
+    pairs = {(account.id, host): account for account, host in wanted}
+    if not pairs or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:
+        return {}
+    ids = list({account_id for account_id, _host in pairs})
+    many = AccountStat.objects.filter(account_id__one_of=ids, followers_count__gte=FOLLOWERS_LIMIT)
+    left_out = set(many.values_list("account_id", flat=True))
+    followers: defaultdict[tuple[int, str | None], list[str]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(_FOLLOWERS, {"accounts": ids, "hosts": list({host for _id, host in pairs})})
+        for account_id, uri in cursor.fetchall():
+            followers[account_id, origin_of(uri)].append(uri)
+    return {
+        pair: synchronization_header(account, followers[pair])
+        for pair, account in pairs.items()
+        if account.id not in left_out
+    }
+
+
+def send_unknown_follows_ended(events: Sequence[UnknownFollowFound]) -> None:
+    """Undo of a Follow that only the other server knows of; its id is not known here."""
+    wanted = [number for event in events for number in (event.account_id, event.target_id)]
+    accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
+    for event in events:
+        account, target = accounts.get(event.account_id), accounts.get(event.target_id)
+        if account is None or target is None or _is_following(account, target):
+            continue
+        enqueue(
+            account=account,
+            document=activities.undo_follow(account, target.uri, links.web_url(f"/{uuid4()}")),
+            inboxes=inbox_of(target),
+            key=f"pair:{account.id}:{target.id}",
+        )
+
+
+def _is_following(account: Account, target: Account) -> bool:
+    return any(
+        model._default_manager.filter(account=account, target=target).exists() for model in (Follow, FollowRequest)
+    )
