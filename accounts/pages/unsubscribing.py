@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from accounts.policies.mails import SWITCHES, signed_switch
+from accounts.policies.mails import STAFF_SWITCHES, SWITCHES, signed_switch
 from accounts.services.preferences import end_mails
 from social.kernel.errors import NotFound
 from social.pages.frame import show
@@ -23,5 +24,6 @@ def unsubscribe(request: HttpRequest, signed: str) -> HttpResponse:
     user_id, switch = found
     if request.method == "POST":
         end_mails(user_id=user_id, switch=switch)
-    context = {"title": SWITCHES[switch], "ended": request.method == "POST"}
+    page = "settings_preferences" if switch in STAFF_SWITCHES else "settings_notification_mails"
+    context = {"title": SWITCHES[switch], "ended": request.method == "POST", "choose": reverse(page)}
     return show(request, "accounts/unsubscribe.html", context)

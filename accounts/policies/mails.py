@@ -53,6 +53,7 @@ SWITCHES: Final[Mapping[str, str | Promise]] = {
 }
 """Preferences that switch mails, and what they are called."""
 
+STAFF_SWITCHES: Final = frozenset({STAFF, SIGN_UPS})
 OPTIONAL_SWITCHES: Final = frozenset({type_switch("reblog"), type_switch("favourite")})
 
 _SIGNER: Final = Signer(salt="accounts.mails")

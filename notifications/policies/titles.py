@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from django.utils.functional import Promise
+from django.utils.translation import get_language_bidi, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 _TITLES: Final[dict[str, str | Promise]] = {
     "mention": gettext_lazy("%(name)s mentioned you"),
@@ -32,8 +32,11 @@ _TITLES: Final[dict[str, str | Promise]] = {
 def title_of(kind: str, name: str, *, own: bool = False) -> str:
     """The title of a notification of this type about somebody called `name`, in the language in use.
 
-    `own`: they are the recipient themselves. A type without a title is named itself.
+    `own`: they are the recipient themselves. A type without a title is named itself. Among text that is written from right to
+    left the name keeps its own direction (Unicode UAX 9, FSI and PDI): the sign of an address would stand behind it.
     """
+    if get_language_bidi():
+        name = f"\u2068{name}\u2069"
     if own and kind == "poll":
         return _("Your poll has ended")
     title = _TITLES.get(kind)

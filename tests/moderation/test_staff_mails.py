@@ -58,6 +58,7 @@ def test_a_program_that_opens_the_links_of_a_mail_ends_nothing(ann: Account, bos
     page = Client().get(address_in(reported(ann)[0]))
     assert page.status_code == 200
     assert "Mails about reports and appeals" in page.content.decode()
+    assert 'href="/settings/preferences"' in page.content.decode()
     assert len(reported(ann)) == 1
 
 

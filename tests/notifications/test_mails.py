@@ -167,7 +167,7 @@ class TestSingleMails:
         User.objects.filter(id=ann.user.id).update(locale="ar")
         bob.post("@ann hello")
         [letter] = mailed(ann)
-        assert letter.subject == "ذكرك @bob"
+        assert letter.subject == "ذكرك \u2068@bob\u2069"
         assert 'lang="ar" dir="rtl"' in html_of(letter)
 
     def test_a_private_mention_is_in_the_mail_and_behind_a_warning_only_that(self, ann: Person, bob: Person) -> None:
@@ -210,7 +210,9 @@ class TestSingleMails:
         assert found is not None
         assert found[1] in letter.body
         assert "/settings/preferences/notifications" in letter.body
-        assert "Somebody mentions you" in Client().get(found[1]).content.decode()
+        page = Client().get(found[1]).content.decode()
+        assert "Somebody mentions you" in page
+        assert 'href="/settings/preferences/notifications"' in page
         answer = Client(enforce_csrf_checks=True).post(found[1], {"List-Unsubscribe": "One-Click"})
         assert answer.status_code == 200
         interact(ann, bob, "mention")
