@@ -1,0 +1,112 @@
+"""People with their mails, and the time that passes for them: what the tests of mails share."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.db.models import F
+
+from accounts.models import Account, User
+from accounts.policies.mails import MAILED_TYPES
+from notifications.events import NotificationMade
+from notifications.models import Mailing, MailRecord, Notification
+from notifications.senders.mails import MAILINGS, queue_mails
+from social.kernel import clock
+from tests.factories.accounts import make_account
+from tests.factories.statuses import make_status
+from tests.notifications.pushing import Person
+from tests.support.work import work
+from timelines.models import Marker
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+ALL = {f"{kind}_mails": True for kind in MAILED_TYPES}
+
+
+@pytest.fixture
+def ann() -> Person:
+    return someone("ann")
+
+
+@pytest.fixture
+def bob() -> Person:
+    return someone("bob")
+
+
+def someone(name: str) -> Person:
+    """A person who was here an hour ago."""
+    person = Person(name)
+    User.objects.filter(id=person.user.id).update(active_at=clock.now())
+    pass_time(person, HOUR)
+    mail.outbox.clear()
+    return person
+
+
+def pass_time(person: Person, time: timedelta) -> None:
+    """Have everything that a person has done, and that waits for them, be so much older."""
+    User.objects.filter(id=person.user.id).update(active_at=F("active_at") - time)
+    Notification.objects.filter(account_id=person.id).update(created_at=F("created_at") - time)
+    Marker.objects.filter(account_id=person.id).update(updated_at=F("updated_at") - time)
+    Mailing.objects.filter(account_id=person.id).update(due_at=F("due_at") - time)
+    MailRecord.objects.filter(account_id=person.id).update(
+        began_at=F("began_at") - time, summary_at=F("summary_at") - time
+    )
+
+
+def choose(person: Person, **preferences: Any) -> None:
+    User.objects.filter(id=person.user.id).update(preferences=preferences)
+
+
+def mailed(person: Person, after: timedelta = timedelta(minutes=2)) -> list[Any]:
+    """The mails that a person gets when so much time has passed."""
+    work()
+    pass_time(person, after)
+    MAILINGS.run()
+    found = [letter for letter in mail.outbox if letter.to == [person.user.email]]
+    mail.outbox[:] = [letter for letter in mail.outbox if letter not in found]
+    return found
+
+
+def subjects(letters: list[Any]) -> list[str]:
+    return [letter.subject for letter in letters]
+
+
+def html_of(letter: Any) -> str:
+    [(html, kind)] = letter.alternatives
+    assert kind == "text/html"
+    return str(html)
+
+
+def interact(ann: Person, bob: Person, kind: str) -> None:
+    """Have bob do what notifies ann in this way, over the API."""
+    if kind == "follow_request":
+        Account.objects.filter(id=ann.id).update(locked=True)
+    if kind in ("follow", "follow_request"):
+        bob.do(f"accounts/{ann.id}/follow")
+    elif kind == "mention":
+        bob.post("@ann hello")
+    else:
+        post = ann.post("what I think")
+        if kind == "quote":
+            bob.post("look", quoted_status_id=post["id"])
+        else:
+            bob.do(f"statuses/{post['id']}/{kind}")
+
+
+def make_notifications(person: Person, number: int, kind: str = "mention") -> list[Notification]:
+    """Notifications by as many people, each of a post of its own, queued for mails."""
+    made = []
+    for _time in range(number):
+        sender = make_account()
+        post = make_status(sender, text="hello")
+        cause = f"test:{post.id}"
+        made.append(
+            Notification.objects.create(
+                account_id=person.id, from_account=sender, type=kind, cause=cause, status_id=post.id
+            )
+        )
+    work()
+    queue_mails([NotificationMade(notification_id=each.id, account_id=each.account_id) for each in made])
+    return made

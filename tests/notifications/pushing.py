@@ -1,0 +1,89 @@
+"""People with applications, a push service, and what is on its way to them: what the tests of pushes share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db.models.functions import Now
+
+from accounts.models import Account, User
+from notifications.events import NotificationMade
+from notifications.models import Notification, Push, PushSubscription
+from notifications.senders.web_push import PUSHES
+from notifications.services.pushing import queue_pushes
+from social.kernel.runner import Host
+from tests.factories.accounts import make_token, make_user
+from tests.factories.push import make_push_subscription
+from tests.support.client import Api
+from tests.support.push import Device, PushService, push_service
+
+DEVICE = Device(11)
+
+
+@pytest.fixture
+def service(settings: Any) -> Iterator[PushService]:
+    """A push service on this machine, which this server may ask."""
+    settings.FEDERATION_LOOPBACK = True
+    with push_service() as running:
+        yield running
+
+
+class Person:
+    """Somebody with an application."""
+
+    def __init__(self, name: str) -> None:
+        self.user: User = make_user(name)
+        self.token = make_token(self.user)
+        self.api = Api(self.token)
+        self.id = self.user.account_id
+
+    @property
+    def account(self) -> Account:
+        return Account.objects.get(id=self.id)
+
+    def subscribe(self, endpoint: str, **values: Any) -> PushSubscription:
+        return make_push_subscription(self.token, endpoint, device=DEVICE, **values)
+
+    def do(self, path: str, data: Any = None, method: str = "POST") -> Any:
+        answer = self.api.request(method, f"/api/v1/{path}", data)
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    def post(self, text: str, **more: Any) -> dict[str, Any]:
+        made: dict[str, Any] = self.do("statuses", {"status": text} | more)
+        return made
+
+
+@pytest.fixture
+def ann() -> Person:
+    return Person("ann")
+
+
+@pytest.fixture
+def bob() -> Person:
+    return Person("bob")
+
+
+def push_again() -> None:
+    """Push what waits, without the pauses after failures."""
+    Push.objects.update(due_at=Now())
+    Host.objects.update(retry_at=Now())
+    PUSHES.run()
+
+
+def make_notification(person: Person, sender: Account, kind: str = "follow", **values: Any) -> Notification:
+    """A notification as `notify` would make it, of any type."""
+    cause = f"test:{Notification.objects.count()}"
+    return Notification.objects.create(account_id=person.id, from_account=sender, type=kind, cause=cause, **values)
+
+
+def queue(*made: Notification) -> None:
+    queue_pushes([NotificationMade(notification_id=each.id, account_id=each.account_id) for each in made])
+
+
+def pushed(person: Person) -> list[str]:
+    """The types of what is on its way to a person."""
+    waiting = Push.objects.filter(subscription__token__user=person.user).order_by("id")
+    return list(waiting.values_list("notification__type", flat=True))

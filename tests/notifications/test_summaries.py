@@ -1,0 +1,107 @@
+"""People who are away for a week or longer get a summary of what has happened."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Account, User
+from accounts.policies.staff import OPERATOR
+from accounts.services.sanctions import suspend_account
+from accounts.services.staff import disable
+from notifications.models import Notification
+from notifications.senders.mails import queue_summaries
+from social.kernel import clock
+from tests.notifications.mailing import (
+    ALL,
+    DAY,
+    ann,
+    bob,
+    choose,
+    interact,
+    mailed,
+    pass_time,
+    subjects,
+)
+from tests.notifications.pushing import Person
+from tests.support.work import work
+from timelines.models import Marker
+
+__all__ = ["ann", "bob"]
+pytestmark = pytest.mark.django_db
+
+
+class TestAwayPeople:
+    def summary(self, ann: Person, after: timedelta = timedelta()) -> list[Any]:
+        work()
+        pass_time(ann, after)
+        queue_summaries()
+        return mailed(ann, timedelta())
+
+    @pytest.fixture
+    def away(self, ann: Person, bob: Person) -> Person:
+        """Somebody who has been away for a day less than a week, with two unread notifications."""
+        choose(ann, **dict.fromkeys(ALL, False))
+        pass_time(ann, 6 * DAY)
+        interact(ann, bob, "follow")
+        bob.post("@ann where are you")
+        return ann
+
+    def test_who_is_away_for_a_week_gets_a_summary_once_a_week(self, away: Person, bob: Person) -> None:
+        assert self.summary(away) == []
+        [letter] = self.summary(away, DAY)
+        assert letter.subject == "2 notifications while you were away"
+        assert "> @ann where are you" in letter.body
+        assert self.summary(away, DAY) == []
+        assert self.summary(away, 7 * DAY) == [], "nothing has happened since"
+        bob.post("@ann hello?")
+        [letter] = self.summary(away)
+        assert letter.subject == "1 notification while you were away"
+        bob.post("@ann hello??")
+        assert self.summary(away, 6 * DAY) == []
+        assert len(self.summary(away, DAY)) == 1
+
+    def test_one_click_ends_summaries_alone(self, away: Person, bob: Person) -> None:
+        [letter] = self.summary(away, DAY)
+        address = re.search(r"(/unsubscribe/\S+)>", letter.extra_headers["List-Unsubscribe"])
+        assert address is not None
+        assert Client().post(address[1]).status_code == 200
+        assert User.objects.get(id=away.user.id).preferences == dict.fromkeys(ALL, False) | {"summary_mails": False}
+        bob.post("@ann hello?")
+        assert self.summary(away, 8 * DAY) == []
+
+    @pytest.mark.parametrize(
+        "change", ["read", "back", "none", "off", "left", "suspended", "disabled", "unconfirmed", "moved", "memorial"]
+    )
+    def test_nobody_else_does(self, away: Person, bob: Person, change: str) -> None:
+        account, user = Account.objects.filter(id=away.id), User.objects.filter(id=away.user.id)
+        work()
+        after = DAY
+        match change:
+            case "read":
+                newest = Notification.objects.filter(account_id=away.id).latest("id").id
+                Marker.objects.create(account_id=away.id, timeline="notifications", last_read_id=newest)
+                pass_time(away, 20 * DAY)
+            case "back":
+                user.update(active_at=clock.now())
+            case "none":
+                user.update(preferences={"notification_mails": "none"})
+            case "off":
+                user.update(preferences={"summary_mails": False})
+            case "left":
+                after = 60 * DAY
+            case "suspended":
+                suspend_account(by=OPERATOR, account=away.account)
+            case "disabled":
+                disable(by=OPERATOR, user=away.user)
+            case "unconfirmed":
+                user.update(activated_at=None)
+            case "moved":
+                account.update(moved_to=bob.id)
+            case "memorial":
+                account.update(memorial=True)
+        assert [one for one in subjects(self.summary(away, after)) if "away" in one] == []
