@@ -45,6 +45,7 @@ _TERMS: Final[dict[str, dict[str, Any]]] = {
         name: {"gts": "https://gotosocial.org/ns#", name: {"@id": f"gts:{name}", **_ID}}
         for name in ("interactionPolicy", "canQuote", "automaticApproval", "manualApproval")
     },
+    "canFeature": {"canFeature": {"@id": "https://w3id.org/fep/7aa9#canFeature", **_ID}},
     "quote": {"quote": {"@id": "https://w3id.org/fep/044f#quote", **_ID}},
     "quoteAuthorization": {"quoteAuthorization": {"@id": "https://w3id.org/fep/044f#quoteAuthorization", **_ID}},
     **{name: {name: f"https://w3id.org/fep/044f#{name}"} for name in ("QuoteRequest", "QuoteAuthorization")},

@@ -21,7 +21,11 @@ from statuses.policies.visibility import allowed_visibility
 from statuses.queries.posts import load_bodies, load_polls, load_posts
 from statuses.queries.threads import load_self_replies
 
-_QUOTE_TERMS = ("quote", "_misskey_quote", "quoteUri", "quoteAuthorization")
+_TERMS: Final = (
+    *("sensitive", "atomUri", "inReplyToAtomUri", "conversation", "votersCount"),
+    *("quote", "_misskey_quote", "quoteUri", "quoteAuthorization"),
+    *("interactionPolicy", "canFeature", "canQuote", "automaticApproval", "manualApproval"),
+)
 _DEFAULT_TYPES = {"image": "image/jpeg", "gifv": "video/mp4", "video": "video/mp4", "audio": "audio/mpeg"}
 
 
@@ -52,9 +56,11 @@ def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
             emojis=emojis.find(None, *body.texts(local=True)),
             self_replies=replies[number],
             addressed=[
-                account["uri"]
+                uri
                 for account in body.addressed
                 if not found[number].author.is_limited or (account["id"], found[number].account_id) in nearby
+                for uri in (account["uri"], account["group_followers"])
+                if uri
             ],
         )
         for number, body in bodies.items()
@@ -74,8 +80,8 @@ def note(
 ) -> dict[str, Any]:
     """The document of a post without its @context; `parent_uri` is the id of what it answers, `root` the first post
     of the thread that is known. `addressed` are the ids of the
-    accounts that it is sent to: whom it mentions, of a limited author those who follow the author, or have asked to
-    (contract, federation section 6).
+    accounts that it is sent to, with the followers of groups: whom it mentions, of a limited author those who follow the
+    author, or have asked to (contract, federation section 6).
     """
     uri, author = post.object_uri, post.author
     visibility = allowed_visibility(post.visibility, limited=author.is_limited)
@@ -111,14 +117,12 @@ def note(
 
 
 def note_terms(document: dict[str, Any]) -> list[str]:
-    """The terms a Note uses beyond the vocabularies."""
-    terms = ["sensitive", "atomUri", "inReplyToAtomUri", "conversation"]
-    terms += ["interactionPolicy", "canQuote", "automaticApproval", "manualApproval"]
-    terms += [name for name in (*_QUOTE_TERMS, "votersCount") if name in document]
-    kinds = {item["type"] for item in document["tag"]}
-    terms += sorted(kinds - {"Mention"})
+    """The terms of every Note, and those of its tags and files (contract, federation section 3)."""
+    terms = [*_TERMS, *sorted({item["type"] for item in document["tag"]} - {"Mention"})]
     if document["attachment"]:
-        terms += ["blurhash", "focalPoint"]
+        terms.append("blurhash")
+    if document["attachment"] or "Emoji" in terms:
+        terms.append("focalPoint")
     return terms
 
 

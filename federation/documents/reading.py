@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
-from urllib.parse import urldefrag
+from urllib.parse import parse_qs, urldefrag
 
 import orjson
 from django.utils.dateparse import parse_datetime, parse_duration
@@ -87,10 +87,12 @@ def kinds_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def uri_of(value: Any) -> str | None:
-    """The id of what is named or embedded; None for what has none that can be kept."""
+    """The id of what is named or embedded, also by a bearcap (`bear:?u=...&t=...`); None for what has none that can be kept."""
     value = first(value)
     if isinstance(value, Mapping):
         value = value.get("id")
+    if isinstance(value, str) and value.startswith("bear:"):
+        value = first(parse_qs(value[: 4 * MAX_URI].partition("?")[2]).get("u"))
     if not isinstance(value, str) or not value or len(value.encode("utf-8", "replace")) > MAX_URI or "\0" in value:
         return None
     return value

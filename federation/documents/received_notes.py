@@ -87,6 +87,9 @@ class ReceivedNote:
     poll: RemotePoll | None = None
     # The first answers of its own server that it names.
     replies: list[str] = field(default_factory=list)
+    # How often it was boosted and liked, if it says so.
+    shares: int | None = None
+    likes: int | None = None
 
     @property
     def addressed(self) -> list[str]:
@@ -118,8 +121,8 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         raise Rejected("the post and its author are of two servers")
     to, cc = uris_of(document.get("to")), uris_of(document.get("cc"))
     url = link_of(document.get("url")) or uri
-    content, language = _read_content(document)
-    summary = text_of(document.get("summary"), SUMMARY_LIMIT) if kind in NOTES else ""
+    content = _said(document, "content", MAX_BYTES)
+    summary = _said(document, "summary", SUMMARY_LIMIT) if kind in NOTES else ""
     if kind in CONVERTED:
         content = _converted(document, content, url)
     quoted = next((found for name in _QUOTES if (found := web_uri(document.get(name))) is not None), None)
@@ -132,7 +135,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         content=content,
         summary=summary,
         sensitive=flag_of(document.get("sensitive")) or bool(summary),
-        language=language,
+        language=_language_of(document),
         published=moment_of(document.get("published")),
         updated=moment_of(document["updated"]) if document.get("updated") else None,
         url=url,
@@ -151,7 +154,14 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         manual_approval=_approving(document, "manualApproval"),
         poll=poll,
         replies=_read_replies(document.get("replies"), uri),
+        shares=_total(document.get("shares")),
+        likes=_total(document.get("likes")),
     )
+
+
+def _total(collection: Any) -> int | None:
+    """The number of items that a collection says it has."""
+    return number_of(collection.get("totalItems")) if isinstance(collection, Mapping) else None
 
 
 def _read_replies(collection: Any, uri: str) -> list[str]:
@@ -167,8 +177,7 @@ def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
     named = [(name, item) for item in items if (name := text_of(item.get("name"), OPTION_LENGTH).strip())]
     if not named:
         return None
-    replies = [item.get("replies") for _name, item in named[:OPTIONS_LIMIT]]
-    totals = [number_of(reply.get("totalItems")) if isinstance(reply, Mapping) else None for reply in replies]
+    totals = [_total(item.get("replies")) for _name, item in named[:OPTIONS_LIMIT]]
     closed = document.get("closed")
     end = time_of(closed) or time_of(document.get("endTime")) or (clock.now() if closed is True else None)
     return RemotePoll(
@@ -188,23 +197,22 @@ def _approving(document: Mapping[str, Any], name: str) -> list[str]:
     return uris_of(rules.get(name)) if isinstance(rules, Mapping) else []
 
 
-def _read_content(document: Mapping[str, Any]) -> tuple[str, str | None]:
-    content = text_of(document.get("content"), MAX_BYTES)
-    language = None
-    for name in ("contentMap", "nameMap", "summaryMap"):
-        by_language = document.get(name)
-        if isinstance(by_language, Mapping) and by_language:
-            language, text = next(iter(by_language.items()))
-            if name == "contentMap" and not content:
-                content = text_of(text, MAX_BYTES)
-            break
-    plausible = isinstance(language, str) and _LANGUAGE.fullmatch(language) is not None
-    return content, language if plausible else None
+def _said(document: Mapping[str, Any], name: str, limit: int) -> str:
+    """A text of a document: as it stands, or in the first of its languages."""
+    by_language = document.get(f"{name}Map")
+    translated = next(iter(by_language.values()), None) if isinstance(by_language, Mapping) else None
+    return text_of(document.get(name), limit) or text_of(translated, limit)
+
+
+def _language_of(document: Mapping[str, Any]) -> str | None:
+    maps = (document.get(name) for name in ("contentMap", "nameMap", "summaryMap"))
+    language = next((next(iter(found)) for found in maps if isinstance(found, Mapping) and found), None)
+    return language if isinstance(language, str) and _LANGUAGE.fullmatch(language) is not None else None
 
 
 def _converted(document: Mapping[str, Any], content: str, url: str) -> str:
     """An article, a video and the like as a post: heading, what stands in it or its summary, and the link."""
-    name, summary = text_of(document.get("name"), 2048), text_of(document.get("summary"), SUMMARY_LIMIT)
+    name, summary = _said(document, "name", 2048), _said(document, "summary", SUMMARY_LIMIT)
     heading = f"<h2>{escape(name)}</h2>" if name else ""
     body = content if not summary else f"<p>{escape(summary)}</p>"
     return f'{heading}{body}<p><a href="{escape(url)}">{escape(url)}</a></p>'

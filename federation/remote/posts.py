@@ -189,6 +189,8 @@ def compose_received(
         created_at=note.published,
         edited_at=note.updated if note.updated is not None and note.updated > note.published else None,
         publish_event=publish_event,
+        reblogs_count=note.shares,
+        favourites_count=note.likes,
     )
 
 

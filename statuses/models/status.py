@@ -166,13 +166,18 @@ class Status(models.Model):
 
 
 class StatusStat(models.Model):
-    """A post's counters, apart so that counting never rewrites the post. A post without counts has no row."""
+    """A post's counters, apart so that counting never rewrites the post. A post without counts has no row.
+
+    The `remote` ones are what the server of a post says, of which not every boost and favourite comes here; only shown.
+    """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
     replies_count = models.BigIntegerField(default=0)
     reblogs_count = models.BigIntegerField(default=0)
     favourites_count = models.BigIntegerField(default=0)
     quotes_count = models.BigIntegerField(default=0)
+    remote_reblogs_count = models.BigIntegerField(null=True)
+    remote_favourites_count = models.BigIntegerField(null=True)
 
 
 class Mention(models.Model):

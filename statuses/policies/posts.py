@@ -121,9 +121,10 @@ class Post:
 class PostBody:
     """Content of a post, which everybody sees alike, where it belongs, and the application that has written it.
 
-    `addressed` are the accounts it mentions, with id, username, domain, url, uri and whether that is `silent`; `tags` are
-    normalised names, in the order of the text. `quote` is how the quote is known to other servers: its id, `quoted_uri` and
-    `approval_uri`; None for a post without one. `thread_root_id` is the first known post of the thread.
+    `addressed` are the accounts it mentions, with id, username, domain, url, uri, whether that is `silent`, and of a group
+    `group_followers`, the id of the collection of its followers; `tags` are normalised names, in the order of the text.
+    `quote` is how the quote is known to other servers: its id, `quoted_uri` and `approval_uri`; None for a post without one.
+    `thread_root_id` is the first known post of the thread.
     """
 
     id: int

@@ -84,7 +84,13 @@ _PARTS: Final = {
     ),
     "stat": _Part(
         f"statuses_statusstat WHERE status_id = {_BODIES}",
-        bigint=("status_id", "replies_count", "reblogs_count", "favourites_count", "quotes_count"),
+        bigint=(
+            "status_id",
+            "replies_count",
+            "GREATEST(reblogs_count, remote_reblogs_count) AS reblogs_count",
+            "GREATEST(favourites_count, remote_favourites_count) AS favourites_count",
+            "quotes_count",
+        ),
     ),
     "quote": _Part("quote", bigint=("status_id", "quoted_status_id"), text=("state",)),
     "inner_quote": _Part("inner_quote", bigint=("status_id", "quoted_status_id"), text=("state",)),
@@ -230,7 +236,8 @@ _BODY: Final = {
         FROM statuses_quote q WHERE q.status_id = s.id)""",
     "addressed": """(
       SELECT json_agg(json_build_object('id', m.account_id, 'username', b.username, 'domain', b.domain, 'url', b.url,
-                                        'uri', b.uri, 'silent', m.silent) ORDER BY m.id)
+                                        'uri', b.uri, 'silent', m.silent, 'group_followers',
+                                        CASE WHEN b.actor_type = 'Group' THEN b.followers_url END) ORDER BY m.id)
         FROM statuses_mention m JOIN accounts_account b ON b.id = m.account_id WHERE m.status_id = s.id)""",
     "tags": """(
       SELECT json_agg(t.name ORDER BY h.id)

@@ -13,7 +13,7 @@ from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import StatusJoinedThread
-from statuses.models import MediaAttachment, Processing, Status
+from statuses.models import MediaAttachment, Processing, Status, StatusStat
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.changing import bump
 from statuses.services.polls import refresh_poll
@@ -41,14 +41,15 @@ def publish_remote_status(*, new: Composed) -> Status | None:
         status = store_status(replace(new, answered_by=orphans["first"]))
         if orphans["first"] is not None:
             _adopt_orphans(status)
+        _store_counts(status.id, new)
     return status
 
 
 def revise_remote_status(*, status_id: int, new: Composed, edited_at: datetime | None) -> bool:
     """Store an edit of a post of another server, and publish StatusEdited; whether anything has changed.
 
-    When it says of no edit, or of none that is newer than the last, the votes in its poll are stored, and nothing else;
-    of a deleted post nothing at all. Who may read the post, what it answers and its counts stay. Another post that it
+    When it says of no edit, or of none that is newer than the last, the votes in its poll and its counts are stored,
+    and nothing else; of a deleted post nothing at all. Who may read the post and what it answers stay. Another post that it
     quotes takes the place of the one before.
     """
     with transaction.atomic():
@@ -58,6 +59,7 @@ def revise_remote_status(*, status_id: int, new: Composed, edited_at: datetime |
             return False
         if edited_at is None or edited_at <= (status.edited_at or status.created_at):
             refresh_poll(status, new.poll)
+            _store_counts(status.id, new)
             return False
         media, described = _revised_media(status, new)
         counts = revise_quote(status, new.quote)
@@ -69,7 +71,20 @@ def revise_remote_status(*, status_id: int, new: Composed, edited_at: datetime |
             changed=counts is not None,
         )
         bump(counts or {})
+        _store_counts(status.id, new)
         return changed
+
+
+def _store_counts(status_id: int, new: Composed) -> None:
+    """Write how often its server says that a post was boosted and liked, last in the caller's transaction: what it quotes
+    and answers, which is counted before, is older. Where it says nothing, what it said before stays.
+    """
+    said = {"remote_reblogs_count": new.reblogs_count, "remote_favourites_count": new.favourites_count}
+    values = {name: count for name, count in said.items() if count is not None}
+    if any(values.values()):
+        StatusStat.objects.update_or_create(status_id=status_id, defaults=values)
+    elif values:
+        StatusStat.objects.filter(status_id=status_id).update(**values)
 
 
 def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment], list[int]]:

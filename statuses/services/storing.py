@@ -80,7 +80,7 @@ class Composed:
     `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `tags` are
     (normalised, as written). `parent` is what it answers, never a boost; an unknown one is named by `in_reply_to_uri`.
     An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published. `answered_by` is the
-    id of the first post known here that answers it.
+    id of the first post known here that answers it. The counts are what its server says.
     """
 
     author: Account
@@ -111,6 +111,8 @@ class Composed:
     edited_at: datetime | None = None
     publish_event: bool = True
     answered_by: int | None = None
+    reblogs_count: int | None = None
+    favourites_count: int | None = None
 
     @property
     def written(self) -> dict[str, Any]:

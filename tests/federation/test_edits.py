@@ -16,7 +16,7 @@ from statuses.models import MediaAttachment, Quote, Status, StatusEdit
 from statuses.queries.posts import load_posts
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account
-from tests.factories.statuses import counts, edit, follow, make_reblog, make_status
+from tests.factories.statuses import counts, edit, follow, make_favourite, make_reblog, make_status
 from tests.federation.activities import PUBLIC, deal
 from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.client import Api
@@ -132,6 +132,27 @@ def test_row_36_an_edit_that_quotes_another_post_loses_the_consent_given_before(
     assert deal(zoe, zoe.activity("Update", _edit(document, minutes=10))) == "done"
     assert not Quote.objects.exists()
     assert counts(status) == (0, 0, 0)
+
+
+def test_likes_and_boosts_are_shown_as_its_server_counts_them(zoe: RemotePerson, alice: Account) -> None:
+    def counted(likes: Any, shares: Any) -> dict[str, Any]:
+        return {"likes": {"type": "Collection", "totalItems": likes}, "shares": {"totalItems": shares}}
+
+    def shown(status: Status) -> tuple[int, int]:
+        entity = Api().get(f"/api/v1/statuses/{status.id}").json()
+        return entity["favourites_count"], entity["reblogs_count"]
+
+    document, status = _known(zoe, alice, **counted(12, 3))
+    assert shown(status) == (12, 3)
+    make_favourite(alice, status)
+    assert shown(status) == (12, 3), "its server will count this one, too"
+    assert deal(zoe, zoe.activity("Update", document | counted(20, 0))) == "done"
+    assert shown(status) == (20, 0), "without having been edited"
+    assert deal(zoe, zoe.activity("Update", _edit(document | counted("many", -1), content="<p>new</p>"))) == "done"
+    assert shown(status) == (20, 0)
+    assert deal(zoe, zoe.activity("Update", document | counted(0, 10**12))) == "done"
+    assert shown(status) == (1, 2**31 - 1), "what is known here is the least"
+    assert counts(status) == (0, 0, 1), "only the figures of this server decide anything"
 
 
 def test_the_document_of_an_edited_post_says_when_and_names_who_is_mentioned_now(alice: Account) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -78,6 +79,26 @@ class TestPosts:
         note = zoe.note("<p>x</p>", contentMap={written: "<p>x</p>"})
         assert deal(zoe, zoe.activity("Create", note)) == "done"
         assert Status.objects.get(uri=note["id"]).language == language
+
+    def test_texts_that_stand_under_their_language_alone_are_read(self, zoe: RemotePerson, alice: Account) -> None:
+        introduced(zoe, alice)
+        texts = {"contentMap": {"fr": "<p>bonjour</p>"}, "summaryMap": {"fr": "attention"}, "nameMap": {"fr": "Titre"}}
+        note, article = zoe.note() | texts, zoe.note(number=2) | texts | {"type": "Article", "summaryMap": {}}
+        for document in (note, article):
+            del document["content"]
+            assert deal(zoe, zoe.activity("Create", document)) == "done"
+        kept = Status.objects.get(uri=note["id"])
+        assert (kept.content, kept.spoiler_text, kept.language) == ("<p>bonjour</p>", "attention", "fr")
+        assert Status.objects.get(uri=article["id"]).content.startswith("<p><strong>Titre</strong></p><p>bonjour</p>")
+
+    def test_a_post_that_is_named_by_a_bearcap_is_found(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
+        introduced(zoe, alice)
+        note = elsewhere.serve(zoe.note())
+        assert deal(zoe, zoe.activity("Create", f"bear:?{urlencode({'u': note['id'], 't': 'secret'})}")) == "done"
+        assert Status.objects.get().uri == note["id"]
+        assert deal(zoe, zoe.activity("Create", "bear:?t=secret")).startswith("rejected")
 
     def test_nothing_was_written_before_1970_wherever_the_clock_stood(self, zoe: RemotePerson, alice: Account) -> None:
         introduced(zoe, alice)

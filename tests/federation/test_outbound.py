@@ -80,6 +80,16 @@ class TestAudience:
         assert inboxes() == expected
         assert OutboundActivity.objects.count() == 1
 
+    @pytest.mark.parametrize(("visibility", "place"), [("public", "cc"), ("private", "cc"), ("direct", "to")])
+    def test_a_group_that_is_mentioned_gets_a_post_with_its_followers(
+        self, alice: Account, people: dict[str, Account], visibility: str, place: str
+    ) -> None:  # contract, federation section 6
+        group = make_remote("group", "five.example", actor_type="Group")
+        make_status(alice, f"@group@five.example {people['mentioned'].acct}", visibility=visibility)
+        queue_deliveries()
+        note = json.loads(OutboundActivity.objects.get().body)["object"]
+        assert [uri for uri in note[place] if "five.example" in uri] == [group.uri, group.followers_url]
+
     @pytest.mark.parametrize("visibility", ["public", "unlisted", "private", "direct"])
     def test_a_post_of_a_limited_author_addresses_of_those_it_mentions_only_who_follows_or_has_asked_to(
         self, alice: Account, people: dict[str, Account], visibility: str

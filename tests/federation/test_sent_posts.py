@@ -1,0 +1,102 @@
+"""Our posts have the members and terms that Mastodon 4.6.5 was recorded to send in the same situation (contract, federation
+sections 3 and 5). Without the records this is skipped.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, CustomEmoji
+from federation.documents import activities
+from federation.documents.context import PUBLIC
+from statuses.models import Status
+from statuses.policies.polls import PollDraft
+from statuses.policies.quotes import Group, encode_policy
+from statuses.queries.posts import load_posts
+from statuses.services.media import MediaUpload, SentFile, upload_media
+from tests.factories.accounts import make_account, make_remote
+from tests.factories.recordings import sample
+from tests.factories.statuses import edit, make_remote_status, make_status, picture
+from tests.federation.test_wire import FILES, record
+from tests.support.work import work
+
+pytestmark = [pytest.mark.django_db, pytest.mark.skipif(not FILES, reason="the recorded documents are not here")]
+
+
+def _file(anna: Account, data: bytes, content_type: str, **more: Any) -> Any:
+    media = upload_media(account_id=anna.id, upload=MediaUpload(SentFile(io.BytesIO(data), content_type), **more))
+    work()
+    media.refresh_from_db()
+    return media
+
+
+def _with_emoji(anna: Account, zoe: Account) -> Status:
+    CustomEmoji.objects.create(shortcode="blob", image="emojis/blob.png")
+    return make_status(anna, "Look :blob:")
+
+
+def _with_quote(anna: Account, zoe: Account) -> Status:
+    policy = encode_policy(Group.PUBLIC, Group(0))
+    return make_status(anna, "look", quoted_status_id=make_remote_status(zoe, quote_policy=policy).id)
+
+
+def _edited(anna: Account, zoe: Account) -> Status:
+    status = make_status(anna, "one")
+    edit(status, "two", spoiler_text="careful")
+    return status
+
+
+def _poll(**draft: Any) -> PollDraft:
+    return PollDraft(options=("one", "two"), expires_in=600, **draft)
+
+
+SITUATIONS: dict[str, Callable[[Account, Account], Status]] = {
+    "create_note_public": lambda anna, zoe: make_status(anna),
+    "create_note_unlisted": lambda anna, zoe: make_status(anna, visibility="unlisted"),
+    "create_note_private": lambda anna, zoe: make_status(anna, visibility="private"),
+    "create_note_direct": lambda anna, zoe: make_status(anna, f"@{zoe.acct} hi", visibility="direct"),
+    "create_note_mention": lambda anna, zoe: make_status(anna, f"@{zoe.acct} @anna hi"),
+    "create_note_reply": lambda anna, zoe: make_status(anna, f"@{zoe.acct} yes", reply_to=make_remote_status(zoe)),
+    "create_note_warning": lambda anna, zoe: make_status(anna, spoiler_text="careful", sensitive=True),
+    "create_note_hashtag_language": lambda anna, zoe: make_status(anna, "#birds #Vögel", language="de"),
+    "create_note_image": lambda anna, zoe: make_status(
+        anna, media=[_file(anna, picture(), "image/png", description="a field", focus="-0.42,0.69")]
+    ),
+    "create_note_audio": lambda anna, zoe: make_status(
+        anna, media=[_file(anna, sample("audio/mpeg"), "audio/mpeg", description="a tone")]
+    ),
+    "create_note_emoji": _with_emoji,
+    "create_note_no_quotes": lambda anna, zoe: make_status(anna, quote_approval_policy="nobody"),
+    "create_note_quote_pending": _with_quote,
+    "create_question_single": lambda anna, zoe: make_status(anna, poll=_poll()),
+    "create_question_multiple_hidden": lambda anna, zoe: make_status(anna, poll=_poll(multiple=True, hide_totals=True)),
+    "update_note": _edited,
+}
+
+
+def shape(value: Any, name: str = "") -> Any:
+    """The members of a document and the types of what they hold; of a list those of its different items."""
+    if isinstance(value, dict):
+        return {member: shape(item, member) for member, item in value.items() if member != "contentMap"}
+    if isinstance(value, list):
+        shapes = [shape(item) for item in value]
+        return [item for place, item in enumerate(shapes) if item not in shapes[:place]]
+    if isinstance(value, str):
+        return value if name == "type" or value == PUBLIC else "text"
+    return "number" if isinstance(value, float) else type(value).__name__
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_our_posts_have_the_members_that_mastodons_have(name: str, settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    anna, zoe = make_account("anna"), make_remote("zoe", "remote.example")
+    status = SITUATIONS[name](anna, zoe)
+    ours, theirs = activities.of_posts(load_posts([status.id]))[status.id], record(name)["body"]
+    assert shape(ours["object"]) == shape(theirs["object"])
+    assert ours["@context"][1] == theirs["@context"][1]
+    assert set(theirs) - set(ours) <= {"signature"}, "LD signatures are not made (contract, federation section 10)"
