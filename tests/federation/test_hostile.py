@@ -258,9 +258,19 @@ def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
         name: []
         for name in ("icon", "image", "attachment", "alsoKnownAs", "attributionDomains", "suspended", "webfinger")
     }
-    note = someone.note() | {
-        name: [] for name in ("summary", "contentMap", "tag", "attachment", "inReplyTo", "conversation", "sensitive")
-    }
+    said = (
+        "summary",
+        "contentMap",
+        "summaryMap",
+        "nameMap",
+        "tag",
+        "attachment",
+        "inReplyTo",
+        "conversation",
+        "sensitive",
+    )
+    said += ("updated", "likes", "shares", "replies", "oneOf", "interactionPolicy")
+    note = someone.note() | {name: [] for name in said}
     for reader, document in ((read_actor, actor), (read_note, note)):
         for name in document:
             for shape in (value, [value], {"type": value, "id": value, "url": value, "name": value, "href": value}):
@@ -269,9 +279,14 @@ def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
                 except Rejected:
                     continue
     for kind in ("Mention", "Hashtag", "Emoji", "Document", "Image", "PropertyValue"):
-        parts = [{"type": kind} | dict.fromkeys(("href", "name", "url", "mediaType", "blurhash", "value"), value)]
+        names = ("href", "name", "url", "mediaType", "blurhash", "value", "duration", "icon", "focalPoint", "width")
+        parts = [{"type": kind} | dict.fromkeys(names, value)]
         read_note(note | {"tag": parts, "attachment": parts})
         read_actor(actor | {"tag": parts, "attachment": parts, "icon": parts})
+    for icon in (value, {"url": value}, {"url": "https://files.example/cc.png"}):
+        emoji = {"type": "Emoji", "name": ":cc:", "icon": icon, "updated": value, "id": value}
+        read_note(note | {"content": ":cc:", "tag": [emoji]})
+        read_actor(actor | {"summary": ":cc:", "tag": [emoji]})
 
 
 def test_nothing_that_is_sent_stops_what_comes_after(zoe: RemotePerson, alice: Account) -> None:

@@ -113,15 +113,43 @@ def test_a_picture_arrives_with_its_description(pair: tuple[Person, Person]) -> 
     from tests.factories.statuses import picture
 
     writer, reader = pair
-    media = writer.client.media_post(picture(), mime_type="image/png", description="A red square")
+    media = writer.client.media_post(picture(), mime_type="image/png", description="A red square", focus=(0.5, -0.25))
     text = f"Look, {reader.username}, a picture"
     writer.client.status_post(text, media_ids=[media])
     seen = arrives(reader, text)
     (file,) = seen.media_attachments
     assert (file.type, file.description, file.remote_url) == ("image", "A red square", media.url)
+    assert (file.blurhash, file.meta["original"]["size"]) == (media.blurhash, "40x30")
+    assert (file.meta["focus"]["x"], file.meta["focus"]["y"]) == (0.5, -0.25)
     assert file.url.startswith(f"{reader.server.base_url}/media_proxy/")
     copy = requests.get(file.url, timeout=60)
     assert (copy.status_code, copy.headers["Content-Type"]) == (200, "image/png")
+
+
+EMOJI = """
+import io
+from accounts.models import CustomEmoji
+from social.kernel.media import storage
+from tests.factories.statuses import picture
+image = storage.store(io.BytesIO(picture()), folder="emojis", extension="png")
+CustomEmoji.objects.create(shortcode="blob", image=image)
+"""
+
+
+def test_a_custom_emoji_arrives_with_its_picture(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    writer.server.manage("shell", "-v", "0", "-c", EMOJI)
+    text = f"{writer.username} is :blob:"
+    writer.client.account_update_credentials(display_name=f":blob: {writer.username}")
+    writer.client.status_post(text)
+    seen = arrives(reader, text)
+    (emoji,) = seen.emojis
+    assert emoji.url.startswith(f"{reader.server.base_url}/media_proxy/emojis/")
+    for url in (emoji.url, emoji.static_url):
+        copy = requests.get(url, timeout=60)
+        assert (copy.status_code, copy.headers["Content-Type"]) == (200, "image/png")
+    account = reader.find(writer)
+    wait(lambda: [each.shortcode for each in reader.client.account(account.id).emojis] == ["blob"])
 
 
 def test_a_mention_notifies_and_a_reply_joins_the_thread_on_both_sides(pair: tuple[Person, Person]) -> None:
