@@ -24,7 +24,8 @@ from statuses.models import (
     StatusCard,
 )
 from statuses.queries.posts import load_posts
-from statuses.services.interactions import mute_conversation, pin_status
+from statuses.services.interactions import mute_conversation
+from statuses.services.pins import pin_status
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import (
     follow,
