@@ -22,7 +22,7 @@ from federation.inbound.quotas import host_of
 from federation.remote.signing import instance_actor as find_instance_actor
 from federation.signatures.message import BadSignature
 from federation.views.negotiation import Wanted, document, not_acceptable, reads, redirect, refusal, wanted
-from federation.views.reading import find_local_account, signer_of
+from federation.views.reading import find_local_account, require_signature, signer_of
 from social.kernel import links
 from social.kernel.ids import parse_id
 from statuses.models import Pin, Status
@@ -43,11 +43,12 @@ def actor(request: HttpRequest, username: str) -> HttpResponse:
     account = find_local_account(username, served_while_suspended=True)
     if form is Wanted.PAGE:
         return redirect(links.profile_url(account.username))
-    return actor_response(account)
+    return actor_response(request, account)
 
 
-def actor_response(account: Account) -> HttpResponse:
+def actor_response(request: HttpRequest, account: Account) -> HttpResponse:
     """The document of an account; makes its keys when nobody has asked for them before."""
+    require_signature(request)
     emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))
     return document(actor_document(account, keys_of(account=account).public_key, emojis))
 
@@ -68,6 +69,7 @@ def instance_outbox(request: HttpRequest) -> HttpResponse:
 @reads
 def followers(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/followers`."""
+    require_signature(request)
     account = find_local_account(username)
     rows = Follow.objects.filter(target=account).order_by("-id").values_list("account__uri", flat=True)
     return _people(request, account, "followers", rows, counters(account)["followers_count"])
@@ -76,6 +78,7 @@ def followers(request: HttpRequest, username: str) -> HttpResponse:
 @reads
 def following(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/following`."""
+    require_signature(request)
     account = find_local_account(username)
     rows = Follow.objects.filter(account=account).order_by("-id").values_list("target__uri", flat=True)
     return _people(request, account, "following", rows, counters(account)["following_count"])
@@ -124,6 +127,7 @@ def outbox(request: HttpRequest, username: str) -> HttpResponse:
     account = find_local_account(username)
     uri = f"{account.uri}/outbox"
     if request.GET.get("page") != "true":
+        require_signature(request)
         return document(
             collections.collection(
                 uri, counters(account)["statuses_count"], first=f"{uri}?page=true", last=f"{uri}?page=true&min_id=0"
@@ -178,6 +182,7 @@ def featured(request: HttpRequest, username: str) -> HttpResponse:
 @reads
 def featured_tags(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/collections/tags`: featured hashtags."""
+    require_signature(request)
     account = find_local_account(username)
     items = [featured_tag(account, row.tag, row.name) for row in list_featured_tags(account)]
     uri = f"{account.uri}/collections/tags"

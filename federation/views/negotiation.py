@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, Final
 
 import orjson
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
@@ -60,11 +61,18 @@ def _by_preference(header: str) -> list[str]:
     return [kind for _quality, _position, kind in sorted(kinds)]
 
 
+def is_secure_mode() -> bool:
+    """Tell whether documents are for signed requests only (contract, federation section 11 "Secure mode")."""
+    return settings.AUTHORIZED_FETCH or settings.LIMITED_FEDERATION
+
+
 def document(data: dict[str, Any], *, private: bool = False, status: int = 200) -> HttpResponse:
-    """An ActivityPub document. What only this caller may see is kept by no cache (security row 39)."""
+    """An ActivityPub document. What only this caller may see is kept by no cache (security row 39), and in secure mode
+    nothing is.
+    """
     response = HttpResponse(orjson.dumps(data), status=status, content_type=CONTENT_TYPE)
     response.headers["Vary"] = _VARY
-    response.headers["Cache-Control"] = "private, no-store" if private else "public, max-age=180"
+    response.headers["Cache-Control"] = "private, no-store" if private or is_secure_mode() else "public, max-age=180"
     return response
 
 

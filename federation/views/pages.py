@@ -57,7 +57,7 @@ def post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
 
 @reads
 def _actor(request: HttpRequest, username: str) -> HttpResponse:
-    return actor_response(find_local_account(username, served_while_suspended=True))
+    return actor_response(request, find_local_account(username, served_while_suspended=True))
 
 
 @reads

@@ -14,7 +14,7 @@ from federation.documents.reading import Rejected
 from federation.inbound.quotas import host_of
 from federation.remote import signers
 from federation.signatures.message import BadSignature
-from federation.views.negotiation import message_of
+from federation.views.negotiation import is_secure_mode, message_of
 from moderation.queries.blocks import is_closed_to
 from social.kernel.errors import Forbidden, Gone, NotFound, Unavailable, require_found
 from social.kernel.ids import parse_id
@@ -48,16 +48,33 @@ def signer_of(request: HttpRequest) -> Account | None:
     """The account that signed the request and reads as itself; None for nobody, and for a signature that is not good.
 
     A suspended account and one of a closed server are strangers (security row 13), and so are the accounts of this server.
+    In secure mode raises BadSignature (401) without a good signature, Unavailable when the signer's server could not be
+    asked, and Forbidden for a closed server.
     """
-    if "Signature" not in request.headers:
+    secure = is_secure_mode()
+    if "Signature" not in request.headers and not secure:
         return None
     try:
         account = signers.verify(message_of(request)).account
-    except (BadSignature, Rejected, Unavailable):
+    except Rejected as reason:
+        if secure:
+            raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
         return None
-    if account.suspended or account.domain is None or is_closed_to(account.domain, host_of(account.uri)):
+    except (BadSignature, Unavailable):
+        if secure:
+            raise
         return None
-    return account
+    if account.domain is None or is_closed_to(account.domain, host_of(account.uri)):
+        if secure:
+            raise Forbidden
+        return None
+    return None if account.suspended else account
+
+
+def require_signature(request: HttpRequest) -> None:
+    """Raise as `signer_of` in secure mode, for what is the same for every reader."""
+    if is_secure_mode():
+        signer_of(request)
 
 
 def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tuple[Post, int | None]:

@@ -23,6 +23,7 @@ from django.core.mail import get_connection
 from django.db import Error, connection
 
 from accounts.queries.site_settings import find_site_text
+from moderation.models import DomainAllow
 from social.kernel import descriptors, heartbeats, outbox, redis
 from social.kernel.media import storage
 from social.kernel.media.decoder import DecodingFailed, decoder
@@ -339,6 +340,9 @@ def _federation() -> Iterator[Check]:
             "FEDERATION_LOOPBACK=yes: http, other ports and loopback addresses are allowed",
             "For trials between local instances only; unset it otherwise.",
         )
+    elif settings.LIMITED_FEDERATION and not DomainAllow.objects.exists():
+        remedy = "Allow servers in the admin, or unset it."
+        yield Check("federation", "warning", "LIMITED_FEDERATION=yes, and no server is allowed", remedy)
     elif env.LOOPBACK:
         yield Check(
             "federation", "ok", f"{settings.LOCAL_DOMAIN} cannot be reached by other servers: a local installation"

@@ -55,7 +55,12 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`no` on localhost, else `yes`",
         "whether staff need a second factor for the admin and the admin API",
     ),
-    "LIMITED_FEDERATION": ("`no`", "`yes` federates only with servers that staff have allowed"),
+    "LIMITED_FEDERATION": ("`no`", "`yes` federates only with servers that staff have allowed, in secure mode"),
+    "AUTHORIZED_FETCH": (
+        "`no`",
+        "secure mode: `yes` answers other servers only when they sign who asks, so that blocks hold for reading too; some "
+        "software cannot read posts from here then",
+    ),
     "DISABLE_FOLLOWERS_SYNCHRONIZATION": (
         "`no`",
         "`yes` neither tells other servers which of their people follow somebody here, nor believes what they tell",

@@ -21,6 +21,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from accounts.models import SiteSetting
+from moderation.models import DomainAllow
 from social.kernel import heartbeats, redis
 from social.kernel.media.decoder import Decoder
 from social.runtime import database, doctor, fingerprints
@@ -355,3 +356,12 @@ def test_push_services_are_given_an_address_of_staff(examine: Examine, monkeypat
     assert examine()["web push"] == doctor.Check(
         "web push", "ok", "push services are given the address staff@example.org"
     )
+
+
+def test_limited_federation_without_an_allowed_server_is_noticed(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "LIMITED_FEDERATION", True)
+    assert examine()["federation"].state == "warning"
+    DomainAllow.objects.create(domain="there.example")
+    assert examine()["federation"].state == "ok"

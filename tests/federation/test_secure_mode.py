@@ -1,0 +1,75 @@
+"""In secure mode documents are for who signs the request; whom an author has blocked reads no post in any mode (contract,
+federation section 11).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from accounts.models import Account, CustomEmoji
+from federation.remote.actors import fetch_actor
+from moderation.models import DomainAllow
+from tests.factories.statuses import block, make_reblog, make_status
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+from tests.federation.test_costs import DOCUMENT, PATHS
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+#: What a server needs to check a signature, and what stands in no relation to people.
+OPEN: Final = ("/.well-known/", "/nodeinfo/", "/actor", "/emojis/")
+
+
+@pytest.fixture
+def paths(alice: Account) -> list[str]:
+    post = make_status(alice, "a post")
+    names = {
+        "post": post.id,
+        "boost": make_reblog(alice, post).id,
+        "alice": alice.id,
+        "emoji": CustomEmoji.objects.create(shortcode="cat", image="cat.png").id,
+        "collection": 1,
+    }
+    return [path.format(**names) for form, path in PATHS if form == DOCUMENT]
+
+
+def unsigned(path: str) -> Any:
+    return Api().get(path, headers={"Accept": ACTIVITY})
+
+
+@pytest.mark.parametrize("setting", ["AUTHORIZED_FETCH", "LIMITED_FEDERATION"])
+def test_documents_are_for_signed_requests_only(
+    elsewhere: RemoteServer, zoe: RemotePerson, paths: list[str], settings: Any, setting: str
+) -> None:
+    liar = RemotePerson(elsewhere, "zoe", key=2)
+    fetch_actor(zoe.uri)
+    DomainAllow.objects.create(domain="localhost")
+    DomainAllow.objects.create(domain=elsewhere.domain)
+    setattr(settings, setting, True)
+    closed = [path for path in paths if not path.startswith(OPEN)]
+    assert len(closed) > 15
+    for path in closed:
+        assert unsigned(path).status_code == 401, path
+        assert liar.get(path).status_code == 401, path
+        answer = zoe.get(path)
+        assert answer.status_code == 200, path
+        assert (answer["Cache-Control"], "Signature" in answer["Vary"]) == ("private, no-store", True), path
+    for path in set(paths) - set(closed):
+        assert unsigned(path).status_code == 200, path
+    for path in ("/@alice", "/@alice.rss"):
+        assert Api().get(path, headers={"Accept": "text/html"}).status_code == 200, "pages are for people"
+    DomainAllow.objects.all().delete()
+    assert {zoe.get(path).status_code for path in closed} == {403 if setting == "LIMITED_FEDERATION" else 200}
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_whom_an_author_has_blocked_reads_no_post(
+    zoe: RemotePerson, alice: Account, paths: list[str], settings: Any, secure: bool
+) -> None:
+    settings.AUTHORIZED_FETCH = secure
+    block(alice, fetch_actor(zoe.uri))
+    posts = [path for path in paths if "/statuses/" in path or path.startswith("/@alice/")]
+    assert {zoe.get(path).status_code for path in posts} == {404}
+    assert {zoe.get(path).status_code for path in ("/users/alice", "/users/alice/outbox?page=true")} == {200}
+    assert {unsigned(path).status_code for path in posts} == {401 if secure else 200}
