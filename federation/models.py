@@ -89,6 +89,7 @@ class FetchKind(StrEnum):
     FOLLOWERS = "followers"
     PINS = "pins"
     PROFILE = "profile"
+    LINKS = "links"
 
 
 class Fetch(WaitingRow):

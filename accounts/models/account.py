@@ -213,12 +213,19 @@ def unicode_domain(domain: str) -> str:
 
 
 class AccountStat(models.Model):
-    """An account's counters, apart so that counting never rewrites the account's row; none before the first post or follow."""
+    """An account's counters, apart so that counting never rewrites the account's row; none before the first post or follow.
+
+    What is counted here ranks people. The totals are what the server of an account elsewhere says, None where it says
+    nothing: they are only shown (`SHOWN_COUNTS`).
+    """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")
     statuses_count = models.BigIntegerField(default=0)
     following_count = models.BigIntegerField(default=0)
     followers_count = models.BigIntegerField(default=0)
+    statuses_total = models.BigIntegerField(null=True)
+    following_total = models.BigIntegerField(null=True)
+    followers_total = models.BigIntegerField(null=True)
     last_status_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -227,6 +234,10 @@ class AccountStat(models.Model):
                 F("followers_count").desc(), name="accounts_accountstat_popular", condition=Q(followers_count__gt=0)
             ),
         ]
+
+
+SHOWN_COUNTS = tuple(f"GREATEST({name}_count, {name}_total)" for name in ("followers", "following", "statuses"))
+"""What is shown of the counters, in SQL: of an account elsewhere what its server says, and at least what is known here."""
 
 
 class KeyPair(models.Model):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 from social.kernel.errors import Unavailable
 from social.kernel.http.addresses import parse_url
-from social.kernel.text.markup import tokenise
+from social.kernel.text.markup import plain, tokenise
 
 # Their content is text, whatever it looks like (HTML Standard, section 13.2.5).
 _TEXTS: Final = frozenset({"textarea", "title", "xmp", "noscript"})
@@ -25,6 +25,18 @@ def link_to_verify(value: str) -> str | None:
     except Unavailable:
         return None
     return canonical if canonical in (value, f"{value}/") else None
+
+
+def link_of_field(field: Mapping[str, Any], *, local: bool) -> str | None:
+    """The address in a field that `link_to_verify` answers; of an account of another server the one that its HTML shows as
+    its only content, as the text of the link and as its target.
+    """
+    if local:
+        return link_to_verify(field["value"])
+    tags = [token for token in tokenise(field["html"]) if not isinstance(token, str)]
+    links = [tag for tag in tags if tag.name == "a" and not tag.closing]
+    address = html.unescape(links[0].read_attributes().get("href", "")) if len(links) == 1 else ""
+    return link_to_verify(address) if address and plain(field["html"]) == address else None
 
 
 def links_back(page: str, addresses: Collection[str]) -> bool:

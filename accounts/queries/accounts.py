@@ -15,6 +15,7 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, ActorType
+from accounts.models.account import SHOWN_COUNTS
 from accounts.policies.collections import Audience
 from accounts.policies.relations import NO_RELATIONS, Relations
 from accounts.queries.emojis import EmojiLookup
@@ -113,12 +114,12 @@ def find_local(username: str) -> Account:
     return find_by_address(username.partition("@")[0])
 
 
-_COUNTED: Final = """
-SELECT a.id, a.version, COALESCE(s.followers_count, 0), COALESCE(s.following_count, 0), COALESCE(s.statuses_count, 0),
+_COUNTED: Final = f"""
+SELECT a.id, a.version, {", ".join(f"COALESCE({count}, 0)" for count in SHOWN_COUNTS)},
        to_char(s.last_status_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')
 FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
 WHERE a.id = ANY((SELECT %(ids)s)::bigint[])
-"""
+"""  # noqa: S608 (constants)
 
 # The first letter of a body in the cache: see `accounts.serializers.account.EncodedAccount`.
 _FOLLOWERS: Final = Audience.FOLLOWERS[:1].encode()

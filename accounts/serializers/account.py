@@ -121,7 +121,11 @@ def counters(account: Account) -> dict[str, Any]:
     stat = getattr(account, "stat", None)
     if stat is None:
         return shown_counters(0, 0, 0, None)
-    return shown_counters(stat.followers_count, stat.following_count, stat.statuses_count, stat.last_status_at)
+    followers, following, statuses = (
+        max(getattr(stat, f"{name}_count"), getattr(stat, f"{name}_total") or 0)  # as SHOWN_COUNTS
+        for name in ("followers", "following", "statuses")
+    )
+    return shown_counters(followers, following, statuses, stat.last_status_at)
 
 
 def shown_counters(followers: int, following: int, statuses: int, last: datetime | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from django.db import transaction
@@ -11,18 +11,19 @@ from django.db import transaction
 from accounts.events import ProfileLinksChanged
 from accounts.models import Account
 from accounts.policies.audience import is_present
-from accounts.policies.profile_links import link_to_verify, links_back
+from accounts.policies.profile_links import link_of_field, links_back
 from accounts.services.changing import change_account
 from social.kernel import clock
 from social.kernel.errors import Unavailable
 from social.kernel.http.client import Response, fetch_async, run
 
 _SECONDS: Final = 8.0
+PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 
 
-def links_to_verify(fields: Iterable[Mapping[str, Any]]) -> list[str]:
+def links_to_verify(fields: Iterable[Mapping[str, Any]], *, local: bool = True) -> list[str]:
     """The addresses in these fields that are not verified yet and may be."""
-    found = (link_to_verify(item["value"]) for item in fields if item.get("verified_at") is None)
+    found = (link_of_field(item, local=local) for item in fields if item.get("verified_at") is None)
     return list(dict.fromkeys(link for link in found if link is not None))
 
 
@@ -38,10 +39,16 @@ def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
     pages = run(_ask_all([link for _account, link in links]))
     verified: dict[int, set[str]] = {}
     for (account, link), page in zip(links, pages, strict=True):
-        if page is not None and links_back(page.body.decode("utf-8", "replace"), (account.page_url, account.uri)):
+        if page is not None and links_to(account, page):
             verified.setdefault(account.id, set()).add(link)
     for account_id, found in verified.items():
-        _remember(account_id, found)
+        remember_verified(account_id, found)
+
+
+def links_to(account: Account, page: Response) -> bool:
+    """Tell whether the page is there and links to the account as its author's."""
+    addresses = (account.page_url, account.uri)
+    return page.status == 200 and links_back(page.body.decode("utf-8", "replace"), addresses)
 
 
 async def _ask_all(links: Iterable[str]) -> list[Response | None]:
@@ -50,22 +57,20 @@ async def _ask_all(links: Iterable[str]) -> list[Response | None]:
 
 async def _ask(link: str) -> Response | None:
     try:
-        response = await fetch_async(
-            link, accept=("text/html", "application/xhtml+xml"), deadline=_SECONDS, redirects=0
-        )
+        return await fetch_async(link, accept=PAGE_TYPES, deadline=_SECONDS, redirects=0)
     except Unavailable:
         return None
-    return response if response.status == 200 else None
 
 
-def _remember(account_id: int, verified: set[str]) -> None:
+def remember_verified(account_id: int, verified: Collection[str]) -> None:
+    """Write down that the pages at these addresses link back, in those fields that still show them."""
     moment = clock.iso(clock.now())
     with transaction.atomic():
         # The fields may have changed while the pages were asked.
         account = Account.objects.select_for_update(no_key=True).get(id=account_id)
         fields = [
             {**item, "verified_at": moment}
-            if item.get("verified_at") is None and link_to_verify(item["value"]) in verified
+            if item.get("verified_at") is None and link_of_field(item, local=account.local) in verified
             else item
             for item in account.fields
         ]

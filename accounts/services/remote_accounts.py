@@ -4,7 +4,7 @@ touched.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final
@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.db import IntegrityError, transaction
 
 from accounts.events import ProfileUpdated
-from accounts.models import Account, Domain, KeyPair
+from accounts.models import Account, AccountStat, Domain, KeyPair
 from accounts.models.account import SuspensionOrigin
 from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address, find_by_address, split_address
@@ -70,6 +70,9 @@ class RemoteProfile:
     also_known_as: Sequence[str] = field(default_factory=list)
     attribution_domains: Sequence[str] = field(default_factory=list)
     moved_to_id: int | None = None
+    show_media: bool = True
+    show_media_replies: bool = True
+    show_featured: bool = True
     # Those in its texts.
     emojis: Sequence[RemoteEmoji] = field(default_factory=list)
     # What staff have decided about the server of somebody who is new here.
@@ -117,6 +120,8 @@ def _create(profile: RemoteProfile) -> None:
 def _change(account: Account, profile: RemoteProfile, *, renewed: bool) -> None:
     """Write what differs. `renewed`: the profile shows other emojis than before."""
     values = profile.columns()
+    verified = {(item["name"], item["value"]): item.get("verified_at") for item in account.fields}
+    values["fields"] = [{**item, "verified_at": verified.get((item["name"], item["value"]))} for item in profile.fields]
     now = clock.now()
     if profile.suspended and not account.suspended:
         values |= {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE}
@@ -128,6 +133,17 @@ def _change(account: Account, profile: RemoteProfile, *, renewed: bool) -> None:
         return
     change_account(account.id, fetched_at=now, **changed)
     publish(ProfileUpdated(account_id=account.id))
+
+
+def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: bool) -> None:
+    """Write what another server says of the network of its account: how many `followers`, `following` and `statuses` there
+    are, None where it does not say, and whether the people are hidden.
+    """
+    with transaction.atomic():
+        if account.hide_collections is not hidden:
+            change_account(account.id, hide_collections=hidden)
+        values = {f"{name}_total": number for name, number in totals.items()}
+        AccountStat.objects.update_or_create(account_id=account.id, defaults=values)
 
 
 def _store_keys(account: Account, keys: Sequence[RemoteKey]) -> None:

@@ -76,6 +76,9 @@ class ReceivedActor:
     emojis: list[RemoteEmoji] = field(default_factory=list)
     also_known_as: list[str] = field(default_factory=list)
     moved_to: str | None = None
+    show_media: bool = True
+    show_media_replies: bool = True
+    show_featured: bool = True
     attribution_domains: list[str] = field(default_factory=list)
 
 
@@ -135,6 +138,9 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         emojis=read_emojis(document, name, summary, *(text for row in fields for text in (row["name"], row["value"]))),
         also_known_as=[found for item in many(document.get("alsoKnownAs"))[:LIST_LIMIT] if (found := web_uri(item))],
         moved_to=web_uri(document.get("movedTo")),
+        show_media=document.get("showMedia") is not False,
+        show_media_replies=document.get("showRepliesInMedia") is not False,
+        show_featured=document.get("showFeatured") is not False,
         attribution_domains=[
             text_of(item, 253) for item in many(document.get("attributionDomains"))[:LIST_LIMIT] if text_of(item, 253)
         ],

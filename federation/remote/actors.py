@@ -21,7 +21,7 @@ from federation.models import Tombstone
 from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import find_account_by_uri, is_own
-from federation.remote.requests import CACHED, request_profile
+from federation.remote.requests import CACHED, request_links, request_profile
 from moderation.models import DomainRule, DomainSeverity
 from moderation.queries.blocks import is_closed_to, rule_for
 from social.kernel import clock
@@ -186,7 +186,9 @@ def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult, *, mov
             lock(f"object:{received.uri}")
             if Tombstone.objects.filter(uri=received.uri, actor_uri=received.uri).exists():
                 raise Rejected("the actor was deleted")
-            return store_remote_account(profile=_profile(received, found, rule, moved_to_id), keys=_keys(received))
+            account = store_remote_account(profile=_profile(received, found, rule, moved_to_id), keys=_keys(received))
+            request_links(account)
+            return account
     except Conflict:
         raise Rejected("the id, the address or the key is another actor's") from None
 
@@ -246,4 +248,7 @@ def _profile(
         also_known_as=received.also_known_as,
         attribution_domains=received.attribution_domains,
         moved_to_id=moved_to_id,
+        show_media=received.show_media,
+        show_media_replies=received.show_media_replies,
+        show_featured=received.show_featured,
     )

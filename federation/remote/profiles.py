@@ -1,25 +1,32 @@
-"""Reads what hangs on the profiles of people of other servers: pinned posts and featured hashtags.
+"""Reads what hangs on the profiles of people of other servers: pinned posts, featured hashtags, totals.
 
 Source: contract, federation sections 4 and 8. What a profile makes this server fetch is bounded by what is kept of it.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from accounts.models import Account
 from accounts.models.tag import FEATURED_TAGS_LIMIT
 from accounts.policies.audience import is_present
-from federation.documents.reading import Rejected, same_origin, uri_of
+from accounts.services.profile_links import PAGE_TYPES, links_to, links_to_verify, remember_verified
+from accounts.services.remote_accounts import keep_network
+from federation.documents.reading import Rejected, number_of, same_origin, uri_of
 from federation.documents.received_collections import hashtag_of, items_of
 from federation.documents.received_notes import is_note, read_note
-from federation.remote.fetching import fetch_document
+from federation.remote.fetching import DEADLINE, fetch_document, get
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import find_post_by_uri
+from social.kernel.errors import Unavailable
 from statuses.models import Status
 from statuses.services.featured_tags import keep_featured_tags
 from statuses.services.pins import PINS_LIMIT, keep_pins
+
+LINKS_LIMIT: Final = 4
+"""Links of one profile that are verified: as many as a profile of this server has."""
 
 
 def read_pins(actor_uri: str) -> None:
@@ -34,12 +41,50 @@ def read_pins(actor_uri: str) -> None:
 
 
 def read_profile(actor_uri: str) -> None:
-    """Have those hashtags featured that an actor's server says are. Raises as `fetch_document`."""
+    """Keep the hashtags that an actor's server says are featured, how many posts, followers and followed there are, and
+    whether it hides who those are: their collections have no pages then (contract, federation section 4).
+
+    Raises Unavailable; what the server does not give is left as it was, or unknown.
+    """
     account = _find(actor_uri)
-    if account is None or not account.featured_tags_url:
+    if account is None:
         return
-    names = map(hashtag_of, _items(account.featured_tags_url, account, FEATURED_TAGS_LIMIT))
-    keep_featured_tags(account=account, names=[name for name in names if name is not None])
+    if account.featured_tags_url:
+        with contextlib.suppress(Rejected):
+            names = map(hashtag_of, _items(account.featured_tags_url, account, FEATURED_TAGS_LIMIT))
+            keep_featured_tags(account=account, names=[name for name in names if name is not None])
+    followers, following, outbox = map(_document, (account.followers_url, account.following_url, account.outbox_url))
+    named = {"followers": followers, "following": following, "statuses": outbox}
+    totals = {name: number_of(document.get("totalItems")) for name, document in named.items()}
+    keep_network(account=account, totals=totals, hidden=not (followers.get("first") and following.get("first")))
+
+
+def _document(uri: str) -> Mapping[str, Any]:
+    """The collection; an empty one where there is none for us."""
+    try:
+        return fetch_document(uri) if uri else {}
+    except Rejected:
+        return {}
+
+
+def verify_links(actor_uri: str) -> None:
+    """Ask the first pages that somebody elsewhere links to whether they link back, and remember when they did.
+
+    A redirect is no answer (security row 3). A page that does not answer stays unverified until the profile is read again.
+    """
+    account = _find(actor_uri)
+    if account is None:
+        return
+    links = links_to_verify(account.fields, local=False)[:LINKS_LIMIT]
+    remember_verified(account.id, [link for link in links if _links_back(link, account)])
+
+
+def _links_back(link: str, account: Account) -> bool:
+    try:
+        page = get(link, accept=PAGE_TYPES, deadline=DEADLINE)
+    except (Rejected, Unavailable):
+        return False
+    return page.url == link and links_to(account, page)
 
 
 def _find(actor_uri: str) -> Account | None:

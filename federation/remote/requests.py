@@ -12,6 +12,7 @@ from typing import Final
 from django.db.models.functions import Now
 
 from accounts.models import Account
+from accounts.services.profile_links import links_to_verify
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
 from federation.models import Delivery, Fetch, FetchKind, InboundActivity
@@ -69,8 +70,15 @@ def request_actor(account: Account) -> None:
 def request_profile(account: Account) -> None:
     """Have looked at what hangs on the profile of a remote account."""
     host = origin_of(account.uri) or ""
-    wanted = {FetchKind.PINS: account.featured_url, FetchKind.PROFILE: account.featured_tags_url}
-    enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, url in wanted.items() if host and url))
+    collections = (account.featured_tags_url, account.followers_url, account.following_url, account.outbox_url)
+    wanted = {FetchKind.PINS: account.featured_url, FetchKind.PROFILE: any(collections)}
+    enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, there in wanted.items() if host and there))
+
+
+def request_links(account: Account) -> None:
+    """Have the links in the table of a remote account's profile verified that are not verified yet."""
+    if links_to_verify(account.fields, local=False):
+        _request(Fetch(kind=FetchKind.LINKS, uri=account.uri, host=origin_of(account.uri) or ""))
 
 
 def request_for(activity: InboundActivity, host: str) -> None:

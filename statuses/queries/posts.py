@@ -13,6 +13,7 @@ from dataclasses import MISSING, fields
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from accounts.models.account import SHOWN_COUNTS
 from social.kernel.statements import rows_of
 from statuses.models import MediaAttachment, Poll
 from statuses.policies.posts import Author, Post, PostBody
@@ -79,7 +80,7 @@ _PARTS: Final = {
     ),
     "author_stat": _Part(
         f"accounts_accountstat WHERE account_id = {_PEOPLE}",
-        bigint=("account_id", "followers_count", "following_count", "statuses_count"),
+        bigint=("account_id", *SHOWN_COUNTS),
         text=("to_char(last_status_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS last_status_on",),
     ),
     "stat": _Part(
@@ -122,9 +123,7 @@ def _required(shape: type) -> tuple[str, ...]:
 
 _read_post: Final = _reader("post", *_required(Post)[:-1])  # the last is the author
 _read_author: Final = _reader("author", *_required(Author))
-_read_author_stat: Final = _reader(
-    "author_stat", "account_id", "followers_count", "following_count", "statuses_count", "last_status_on"
-)
+_read_author_stat: Final = _reader("author_stat", "account_id", *SHOWN_COUNTS, "last_status_on")
 _read_stat: Final = _reader("stat", "status_id", "replies_count", "reblogs_count", "favourites_count", "quotes_count")
 _read_quote: Final = _reader("quote", "status_id", "quoted_status_id", "state")
 _read_poll: Final = _reader("poll", "status_id", "id")

@@ -27,6 +27,14 @@ def deal(someone: RemotePerson, activity: dict[str, Any], path: str = "/inbox") 
     return InboundActivity.objects.latest("id").outcome
 
 
+def met(someone: RemotePerson) -> Account:
+    """Their account, with everything read that a first meeting makes this server read."""
+    account = fetch_actor(someone.uri)
+    work()
+    account.refresh_from_db()
+    return account
+
+
 def introduced(zoe: RemotePerson, alice: Account) -> Account:
     """Zoe is known here and followed by Alice."""
     account = fetch_actor(zoe.uri)

@@ -18,7 +18,6 @@ from accounts.models import Account
 from federation.inbound.fetch_queue import FETCHES
 from federation.models import Fetch, InboundActivity
 from federation.remote import requests
-from federation.remote.actors import fetch_actor
 from federation.remote.fetching import Awaited, Gathered
 from notifications.models import Notification
 from social.kernel import clock
@@ -27,6 +26,7 @@ from social.kernel.runner import TERMS, Host, Run
 from statuses.models import Status
 from tests.factories.accounts import make_token
 from tests.factories.statuses import follow
+from tests.federation.activities import met
 from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.work import work
@@ -114,14 +114,14 @@ def test_a_mention_in_an_answer_arrives_without_waiting_for_what_it_answers(
     drain_all_but("fetches")
     assert InboundActivity.objects.get().outcome == "done"
     assert Notification.objects.filter(account=alice, type="mention").count() == 1
-    assert (dripping.connections, Fetch.objects.get().uri) == (0, f"{dripping.url}/notes/1")
+    assert (dripping.connections, Fetch.objects.get(kind="post").uri) == (0, f"{dripping.url}/notes/1")
 
 
 @pytest.mark.parametrize("kind", ["Create", "Announce", "Update", "Follow", "Like", "Undo", "Delete", "Block"])
 def test_the_ingress_lane_never_asks_another_server(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, kind: str
 ) -> None:
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     yan = elsewhere.person("yan")
     target = {"Follow": alice.uri, "Block": alice.uri, "Update": zoe.document(), "Announce": yan.note()["id"]}
     obj = target.get(kind, f"{zoe.uri}/statuses/1")
@@ -135,7 +135,7 @@ def test_a_post_that_is_only_named_is_not_fetched_when_it_concerns_nobody(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     elsewhere.serve(zoe.note())
-    fetch_actor(zoe.uri)
+    met(zoe)
     asked = len(elsewhere.gets())
     send_all(zoe, [zoe.activity("Create", zoe.note()["id"])])
     work()
@@ -156,7 +156,7 @@ def test_a_post_that_is_only_named_is_fetched_for_whom_it_addresses(
 def test_a_thread_is_fetched_up_to_a_budget_however_long_it_is(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     for number in range(2, 60):
         elsewhere.serve(zoe.note(number=number, inReplyTo=zoe.note(number=number + 1)["id"]))
     asked = len(elsewhere.gets())
@@ -170,7 +170,7 @@ def test_a_thread_is_fetched_up_to_a_budget_however_long_it_is(
 def test_a_server_that_answers_very_slowly_is_asked_little_and_then_paused(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     send_all(
         zoe,
         [
@@ -197,7 +197,7 @@ def test_a_server_that_answers_very_slowly_is_asked_little_and_then_paused(
 def test_a_fetch_that_always_fails_is_given_up_and_then_forgotten(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     send_all(zoe, [zoe.activity("Create", zoe.note(inReplyTo=f"{dripping.url}/notes/1"))])
     work()
     for _attempt in range(TERMS["fetches"].attempts + 2):
@@ -217,7 +217,7 @@ def test_what_waits_for_one_server_is_bounded(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TERMS, "fetches", replace(TERMS["fetches"], waiting=5))
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     posts = [zoe.note(number=number, inReplyTo=f"{dripping.url}/notes/{number}") for number in range(12)]
     send_all(zoe, [zoe.activity("Create", post) for post in posts])
     drain_all_but("fetches")
@@ -228,7 +228,7 @@ def test_one_fetch_causes_a_bounded_number_of_requests(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """A key that is named by an actor that is named by a key ... ends."""
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     asked = len(elsewhere.gets())
     # Each name leads to another one: a document is asked for once more under its own name, and no further.
     for number in range(40):
@@ -244,7 +244,7 @@ def test_an_answer_stands_in_the_home_timeline_once_what_it_answers_is_known(
 ) -> None:
     yan = elsewhere.person("yan")
     for someone in (zoe, yan):
-        follow(alice, fetch_actor(someone.uri))
+        follow(alice, met(someone))
     question = elsewhere.serve(yan.note("<p>question</p>"))
     assert home_of(alice) == []
     send_all(zoe, [zoe.activity("Create", zoe.note("<p>answer</p>", inReplyTo=question["id"]))])
@@ -259,7 +259,7 @@ def test_an_answer_stands_in_the_home_timeline_once_what_it_answers_is_known(
 def test_posts_that_answer_each_other_are_not_their_own_ancestors(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, length: int
 ) -> None:
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     ids = [zoe.note(number=number)["id"] for number in range(length)]
     for number in range(length):
         send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=ids[(number + 1) % length]))])
@@ -278,7 +278,7 @@ def test_posts_that_answer_each_other_are_not_their_own_ancestors(
 def test_who_has_not_been_looked_at_for_a_day_is_looked_at_in_the_background(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    account = fetch_actor(zoe.uri)
+    account = met(zoe)
     Account.objects.filter(id=account.id).update(fetched_at=clock.now() - timedelta(days=2))
     elsewhere.serve(zoe.document() | {"name": "New"})
     send_all(zoe, [zoe.activity("Follow", alice.uri), zoe.activity("Follow", alice.uri)])
@@ -292,7 +292,7 @@ def test_who_has_not_been_looked_at_for_a_day_is_looked_at_in_the_background(
 
 def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     """Each of ten servers answers when all of them have been asked."""
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     all_asked = threading.Barrier(10)
     with ExitStack() as stack:
         servers = [stack.enter_context(RemoteServer().running()) for _ in range(10)]
@@ -311,7 +311,7 @@ def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: Remo
 def test_a_forwarded_answer_to_a_post_that_concerns_nobody_here_is_not_fetched(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     yan, xan = elsewhere.person("yan"), elsewhere.person("xan")
     strange = elsewhere.serve(yan.note("<p>strange</p>"))
     send_all(zoe, [zoe.activity("Announce", strange["id"])])
@@ -328,7 +328,7 @@ def test_a_forwarded_answer_to_a_post_that_concerns_nobody_here_is_not_fetched(
 def test_a_fetch_whose_process_was_killed_is_taken_up_again_though_nothing_else_happens(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     question = elsewhere.serve(elsewhere.person("yan").note("<p>question</p>"))
     send_all(zoe, [zoe.activity("Create", zoe.note(inReplyTo=question["id"]))])
     drain_all_but("fetches")
@@ -345,7 +345,7 @@ def test_a_fetch_whose_process_was_killed_is_taken_up_again_though_nothing_else_
 def test_a_fetch_that_ends_its_process_each_time_is_given_up(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     question = elsewhere.serve(elsewhere.person("yan").note("<p>question</p>"))
     send_all(zoe, [zoe.activity("Create", zoe.note(inReplyTo=question["id"]))])
     drain_all_but("fetches")
@@ -361,7 +361,7 @@ def test_a_fetch_that_ends_its_process_each_time_is_given_up(
 def test_what_is_new_for_a_server_that_does_not_answer_waits_too(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
-    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, met(zoe))
     for number in range(3):
         send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=f"{dripping.url}/notes/{number}"))])
         work()

@@ -13,7 +13,7 @@ from federation.remote.actors import fetch_actor
 from social.kernel import clock
 from statuses.models import Status
 from tests.factories.statuses import follow
-from tests.federation.activities import deal, remote
+from tests.federation.activities import deal, met, remote
 from tests.federation.remote_server import RemotePerson, RemoteServer
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def test_what_an_actor_says_of_itself_is_the_truth_and_nothing_is_fetched(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """Its server may answer with the document of three minutes ago."""
-    account = fetch_actor(zoe.uri)
+    account = met(zoe)
     asked = len(elsewhere.gets())
     assert deal(zoe, update(zoe, name="Zoe the Great", summary="<p>new</p>", manuallyApprovesFollowers=True)) == "done"
     changed = remote(zoe)
@@ -41,7 +41,7 @@ def test_what_an_actor_says_of_itself_is_the_truth_and_nothing_is_fetched(
 
 
 def test_an_update_that_changes_nothing_leaves_the_version(zoe: RemotePerson, alice: Account) -> None:
-    before = fetch_actor(zoe.uri).version
+    before = met(zoe).version
     assert deal(zoe, update(zoe)) == "done"
     assert remote(zoe).version == before
 
