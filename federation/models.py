@@ -90,12 +90,13 @@ class FetchKind(StrEnum):
     PINS = "pins"
     PROFILE = "profile"
     LINKS = "links"
+    OUTBOX = "outbox"
 
 
 class Fetch(WaitingRow):
     """A document to be fetched from `host`, once however many want it.
 
-    `uri` is the id of the post (of a quote that of the quoting one) or actor (of pins and a profile whose they are), or the
+    `uri` is the id of the post (of a quote that of the quoting one) or actor (of what hangs on a profile whose it is), or the
     number of the activity; of the followers of an activity's actor their address, with their digest as its fragment.
     `remaining` is how many posts above this one may still be fetched for the activity that began it.
     """

@@ -16,6 +16,7 @@ from federation.inbound.fetch_queue import FETCHES, LOOKUPS, THREADS
 from federation.outbound import distributing, featuring, forwarding, quoting, synchronizing
 from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
+from federation.remote.requests import request_first_posts
 from federation.tasks.processing import process_received
 from moderation.events import ReportFiled
 from social.kernel.events import on
@@ -53,6 +54,7 @@ on(AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)
 on(AccountBlocked, distributing.send_blocked, queue=QUEUE, database=True)
 on(AccountUnblocked, distributing.send_unblocked, queue=QUEUE, database=True)
 on(ProfileUpdated, distributing.send_profile, queue=QUEUE, database=True)
+on(AccountFollowed, request_first_posts, queue=QUEUE, database=True)
 on(AccountMoved, distributing.send_moved, queue=QUEUE, database=True, when=lambda event: event.local)
 on(AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
 on(QuoteSettled, distributing.send_edited, queue=QUEUE, database=True)

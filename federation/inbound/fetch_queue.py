@@ -17,7 +17,7 @@ from federation.remote.actors import refresh_if_stale
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.lookups import ask_for
 from federation.remote.posts import fetch_again, find_or_fetch_post
-from federation.remote.profiles import read_pins, read_profile, verify_links
+from federation.remote.profiles import read_outbox, read_pins, read_profile, verify_links
 from federation.remote.quotes import resolve_quote
 from federation.remote.threads import take_step
 from social.kernel.errors import KernelError, Unavailable
@@ -59,6 +59,8 @@ def _work(row: Fetch) -> None:
         read_profile(row.uri)
     elif row.kind == FetchKind.LINKS:
         verify_links(row.uri)
+    elif row.kind == FetchKind.OUTBOX:
+        read_outbox(row.uri)
     elif row.kind == FetchKind.QUOTE:
         resolve_quote(row.uri, remaining=row.remaining)
     elif row.kind == FetchKind.FOLLOWERS:

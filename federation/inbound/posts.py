@@ -7,8 +7,6 @@ from typing import Final
 
 from django.db import transaction
 
-from accounts.models.account import SuspensionOrigin
-from accounts.services.erasing import end_account
 from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
 from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_note
 from federation.inbound import quotes
@@ -16,7 +14,7 @@ from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
-from federation.remote.actors import keep_described, refresh
+from federation.remote.actors import end_actor, keep_described, refresh
 from federation.remote.fetching import fetch_document
 from federation.remote.posts import is_related, keep_note, may_be_related, revise_note
 from federation.remote.references import find_account_by_uri, find_post_by_uri, is_received
@@ -142,17 +140,9 @@ def handle_delete(incoming: Incoming) -> None:
     if quotes.revoke(incoming):
         return
     if incoming.object_uri == incoming.actor.uri:
-        _delete_actor(incoming)
+        end_actor(incoming.actor)
     else:
         _delete_post(incoming)
-
-
-def _delete_actor(incoming: Incoming) -> None:
-    """The end of the actor: it is hidden at once, and cannot come back; everything of it is removed in steps."""
-    account = incoming.actor
-    with transaction.atomic():
-        Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
-        end_account(account=account, origin=SuspensionOrigin.REMOTE)
 
 
 def _delete_post(incoming: Incoming) -> None:

@@ -12,14 +12,16 @@ from django.db import transaction
 from django.db.models import F
 
 from accounts.models import Account, KeyPair, Move
+from accounts.models.account import SuspensionOrigin
 from accounts.queries.accounts import split_address
 from accounts.services.changing import note_fetched
+from accounts.services.erasing import end_account
 from accounts.services.remote_accounts import RemoteKey, RemoteProfile, store_remote_account
-from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
+from federation.documents.reading import Rejected, kinds_of, origin_of, uri_of, without_fragment
 from federation.documents.received_actors import ReceivedActor, ReceivedKey, read_actor, read_key
 from federation.models import Tombstone
 from federation.remote import webfinger
-from federation.remote.fetching import DEADLINE, fetch_document
+from federation.remote.fetching import DEADLINE, Missing, fetch_document
 from federation.remote.references import find_account_by_uri, is_own
 from federation.remote.requests import CACHED, request_links, request_profile
 from moderation.models import DomainRule, DomainSeverity
@@ -70,7 +72,7 @@ def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
 def refresh_if_stale(uri: str) -> None:
     """Look at a remote account that has not been looked at for a day; when that fails it stays as it is until tomorrow.
 
-    Raises Unavailable when its server could not be reached.
+    One that is gone for good ends here, too. Raises Unavailable when its server could not be reached.
     """
     account = Account.objects.filter(uri=uri).exclude(domain=None).first()
     if account is None or not is_stale(account):
@@ -79,7 +81,27 @@ def refresh_if_stale(uri: str) -> None:
         refresh(account)
     except Rejected as error:
         logger.info("%s could not be looked at again: %s", account.uri, error)
-        note_fetched(account.id)
+        if _is_gone(uri):
+            end_actor(account)
+        else:
+            note_fetched(account.id)
+
+
+def _is_gone(uri: str) -> bool:
+    """Tell whether a server says that its actor was there and is no more; "not found" may be a mistake that is mended."""
+    try:
+        return "Tombstone" in kinds_of(fetch_document(uri))
+    except Missing as missing:
+        return missing.status == 410
+    except Rejected:
+        return False
+
+
+def end_actor(account: Account) -> None:
+    """End a remote account: it is hidden at once, and cannot come back; everything of it is removed in steps."""
+    with transaction.atomic():
+        Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
+        end_account(account=account, origin=SuspensionOrigin.REMOTE)
 
 
 def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:

@@ -14,7 +14,7 @@ from accounts.models.tag import FEATURED_TAGS_LIMIT
 from accounts.policies.audience import is_present
 from accounts.services.profile_links import PAGE_TYPES, links_to, links_to_verify, remember_verified
 from accounts.services.remote_accounts import keep_network
-from federation.documents.reading import Rejected, number_of, same_origin, uri_of
+from federation.documents.reading import Rejected, first, kinds_of, number_of, same_origin, uri_of
 from federation.documents.received_collections import hashtag_of, items_of
 from federation.documents.received_notes import is_note, read_note
 from federation.remote.fetching import DEADLINE, fetch_document, get
@@ -25,6 +25,8 @@ from statuses.models import Status
 from statuses.services.featured_tags import keep_featured_tags
 from statuses.services.pins import PINS_LIMIT, keep_pins
 
+FIRST_POSTS: Final = 40
+OUTBOX_PAGES: Final = 3
 LINKS_LIMIT: Final = 4
 """Links of one profile that are verified: as many as a profile of this server has."""
 
@@ -67,6 +69,36 @@ def _document(uri: str) -> Mapping[str, Any]:
         return {}
 
 
+def read_outbox(actor_uri: str) -> None:
+    """Keep the last posts of somebody elsewhere, at most FIRST_POSTS of the first OUTBOX_PAGES pages of the outbox, as posts
+    that nobody is notified of. Boosts are left out: each would be a question to another server. Raises as `fetch_document`.
+    """
+    account = _find(actor_uri)
+    if account is None or not account.outbox_url:
+        return
+    activities: list[Any] = []
+    page = _page(fetch_document(account.outbox_url).get("first"), account)
+    for number in range(1, OUTBOX_PAGES + 1):
+        activities += items_of(page, FIRST_POSTS)
+        if number == OUTBOX_PAGES or len(activities) >= FIRST_POSTS or not page.get("next"):
+            break
+        page = _page(page["next"], account)
+    # The oldest first: what is answered is there before its answer.
+    for activity in reversed(activities[:FIRST_POSTS]):
+        if isinstance(activity, Mapping) and "Create" in kinds_of(activity):
+            _own_post(first(activity.get("object")), account)
+
+
+def _page(value: Any, account: Account) -> Mapping[str, Any]:
+    """A page of a collection that is embedded, or named by its own server; an empty one where there is none."""
+    if isinstance(value, Mapping) or value is None:
+        return value or {}
+    uri = uri_of(value)
+    if uri is None or not same_origin(uri, account.uri):
+        raise Rejected("the page is of another server")
+    return fetch_document(uri)
+
+
 def verify_links(actor_uri: str) -> None:
     """Ask the first pages that somebody elsewhere links to whether they link back, and remember when they did.
 
@@ -94,15 +126,7 @@ def _find(actor_uri: str) -> Account | None:
 def _items(uri: str, account: Account, limit: int) -> list[Any]:
     """The first items of a collection: those in it, else those of its first page."""
     document = fetch_document(uri)
-    page = document.get("first")
-    if items_of(document, limit) or page is None:
-        return items_of(document, limit)
-    if not isinstance(page, Mapping):
-        page_uri = uri_of(page)
-        if page_uri is None or not same_origin(page_uri, account.uri):
-            raise Rejected("the page is of another server")
-        page = fetch_document(page_uri)
-    return items_of(page, limit)
+    return items_of(document, limit) or items_of(_page(document.get("first"), account), limit)
 
 
 def _own_post(item: Any, account: Account) -> Status | None:

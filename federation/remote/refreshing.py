@@ -11,10 +11,10 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from accounts.models import Account
+from accounts.models import Account, Follow
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
@@ -22,15 +22,18 @@ from accounts.services.audit import record
 from accounts.services.changing import note_fetched
 from accounts.services.erasing import delete_account
 from federation.documents.reading import Rejected, kinds_of, origin_of
-from federation.models import Delivery
+from federation.models import Delivery, Fetch, FetchKind
 from federation.remote import webfinger
 from federation.remote.actors import refresh
 from federation.remote.fetching import Missing, fetch_document
+from federation.remote.requests import request_actors
 from social.kernel import clock
 from social.kernel.errors import Unavailable
 from social.kernel.runner import Host
 
 ACTIVITY_PERIOD: Final = timedelta(days=7)
+UNSEEN_PERIOD: Final = timedelta(days=7)
+REQUESTED_AT_ONCE: Final = 500
 _GONE_STATUSES: Final = (404, 410)
 
 
@@ -91,6 +94,16 @@ def cull_accounts(
             else:
                 note_fetched(account.id)
         yield account, found
+
+
+def request_unseen() -> int:
+    """Have the accounts looked at again that people here follow and that were not looked at for a week, the longest first;
+    how many: REQUESTED_AT_ONCE at most. Those that were asked for lately are passed over (contract, federation section 4).
+    """
+    followed = Follow.objects.filter(target=OuterRef("id"), account__domain=None)
+    asked = Fetch.objects.filter(kind=FetchKind.ACTOR, uri=OuterRef("uri"))
+    rows = list_known(unseen_for=UNSEEN_PERIOD).filter(Exists(followed), ~Exists(asked))
+    return request_actors(rows[:REQUESTED_AT_ONCE])
 
 
 def _begin(by: Staff, action: str, about: str, **details: bool) -> None:

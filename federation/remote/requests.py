@@ -5,13 +5,15 @@ Each function asks for one thing once however many want it. What waits for one s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
-from accounts.models import Account
+from accounts.events import AccountFollowed
+from accounts.models import Account, Follow
 from accounts.services.profile_links import links_to_verify
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
@@ -64,7 +66,13 @@ def request_followers(activity: InboundActivity, url: str, digest: str) -> None:
 
 def request_actor(account: Account) -> None:
     """Have a remote account looked at again."""
-    _request(Fetch(kind=FetchKind.ACTOR, uri=account.uri, host=origin_of(account.uri) or ""))
+    request_actors([account])
+
+
+def request_actors(accounts: Iterable[Account]) -> int:
+    """Have remote accounts looked at again; how many are."""
+    rows = (Fetch(kind=FetchKind.ACTOR, uri=account.uri, host=origin_of(account.uri) or "") for account in accounts)
+    return len(enqueue(*(row for row in rows if row.host)))
 
 
 def request_profile(account: Account) -> None:
@@ -79,6 +87,17 @@ def request_links(account: Account) -> None:
     """Have the links in the table of a remote account's profile verified that are not verified yet."""
     if links_to_verify(account.fields, local=False):
         _request(Fetch(kind=FetchKind.LINKS, uri=account.uri, host=origin_of(account.uri) or ""))
+
+
+def request_first_posts(events: Sequence[AccountFollowed]) -> None:
+    """The reaction to AccountFollowed: posts of somebody elsewhere whom nobody here has followed before are read."""
+    others = Follow.objects.filter(target=OuterRef("target"), account__domain=None).exclude(id=OuterRef("id"))
+    follows = Follow.objects.select_related("target").filter(
+        ~Exists(others), id__one_of=[event.follow_id for event in events], account__domain=None
+    )
+    for follow in follows.exclude(target__outbox_url=""):
+        account = follow.target
+        _request(Fetch(kind=FetchKind.OUTBOX, uri=account.uri, host=origin_of(account.uri) or ""))
 
 
 def request_for(activity: InboundActivity, host: str) -> None:

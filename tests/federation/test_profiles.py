@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from accounts.models import Account, AccountStat, Follow
+from accounts.models import Account, AccountStat, Follow, User
 from accounts.services.following import FollowChange, follow_account
+from federation.documents.reading import Rejected
 from federation.remote.actors import fetch_actor, refresh
+from federation.remote.refreshing import request_unseen
+from social.kernel import clock
+from statuses.models import Status
 from statuses.services.recounting import recount_statuses
 from tests.factories.accounts import make_account, make_token, make_user
 from tests.factories.statuses import make_status
-from tests.federation.activities import deal, introduced
-from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+from tests.federation.activities import deal, introduced, met
+from tests.federation.remote_server import ACTIVITY, Answer, RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.site import Site
 from tests.support.work import work
@@ -151,3 +156,104 @@ def test_row_03_links_of_somebody_elsewhere_are_verified_by_this_server_alone(
     many = [_field(f'<a href="{site.show(f"/{number}", back)}">{site.address}/{number}</a>') for number in range(50)]
     assert deal(zoe, zoe.activity("Update", zoe.document() | {"attachment": many})) == "done"
     assert (_verified(account), len(site.asked)) == ([True] * 4 + [False] * 46, 4)
+
+
+def _outbox(zoe: RemotePerson, *pages: list[Any]) -> None:
+    uris = [f"{zoe.uri}/outbox/{number}" for number in range(len(pages))]
+    zoe.home.serve({"id": f"{zoe.uri}/outbox", "type": "OrderedCollection", "totalItems": 90, "first": uris[0]})
+    for number, items in enumerate(pages):
+        after = {"next": uris[number + 1]} if number + 1 < len(pages) else {}
+        zoe.home.serve({"id": uris[number], "type": "OrderedCollectionPage", "orderedItems": items} | after)
+
+
+def _created(someone: RemotePerson, number: int, **more: Any) -> dict[str, Any]:
+    published = clock.iso(clock.now() - timedelta(days=number))
+    return someone.activity("Create", someone.note(f"<p>{number}</p>", number, published=published, **more))
+
+
+def _accepted(zoe: RemotePerson, api: Api) -> Account:
+    """Zoe's account, which the client has asked to follow and which has accepted."""
+    account = met(zoe)
+    zoe.home.asked.clear()
+    assert api.post(f"/api/v1/accounts/{account.id}/follow").status_code == 200
+    work()
+    follow = next(item for item in zoe.home.delivered() if item["type"] == "Follow")
+    assert deal(zoe, zoe.activity("Accept", follow)) == "done"
+    return account
+
+
+def test_the_last_posts_of_somebody_newly_followed_are_there(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    mallory = elsewhere.person("mallory", key=2)
+    answered = zoe.note(number=2)["id"]
+    boost = zoe.activity("Announce", mallory.note()["id"])
+    forged = zoe.activity("Create", mallory.note(number=7))
+    named = zoe.activity("Create", elsewhere.serve(zoe.note("<p>3</p>", 3, published="2020-01-01T00:00:00Z"))["id"])
+    _outbox(zoe, [_created(zoe, 1, inReplyTo=answered), boost, forged, 7], [_created(zoe, 2), named])
+    api = Api(make_token(User.objects.get(account=alice)))
+    account = _accepted(zoe, api)
+    shown = [f"<p>{number}</p>" for number in (1, 2, 3)]
+    posts = api.get(f"/api/v1/accounts/{account.id}/statuses").json()
+    assert [post["content"] for post in posts] == shown
+    assert posts[0]["in_reply_to_id"] == posts[1]["id"]
+    assert [post["content"] for post in api.get("/api/v1/timelines/home").json()] == shown
+    assert api.get("/api/v1/notifications").json() == []
+    assert not Status.objects.exclude(account=account).exists()
+    _accepted(zoe, Api(make_token(make_user("carol"))))
+    assert not [path for path in elsewhere.gets() if "outbox" in path], "others have followed her before"
+
+
+def test_row_34_an_outbox_is_read_up_to_a_bound_however_long_it_is(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    pages = [[_created(zoe, number) for number in range(page * 15 + 1, page * 15 + 16)] for page in range(6)]
+    _outbox(zoe, *pages)
+    elsewhere.pages["/users/zoe/outbox/5"] = elsewhere.pages["/users/zoe/outbox/0"]
+    api = Api(make_token(User.objects.get(account=alice)))
+    account = _accepted(zoe, api)
+    numbers = Status.objects.filter(account=account).order_by("-id").values_list("content", flat=True)
+    assert list(numbers) == [f"<p>{number}</p>" for number in range(1, 41)]
+    assert len([path for path in elsewhere.gets() if "outbox" in path]) == 4
+
+
+@pytest.mark.parametrize("answer", ["410", "Tombstone"])
+def test_who_is_gone_for_good_is_gone_here_at_the_next_look(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, answer: str
+) -> None:
+    account = introduced(zoe, alice)
+    path = "/users/zoe"
+    elsewhere.pages[path] = Answer(b"{}", status=404)
+    Account.objects.update(fetched_at=clock.now() - timedelta(days=8))
+    assert request_unseen() == 1
+    work()
+    assert Account.objects.get(id=account.id).deleted_at is None, "who is not found may come back"
+    if answer == "410":
+        elsewhere.pages[path] = Answer(b"{}", status=410)
+    else:
+        elsewhere.serve({"id": zoe.uri, "type": "Tombstone"})
+    Account.objects.update(fetched_at=clock.now() - timedelta(days=8))
+    assert request_unseen() == 1
+    work()
+    assert not Account.objects.filter(id=account.id, deleted_at=None).exists()
+    assert not Follow.objects.exists()
+    elsewhere.serve(zoe.document())
+    with pytest.raises(Rejected):
+        fetch_actor(zoe.uri)
+
+
+def test_who_is_followed_here_is_looked_at_again_every_week(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    account = introduced(zoe, alice)
+    fetch_actor(elsewhere.person("stranger", key=2).uri)
+    work()
+    assert request_unseen() == 0
+    elsewhere.serve(zoe.document() | {"name": "New"})
+    Account.objects.update(fetched_at=clock.now() - timedelta(days=8))
+    assert (request_unseen(), request_unseen()) == (1, 0), (
+        "whom nobody follows is looked at when something is heard of them"
+    )
+    work()
+    account.refresh_from_db()
+    assert account.display_name == "New"
