@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
+
+import orjson
 
 from federation.documents.context import ACTIVITY_STREAMS, with_context
+from federation.documents.reading import MAX_BYTES
+
+ITEMS_BYTES: Final = MAX_BYTES * 3 // 4
+"""Room for whole items in a collection: what is larger than MAX_BYTES nobody reads (contract, federation section 16)."""
 
 
 def collection(
@@ -28,7 +34,7 @@ def collection(
 def whole(uri: str, items: Sequence[Any], *, ordered: bool = True, terms: Iterable[str] = ()) -> dict[str, Any]:
     """A collection with everything in it."""
     kind, name = ("OrderedCollection", "orderedItems") if ordered else ("Collection", "items")
-    return with_context({"id": uri, "type": kind, "totalItems": len(items), name: list(items)}, terms)
+    return with_context({"id": uri, "type": kind, "totalItems": len(items), name: _fitting(items)}, terms)
 
 
 def page(
@@ -51,5 +57,14 @@ def page(
         document["next"] = next_uri
     if prev_uri is not None:
         document["prev"] = prev_uri
-    document[name] = list(items)
+    document[name] = _fitting(items)
     return with_context(document, terms)
+
+
+def _fitting(items: Sequence[Any]) -> list[Any]:
+    """The items, of which those for which there is no room are named by their ids alone."""
+    room, found = ITEMS_BYTES, []
+    for item in items:
+        room -= len(orjson.dumps(item))
+        found.append(item["id"] if room < 0 and isinstance(item, dict) and "id" in item else item)
+    return found

@@ -13,7 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, AccountStat
-from federation.documents import activities
+from federation.documents import activities, collections
 from federation.documents.notes import load_notes
 from social.kernel import clock
 from statuses.models import Status
@@ -201,6 +201,23 @@ def test_replies_are_the_authors_own_first_then_others(anna: Account) -> None:
     page = get(page["next"].removeprefix("http://social.localhost")).json()
     assert [item["id"] for item in page["items"]] == [f"http://social.localhost/users/bob/statuses/{other.id}"]
     assert "next" not in page
+
+
+def test_a_page_is_no_larger_than_others_read_it(anna: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    status = make_status(anna, "one")
+    answers = [make_status(anna, f"{number} {'x' * 450}", reply_to=status) for number in range(6)]
+    uris = [f"{anna.uri}/statuses/{each.id}" for each in answers]
+    whole = get(f"/users/anna/statuses/{status.id}/replies?page=true")
+    assert [item["id"] for item in whole.json()["items"]] == uris
+    monkeypatch.setattr(collections, "ITEMS_BYTES", len(whole.content) // 2)
+    half = get(f"/users/anna/statuses/{status.id}/replies?page=true")
+    items = half.json()["items"]
+    assert [item if isinstance(item, str) else item["id"] for item in items] == uris, "each is named"
+    assert isinstance(items[0], dict)
+    assert isinstance(items[-1], str)
+    assert len(half.content) < len(whole.content) * 2 / 3
+    outbox = get("/users/anna/outbox?page=true").json()["orderedItems"]
+    assert outbox[-1] == f"{anna.uri}/statuses/{status.id}/activity"
 
 
 def test_a_post_names_the_page_of_the_answers_that_it_does_not_hold(anna: Account) -> None:
