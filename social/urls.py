@@ -13,7 +13,8 @@ from django.views.generic import RedirectView
 from social.api.routing import ApiRouter
 from social.pages.views import robots
 
-_APPS = ("accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+# Of pages with the same address the first counts: those of federation have a document as well.
+_APPS = ("federation", "accounts", "statuses", "timelines", "moderation", "notifications")
 
 urlpatterns = [
     path("", include("social.runtime.urls")),

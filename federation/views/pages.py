@@ -12,12 +12,14 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account, ActorType
 from accounts.pages.person import person, shown_person
+from accounts.queries.tags import named_tag
 from accounts.serializers.account import counters
+from federation.documents.context import with_context
 from federation.documents.discovery import WEBFINGER_PATH
 from federation.views.actors import actor_response
-from federation.views.negotiation import Wanted, alternate, not_acceptable, reads, wanted
+from federation.views.negotiation import Wanted, alternate, document, not_acceptable, reads, wanted
 from federation.views.posts import post_response
-from federation.views.reading import find_local_account
+from federation.views.reading import find_local_account, require_signature
 from social.kernel import links
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
@@ -31,6 +33,7 @@ from statuses.pages.posts import load_shown, newest_shown, sharing_of, shown
 from statuses.queries.listings import AccountStatusesFilter
 from statuses.queries.statuses import find_post
 from statuses.queries.threads import load_context
+from timelines.pages.public import tag as tag_page
 
 POSTS_PER_PAGE = 20
 _KINDS = {ActorType.SERVICE: _("Bot"), ActorType.APPLICATION: _("Bot"), ActorType.GROUP: _("Group")}
@@ -53,6 +56,26 @@ def post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
     if form is None:
         return not_acceptable()
     return _note(request, username=username, id=id) if form is Wanted.DOCUMENT else _post(request, username, id)
+
+
+def tag(request: HttpRequest, name: str) -> HttpResponseBase:
+    """`/tags/:name`: the page, or the document for who asks for it."""
+    form = wanted(request)
+    if form is None:
+        return not_acceptable()
+    if form is Wanted.DOCUMENT:
+        return _hashtag(request, name=name)
+    response = page(tag_page)(request, name=name)
+    response.headers["Vary"] = _VARY
+    return response
+
+
+@reads
+def _hashtag(request: HttpRequest, name: str) -> HttpResponse:
+    """A hashtag has no more than an id and a type (contract, federation section 2)."""
+    require_signature(request)
+    uri = links.tag_url(named_tag(name).name)
+    return document(with_context({"id": uri, "type": "OrderedCollection"}))
 
 
 @reads

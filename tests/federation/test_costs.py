@@ -74,6 +74,7 @@ PATHS: Final = [
     (PAGE, "/@alice/{post}/embed"),
     (PAGE, "/users/alice/statuses/{post}/embed"),
     (PAGE, "/@alice/tagged/garden"),
+    (DOCUMENT, "/tags/garden"),
     (PAGE, "/tags/garden"),
     (PAGE, "/tags/garden.rss"),
     (PAGE, "/public"),

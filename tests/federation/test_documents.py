@@ -203,6 +203,24 @@ def test_replies_are_the_authors_own_first_then_others(anna: Account) -> None:
     assert "next" not in page
 
 
+def test_a_hashtag_has_a_document_at_the_address_of_its_page(anna: Account) -> None:
+    status = make_status(anna, "I like #Tea")
+    (tag,) = get(f"/users/anna/statuses/{status.id}").json()["tag"]
+    path = tag["href"].removeprefix("http://social.localhost")
+    answer = get(path)
+    assert answer.json() == {
+        "@context": "https://www.w3.org/ns/activitystreams",
+        "id": tag["href"],
+        "type": "OrderedCollection",
+    }
+    assert answer["Cache-Control"] == "public, max-age=180"
+    page = get(path, HTML)
+    assert (page.status_code, b"I like" in page.content) == (200, True)
+    assert {"Accept", "Cookie"} <= set(page["Vary"].replace(" ", "").split(","))
+    assert get(path, {"Accept": "image/png"}).status_code == 406
+    assert get("/tags/...").status_code == get("/tags/...", HTML).status_code == 404
+
+
 def test_a_page_is_no_larger_than_others_read_it(anna: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     status = make_status(anna, "one")
     answers = [make_status(anna, f"{number} {'x' * 450}", reply_to=status) for number in range(6)]
