@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.core import mail
 from django.db import connection
+from django.db.models.functions import Now
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -15,8 +16,7 @@ from accounts.models import User
 from accounts.policies.mails import MAILED_TYPES, SWITCHES
 from notifications.events import NotificationMade
 from notifications.models import Mailing, MailItem, Notification
-from notifications.policies.mails import SINGLE_MAILS
-from notifications.senders.mails import MAILINGS, SHOWN, TEXT_LIMIT, queue_mails
+from notifications.senders.mails import MAILINGS, TEXT_LIMIT, queue_mails
 from social.kernel import clock
 from statuses.models import Status
 from tests.factories.statuses import make_status
@@ -143,20 +143,22 @@ class TestSingleMails:
 
 class TestMany:
     def test_ten_mails_an_hour_are_followed_by_one_of_all_others(self, ann: Person) -> None:
-        make_notifications(ann, SINGLE_MAILS + SHOWN + 3)
+        make_notifications(ann, 10 + 20 + 3)
         letters = mailed(ann)
-        assert len(letters) == SINGLE_MAILS + 1
+        assert len(letters) == 10 + 1
         several = letters[-1]
         assert re.fullmatch(r"@person\d+ mentioned you, and 22 more notifications", several.subject)
-        assert several.body.count(" mentioned you.") == html_of(several).count(" mentioned you</bdi>") == SHOWN
+        assert several.body.count(" mentioned you.") == html_of(several).count(" mentioned you</bdi>") == 20
         assert "\nAnd 3 more notifications.\n" in several.body
         assert not MailItem.objects.exists()
 
     def test_what_comes_after_those_waits_for_the_next_hour(self, ann: Person) -> None:
-        make_notifications(ann, SINGLE_MAILS + 1)
-        assert len(mailed(ann)) == SINGLE_MAILS + 1
+        make_notifications(ann, 10 + 1)
+        assert len(mailed(ann)) == 10 + 1
         make_notifications(ann, 2)
         assert mailed(ann) == []
+        Mailing.objects.update(due_at=Now())
+        assert mailed(ann, timedelta()) == [], "also if its turn comes too early"
         assert mailed(ann, timedelta(minutes=50)) == []
         assert len(mailed(ann, timedelta(minutes=10))) == 2
 
@@ -175,6 +177,8 @@ class TestMany:
         bob.post("@ann two")
         interact(ann, bob, "follow")
         assert mailed(ann, 18 * HOUR) == []
+        Mailing.objects.update(due_at=Now())
+        assert mailed(ann, timedelta()) == [], "also if its turn comes too early"
         [letter] = mailed(ann, HOUR)
         assert letter.subject == "@bob follows you, and 2 more notifications"
         assert "> warned" in letter.body

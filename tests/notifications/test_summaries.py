@@ -13,7 +13,7 @@ from accounts.models import Account, User
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import suspend_account
 from accounts.services.staff import disable
-from notifications.models import Notification
+from notifications.models import Mailing, Notification
 from notifications.senders.mails import queue_summaries
 from social.kernel import clock
 from tests.notifications.mailing import (
@@ -25,6 +25,7 @@ from tests.notifications.mailing import (
     interact,
     mailed,
     pass_time,
+    someone,
     subjects,
 )
 from tests.notifications.pushing import Person
@@ -63,6 +64,18 @@ class TestAwayPeople:
         assert letter.subject == "1 notification while you were away"
         bob.post("@ann hello??")
         assert self.summary(away, 6 * DAY) == []
+        Mailing.objects.create(account_id=away.id, host="localhost")
+        assert mailed(away, timedelta()) == [], "also if its turn comes too early"
+        assert len(self.summary(away, DAY)) == 1
+
+    def test_who_wants_none_takes_no_place_of_those_who_do(
+        self, away: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("notifications.senders.mails.SUMMARIES_PER_HOUR", 1)
+        carol = someone("carol")
+        choose(carol, summary_mails=False, mention_mails=False)
+        pass_time(carol, 7 * DAY - timedelta(minutes=59))
+        bob.post("@carol where are you")
         assert len(self.summary(away, DAY)) == 1
 
     def test_one_click_ends_summaries_alone(self, away: Person, bob: Person) -> None:
@@ -74,13 +87,18 @@ class TestAwayPeople:
         bob.post("@ann hello?")
         assert self.summary(away, 8 * DAY) == []
 
+    @pytest.mark.parametrize("queued", [False, True])
     @pytest.mark.parametrize(
         "change", ["read", "back", "none", "off", "left", "suspended", "disabled", "unconfirmed", "moved", "memorial"]
     )
-    def test_nobody_else_does(self, away: Person, bob: Person, change: str) -> None:
+    def test_nobody_else_does(self, away: Person, bob: Person, change: str, queued: bool) -> None:
+        """Also if it is due already when something changes."""
         account, user = Account.objects.filter(id=away.id), User.objects.filter(id=away.user.id)
         work()
-        after = DAY
+        if queued:
+            pass_time(away, DAY)
+            queue_summaries()
+            assert Mailing.objects.filter(account_id=away.id).exists()
         match change:
             case "read":
                 newest = Notification.objects.filter(account_id=away.id).latest("id").id
@@ -93,7 +111,7 @@ class TestAwayPeople:
             case "off":
                 user.update(preferences={"summary_mails": False})
             case "left":
-                after = 60 * DAY
+                pass_time(away, 60 * DAY)
             case "suspended":
                 suspend_account(by=OPERATOR, account=away.account)
             case "disabled":
@@ -104,4 +122,5 @@ class TestAwayPeople:
                 account.update(moved_to=bob.id)
             case "memorial":
                 account.update(memorial=True)
-        assert [one for one in subjects(self.summary(away, after)) if "away" in one] == []
+        found = mailed(away, timedelta()) if queued else self.summary(away, DAY)
+        assert [one for one in subjects(found) if "away" in one] == []

@@ -10,6 +10,7 @@ from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import suspend_account
 from accounts.services.staff import disable
 from notifications.models import Mailing, MailItem, Notification
+from social.kernel import clock
 from statuses.models import Status
 from tests.conformance.test_seed_events import subscribed
 from tests.notifications.mailing import (
@@ -86,8 +87,11 @@ class TestWhatIsLeftOut:
         status.mentions.all().delete()
         Status.objects.filter(id=status.id).update(visibility="private")
         assert mailed(ann) == []
+        assert not MailItem.objects.exists()
 
-    @pytest.mark.parametrize("change", ["suspended", "disabled", "unconfirmed", "moved", "memorial", "unapproved"])
+    @pytest.mark.parametrize(
+        "change", ["suspended", "disabled", "unconfirmed", "moved", "memorial", "deleted", "unapproved"]
+    )
     def test_who_may_not_be_written_to(self, ann: Person, bob: Person, change: str) -> None:
         bob.post("@ann hello")
         work()
@@ -103,6 +107,8 @@ class TestWhatIsLeftOut:
                 account.update(moved_to=bob.id)
             case "memorial":
                 account.update(memorial=True)
+            case "deleted":
+                account.update(deleted_at=clock.now())
             case "unapproved":
                 user.update(approved=False)
         assert [subject for subject in subjects(mailed(ann)) if "mentioned" in subject] == []
