@@ -256,6 +256,33 @@ class Delivery(WaitingRow):
         return f"{self.activity_id} -> {self.inbox_url}"
 
 
+class RelayState(models.TextChoices):
+    """Answer of a relay to the subscription."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class Relay(models.Model):
+    """A relay to which this server has subscribed with the Follow `follow_uri`: once it has accepted, it gets public posts,
+    and what it names is fetched.
+    """
+
+    inbox_url = models.TextField(unique=True)
+    follow_uri = models.TextField(unique=True)
+    state = models.TextField(choices=RelayState, default=RelayState.PENDING)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("federation_relay_lengths", inbox_url=URI_LIMIT, follow_uri=URI_LIMIT, state=WORD_LIMIT),
+        ]
+
+    def __str__(self) -> str:
+        return self.inbox_url
+
+
 class Tombstone(models.Model):
     """The id of a remote object that was deleted, or (with `expires_at`) of what was deleted or undone before it came.
 

@@ -12,6 +12,7 @@ from federation.remote.actors import may_refresh, refresh
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import find_or_fetch_post, is_followed_here
 from federation.remote.references import find_account_by_uri, find_post_by_uri
+from federation.remote.relays import is_relay
 from federation.remote.requests import request_edit
 from statuses.models import Status
 from statuses.services.quotes import settle_quote
@@ -30,7 +31,7 @@ def handle(incoming: Incoming) -> None:
     if incoming.kind == "Create" and known is None:
         parent_uri = uri_of(incoming.object.get("inReplyTo"))
         parent = find_post_by_uri(parent_uri) if parent_uri is not None else None
-        if parent is None or not is_followed_here(parent):
+        if not is_relay(incoming.actor) and (parent is None or not is_followed_here(parent)):
             raise Rejected("the forwarded post answers nothing that concerns anybody here")
         find_or_fetch_post(uri)
     elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):

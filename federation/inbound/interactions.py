@@ -11,6 +11,7 @@ from federation.documents.received_notes import is_note, read_note
 from federation.inbound.incoming import Incoming
 from federation.remote.posts import find_or_fetch_post, keep_note, refuse_tombstone
 from federation.remote.references import find_post_by_uri
+from federation.remote.relays import is_relay
 from social.kernel.errors import Forbidden
 from social.kernel.locks import lock
 from statuses.models import Status
@@ -39,6 +40,10 @@ def handle_announce(incoming: Incoming) -> None:
     The booster's own may stand in the boost, as those for followers do: the server's signature cannot fetch them.
     """
     uri, object_uri = incoming.needed_uri(), incoming.needed_object_uri()
+    if is_relay(incoming.actor):
+        # It boosts nothing: it only says what there is.
+        find_or_fetch_post(object_uri)
+        return
     known = find_post_by_uri(object_uri)
     followed = Follow.objects.filter(target=incoming.actor, account__domain=None).exists()
     if not followed and not (known is not None and known.local):

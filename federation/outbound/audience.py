@@ -13,7 +13,7 @@ from django.db import connection
 from accounts.models import Account
 from accounts.policies.audience import PRESENT
 from statuses.policies.posts import Post
-from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_for_anybody
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_for_anybody, is_listed
 
 # The shared inbox of a server, where it has one, stands for everybody there.
 _INBOXES: Final = f"""
@@ -21,6 +21,7 @@ SELECT DISTINCT COALESCE(NULLIF(a.shared_inbox_url, ''), a.inbox_url) FROM accou
  WHERE a.domain IS NOT NULL AND {PRESENT.sql("a.id", has_viewer=False, joined="a")} AND a.inbox_url <> ''
    AND a.id IN ({{people}})
 """  # noqa: S608 (constants)
+_RELAYS: Final = "UNION SELECT inbox_url FROM federation_relay WHERE state = 'accepted'"
 _FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(author)s AND follower_state = 'remote'"
 _FOLLOWERS_OF_SEVERAL: Final = _FOLLOWERS.replace("= %(author)s", "= ANY(%(people)s)")
 _REMOTE_ACCOUNTS: Final = "SELECT id FROM accounts_account WHERE domain IS NOT NULL"
@@ -49,25 +50,26 @@ def inbox_of(account: Account) -> set[str]:
     return {account.inbox_url} if not account.local and account.inbox_url else set()
 
 
-def followers_inboxes(*account_ids: int) -> set[str]:
-    """The inboxes of the followers of these accounts."""
-    return _inboxes(_FOLLOWERS_OF_SEVERAL, people=list(account_ids))
+def followers_inboxes(*account_ids: int, relays: bool = False) -> set[str]:
+    """The inboxes of the followers of these accounts, and with `relays` those of relays."""
+    return _inboxes(_FOLLOWERS_OF_SEVERAL, relays=relays, people=list(account_ids))
 
 
 def known_inboxes() -> set[str]:
-    """An inbox of every server that is known here."""
-    return _inboxes(_REMOTE_ACCOUNTS)
+    """An inbox of every server that is known here, and those of relays."""
+    return _inboxes(_REMOTE_ACCOUNTS, relays=True)
 
 
 def post_inboxes(post: Post) -> set[str]:
-    """The inboxes of a post (or boost): those it addresses, and in public the author it answers or boosts.
+    """The inboxes of a post (or boost): those it addresses, and in public the author it answers or boosts
+    and relays.
 
     Of a limited author's it is those who follow the author, or have asked to, and whom it boosts (contract, federation
     section 6).
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, answered_id=None)
-    return _post_inboxes(post, _MENTIONED, answered_id=post.in_reply_to_account_id)
+    return _post_inboxes(post, _MENTIONED, answered_id=post.in_reply_to_account_id, relays=True)
 
 
 def edited_inboxes(post: Post) -> set[str]:
@@ -81,14 +83,15 @@ def edited_inboxes(post: Post) -> set[str]:
 
 def reached_inboxes(post: Post) -> set[str]:
     """The inboxes where a post may have arrived: where `edited_inboxes` sends those of an author who is not limited."""
-    return _post_inboxes(post, _MENTIONED, *_interacting(post), answered_id=post.in_reply_to_account_id)
+    people = (_MENTIONED, *_interacting(post))
+    return _post_inboxes(post, *people, answered_id=post.in_reply_to_account_id, relays=True)
 
 
 def _interacting(post: Post) -> list[str]:
     return [_INTERACTING_ACCOUNTS] if is_for_anybody(post.visibility) else []
 
 
-def _post_inboxes(post: Post, *people: str, answered_id: int | None) -> set[str]:
+def _post_inboxes(post: Post, *people: str, answered_id: int | None, relays: bool = False) -> set[str]:
     concerned: list[int] = []
     if post.visibility in FOLLOWER_VISIBILITIES:
         people = (*people, _FOLLOWERS)
@@ -96,10 +99,11 @@ def _post_inboxes(post: Post, *people: str, answered_id: int | None) -> set[str]
         found = (answered_id, post.original.account_id if post.original is not None else None)
         concerned = [number for number in found if number is not None]
         people = (*people, _CONCERNED_ACCOUNTS)
-    return _inboxes(*people, status=post.id, author=post.account_id, concerned=concerned)
+    relays = relays and is_listed(post.visibility)
+    return _inboxes(*people, relays=relays, status=post.id, author=post.account_id, concerned=concerned)
 
 
-def _inboxes(*people: str, **parameters: Any) -> set[str]:
+def _inboxes(*people: str, relays: bool, **parameters: Any) -> set[str]:
     with connection.cursor() as cursor:
-        cursor.execute(_INBOXES.format(people=" UNION ".join(people)), parameters)
+        cursor.execute(_INBOXES.format(people=" UNION ".join(people)) + (_RELAYS if relays else ""), parameters)
         return {inbox for (inbox,) in cursor.fetchall()}

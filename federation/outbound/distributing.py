@@ -306,9 +306,9 @@ def _send_of_block(
 
 
 def send_profile(events: Sequence[ProfileUpdated]) -> None:
-    """Update of an actor, to its followers; one for many changes, and the last one only."""
+    """Update of an actor, to its followers and relays; one for many changes, and the last one only."""
     for account in _accounts(event.account_id for event in events).values():
-        inboxes = followers_inboxes(account.id) if _sends_activities(account) else ()
+        inboxes = followers_inboxes(account.id, relays=True) if _sends_activities(account) else ()
         if not inboxes:
             continue
         emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))

@@ -1,0 +1,59 @@
+"""Subscribes this server to relays, and ends that (contract, federation sections 7 and 12)."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from federation.documents import activities
+from federation.documents.context import PUBLIC
+from federation.documents.reading import web_uri
+from federation.models import Relay
+from federation.outbound.queueing import drop_waiting, enqueue
+from federation.remote.signing import instance_actor
+from social.kernel import links
+from social.kernel.errors import Invalid, NotFound
+from social.kernel.locks import lock
+
+
+def add_relay(*, by: Staff, inbox_url: str) -> Relay:
+    """Subscribe to the relay with this inbox, once: a Follow of everybody by this server's actor. Its answer decides.
+
+    Raises Forbidden, and Invalid for what is no address of another server.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    url = web_uri(inbox_url.strip())
+    if url is None:
+        raise Invalid(_("The inbox of a relay is an address such as https://relay.example/inbox."))
+    with transaction.atomic():
+        lock(f"relay:{url}")
+        known = Relay.objects.filter(inbox_url=url).first()
+        if known is not None:
+            return known
+        relay = Relay.objects.create(inbox_url=url, follow_uri=links.web_url(f"/{uuid4()}"))
+        account = instance_actor()
+        document = activities.follow(account, PUBLIC, relay.follow_uri)
+        if enqueue(account=account, document=document, inboxes=[url], key=f"relay:{relay.id}") is None:
+            raise Invalid(_("The inbox of a relay is on another server."))
+        record(by=by, action="create", target_type="Relay", target_id=relay.id, target_name=url)
+    return relay
+
+
+def remove_relay(*, by: Staff, inbox_url: str) -> None:
+    """End the subscription to the relay with this inbox: the Undo of its Follow. Raises Forbidden and NotFound."""
+    require(by, Permission.MANAGE_FEDERATION)
+    with transaction.atomic():
+        relay = Relay.objects.select_for_update().filter(inbox_url=inbox_url.strip()).first()
+        if relay is None:
+            raise NotFound(_("There is no such relay."))
+        account, key = instance_actor(), f"relay:{relay.id}"
+        drop_waiting(key, [relay.inbox_url])
+        document = activities.undo_follow(account, PUBLIC, relay.follow_uri)
+        enqueue(account=account, document=document, inboxes=[relay.inbox_url], key=key)
+        record(by=by, action="destroy", target_type="Relay", target_id=relay.id, target_name=relay.inbox_url)
+        relay.delete()

@@ -1,0 +1,12 @@
+"""Knows the relays that this server is subscribed to (contract, federation sections 7 and 12)."""
+
+from __future__ import annotations
+
+from accounts.models import Account
+from federation.models import Relay, RelayState
+
+
+def is_relay(account: Account) -> bool:
+    """Tell whether an account is that of a relay which has accepted this server."""
+    inboxes = [inbox for inbox in (account.inbox_url, account.shared_inbox_url) if inbox]
+    return Relay.objects.filter(inbox_url__one_of=inboxes, state=RelayState.ACCEPTED).exists()
