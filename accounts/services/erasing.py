@@ -7,11 +7,12 @@ that do it for one post, favourite or follow; the rows that then remain are remo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Model, Q
 from django.utils.translation import gettext as _
@@ -41,6 +42,7 @@ from accounts.services.sessions import sign_out_everywhere
 from accounts.services.severing import forget_severed, sever_erased
 from accounts.services.staff import keep_one_administrator
 from social.kernel import clock
+from social.kernel.batches import BATCH
 from social.kernel.errors import Conflict, Forbidden, require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
@@ -208,13 +210,37 @@ def delete_user(*, user: User) -> None:
     second); its name is never free again (security row 18). Everything else is removed in the background. Doing it twice
     changes nothing. Raises Conflict for the last one who may do everything here. Announces AccountDeleted.
     """
+    _end_user(user, keep_one=True)
+
+
+def close_server(*, by: Staff) -> Iterator[str]:
+    """End every account of this server as `delete_user` does, the last one who may do everything included; their names.
+
+    Each in a transaction: one that was stopped goes on where it was. Writes the audit log. Raises Forbidden, and Conflict
+    while people can sign up, at the first step.
+    """
+    require(by, Permission.ADMINISTRATOR)
+    if settings.REGISTRATIONS != "closed":
+        raise Conflict(_("People can still sign up: set REGISTRATIONS=closed first."))
+    waiting = User.objects.select_related("account").filter(account__deleted_at=None)
+    while batch := list(waiting.order_by("pk")[:BATCH]):
+        for user in batch:
+            with transaction.atomic():
+                _end_user(user, keep_one=False)
+                name = f"@{user.account.username}"
+                record(by=by, action="delete", target_type="Account", target_id=user.account_id, target_name=name)
+            yield name
+
+
+def _end_user(user: User, *, keep_one: bool) -> None:
     with transaction.atomic():
         # The account is read after the lock: joined to it, its row would be as it was before the wait for the lock.
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         account = Account.objects.get(id=locked.account_id) if locked is not None else None
         if locked is None or account is None or account.deleted_at is not None:
             return
-        keep_one_administrator(locked)
+        if keep_one:
+            keep_one_administrator(locked)
         User.objects.filter(pk=locked.pk).update(disabled_at=locked.disabled_at or clock.now())
         retired = RetiredUsername(username=account.username.lower())
         RetiredUsername.objects.bulk_create([retired], ignore_conflicts=True)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 import orjson
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 
 from accounts.models import Account
-from accounts.policies.staff import Staff
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
 from accounts.services.audit import record_each
 from accounts.services.key_pairs import keys_of
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
 from federation.models import Delivery, OutboundActivity
+from social.kernel.batches import BATCH
 from social.kernel.claims import idle
 from social.kernel.events import publish
 from social.kernel.runner import Host
@@ -127,3 +129,45 @@ def retry(*, by: Staff, ids: Iterable[int]) -> int:
     if chosen:
         publish(DeliveriesDue())
     return len(chosen)
+
+
+def retry_all(*, by: Staff, rows: QuerySet[Delivery]) -> int:
+    """`retry` for any number of deliveries, in batches, each a transaction; how many."""
+    return sum(retry(by=by, ids=ids) for ids in _batches(rows))
+
+
+def retry_host(*, by: Staff, name: str) -> int:
+    """Ask a server again that was left alone, whatever for, and give all deliveries to it a fresh set of attempts; how many.
+
+    Raises Forbidden.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    Host.objects.filter(name=name).update(failures=0, retry_at=Now())
+    return retry_all(by=by, rows=Delivery.objects.filter(host=name))
+
+
+def drop(*, by: Staff, rows: QuerySet[Delivery]) -> int:
+    """Delete deliveries that no process has in its hands: what they were to send never arrives; how many.
+
+    In batches, each a transaction. Writes the audit log. Raises Forbidden.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    dropped = 0
+    for ids in _batches(rows):
+        with transaction.atomic():
+            held = Delivery.objects.filter(idle(), id__one_of=ids).select_for_update(of=("self",)).order_by("id")
+            chosen = list(held.values_list("id", "activity_id", "activity__type", "host"))
+            Delivery.objects.filter(id__one_of=[row[0] for row in chosen]).delete()
+            forget_delivered({activity_id for _id, activity_id, _type, _host in chosen})
+            targets = [(row_id, f"{kind} for {host}") for row_id, _activity, kind, host in chosen]
+            record_each(by=by, action="discard", target_type="Delivery", targets=targets)
+        dropped += len(chosen)
+    return dropped
+
+
+def _batches(rows: QuerySet[Delivery]) -> Iterator[list[int]]:
+    """The ids of rows, some at a time, in their order."""
+    last = 0
+    while ids := list(rows.filter(id__gt=last).order_by("id").values_list("id", flat=True)[:BATCH]):
+        yield ids
+        last = ids[-1]

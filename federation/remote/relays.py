@@ -1,4 +1,4 @@
-"""Knows the relays that this server is subscribed to (contract, federation sections 7 and 12)."""
+"""Finds whether an account is a relay that this server is subscribed to (contract, federation sections 7 and 12)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,69 @@
+"""Figures of other servers, and the removal of everything of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from accounts.models import Account, Domain
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from accounts.services.emojis import remove_emojis
+from accounts.services.erasing import delete_account
+from social.kernel.batches import BATCH
+
+_FIGURES: Final = """
+WITH chosen AS MATERIALIZED (
+    SELECT name, first_seen_at FROM accounts_domain
+     WHERE (%(names)s::text[] IS NULL OR name = ANY(%(names)s))
+       AND (NOT %(failing)s OR EXISTS (SELECT FROM social_host h WHERE h.name = accounts_domain.name AND h.failures > 0))
+     ORDER BY name LIMIT %(limit)s)
+SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
+  (SELECT count(*) FROM accounts_account a WHERE a.domain = c.name AND a.deleted_at IS NULL) AS accounts,
+  (SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id WHERE a.domain = c.name) AS followed,
+  (SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id WHERE a.domain = c.name) AS followers,
+  (SELECT COALESCE(sum(s.statuses_count), 0) FROM accounts_accountstat s JOIN accounts_account a ON a.id = s.account_id
+    WHERE a.domain = c.name) AS posts,
+  (SELECT count(*) FROM federation_delivery d WHERE d.host = c.name AND d.dead_at IS NULL) AS waiting,
+  (SELECT count(*) FROM federation_delivery d WHERE d.host = c.name AND d.dead_at IS NOT NULL) AS given_up,
+  COALESCE((SELECT max(h.failures) FROM social_host h WHERE h.name = c.name), 0) AS failures,
+  COALESCE((SELECT h.last_error FROM social_host h WHERE h.name = c.name AND h.failures > 0
+             ORDER BY h.failures DESC LIMIT 1), '') AS last_error
+FROM chosen c ORDER BY accounts DESC, c.name
+"""
+
+
+def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) -> list[dict[str, Any]]:
+    """Figures of known servers: of these, or of the first `limit` by name, or of those that do not answer as they should."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FIGURES, {"names": names, "limit": limit, "failing": failing})
+        columns = [column.name for column in cursor.description or ()]
+        return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+
+def purge_server(*, by: Staff, domain: str) -> Iterator[Account]:
+    """Delete every account of a server with all that it has written, its emojis (and those of its subdomains), and the
+    memory of the server itself.
+
+    Yields the accounts: each is hidden at once and removed by the worker. They come back when they are met again, unless
+    the server is blocked. Raises Forbidden at the first step.
+    """
+    require(by, Permission.DELETE_USER_DATA)
+    last = 0
+    while True:
+        rows = Account.objects.filter(domain=domain, deleted_at=None, id__gt=last).order_by("id")[:BATCH]
+        accounts = list(rows)
+        for account in accounts:
+            delete_account(by=by, account=account)
+            yield account
+        if len(accounts) < BATCH:
+            break
+        last = accounts[-1].id
+    while remove_emojis(domain, BATCH):
+        pass
+    with transaction.atomic():
+        Domain.objects.filter(name=domain).delete()
+        record(by=by, action="purge", target_type="Domain", target_id=0, target_name=domain)

@@ -1,0 +1,151 @@
+"""Operators see the servers that are known, what is on its way to them, and remove what they no longer want."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db.models.functions import Now
+
+from accounts.models import Account, AuditEntry, Domain
+from accounts.policies.staff import staff_of
+from federation.models import Delivery, OutboundActivity
+from federation.outbound.queueing import drop, retry_host
+from federation.remote.actors import fetch_actor
+from federation.remote.servers import purge_server
+from social.kernel.errors import Forbidden
+from social.kernel.outbox import drain
+from social.kernel.runner import Host
+from statuses.models import Status
+from tests.factories.accounts import make_account, make_remote, make_user
+from tests.factories.statuses import follow, make_remote_status, make_status
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+def said(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def posted() -> Status:
+    """A post that waits for two servers, one of which does not answer."""
+    alice = make_account("alice")
+    for name in ("one.example", "two.example"):
+        Domain.objects.create(name=name)
+        stranger = make_remote("yan", name)
+        follow(stranger, alice)
+        make_remote_status(stranger)
+    follow(alice, Account.objects.get(domain="one.example"))
+    status = make_status(alice)
+    Host.objects.create(queue="deliveries", name="one.example", failures=3, last_error="TimedOut")
+    drain("default")
+    return status
+
+
+def figures(*arguments: str) -> dict[str, dict[str, Any]]:
+    return {row["domain"]: row for row in json.loads(said("show_domains", "--json", *arguments))}
+
+
+def test_servers_are_shown_with_their_figures_and_asked_again(posted: Status) -> None:
+    Delivery.objects.filter(host="one.example").update(dead_at=Now(), attempts=16, last_error="gone")
+    found = figures()
+    assert set(found) == {"one.example", "two.example"}
+    one = found["one.example"]
+    names = ("accounts", "followed", "followers", "posts", "waiting", "given_up", "failures", "last_error")
+    assert [one[name] for name in names] == [1, 1, 1, 1, 0, 1, 3, "TimedOut"]
+    assert (found["two.example"]["waiting"], found["two.example"]["followed"]) == (1, 0)
+    assert set(figures("--failing")) == {"one.example"}
+    assert set(figures("TWO.example")) == {"two.example"}
+    assert len(figures("--limit", "1")) == 1
+    assert "one.example" in said("show_domains")
+    assert said("show_domains", "--retry", "one.example") == "one.example  1\n"
+    one = figures()["one.example"]
+    assert [one[name] for name in ("waiting", "given_up", "failures")] == [1, 0, 0]
+    assert said("show_domains", "three.example").strip() == "No such server is known."
+    for wrong in (["--retry"], ["--limit", "0"]):
+        with pytest.raises(CommandError):
+            said("show_domains", *wrong)
+
+
+def test_deliveries_are_shown_tried_again_and_dropped(posted: Status) -> None:
+    Delivery.objects.filter(host="one.example").update(dead_at=Now(), attempts=16, last_error="gone")
+    rows = json.loads(said("show_deliveries", "--json"))
+    assert [(row["host"], row["type"], row["about"], row["state"], row["last_error"]) for row in rows] == [
+        ("one.example", "Create", f"status:{posted.id}", "given up", "gone"),
+        ("two.example", "Create", f"status:{posted.id}", "waiting", ""),
+    ]
+    assert "hello" not in said("show_deliveries"), "posts may be private"
+    assert said("show_deliveries", "--given-up", "--retry", "all").strip() == "1 retried."
+    assert not Delivery.objects.filter(dead_at__isnull=False).exists()
+    assert said("show_deliveries", "--host", "two.example", "--drop", "all").strip() == "1 dropped."
+    (left,) = Delivery.objects.all()
+    assert left.host == "one.example"
+    assert OutboundActivity.objects.exists()
+    assert said("show_deliveries", "--drop", str(left.id)).strip() == "1 dropped."
+    assert not OutboundActivity.objects.exists()
+    assert said("show_deliveries").strip() == "Nothing is on its way."
+    assert list(AuditEntry.objects.order_by("id").values_list("action", "target_name")) == [
+        ("retry", "Create for one.example"),
+        ("discard", "Create for two.example"),
+        ("discard", "Create for one.example"),
+    ]
+    for wrong in (["--drop", str(left.id)], ["--retry", "x"], ["--limit", "0"]):
+        with pytest.raises(CommandError):
+            said("show_deliveries", *wrong)
+
+
+def test_a_server_is_removed_with_everybody_on_it(posted: Status) -> None:
+    assert said("purge_domain", "one.example", "--dry-run") == "one.example  1\n"
+    with pytest.raises(CommandError):
+        said("purge_domain", "one.example")
+    assert Account.objects.filter(domain="one.example", deleted_at=None).exists()
+    assert said("purge_domain", "ONE.example", "--yes") == "one.example  1\n"
+    work()
+    assert not Account.objects.filter(domain="one.example").exists()
+    assert not Status.objects.filter(account__domain="one.example").exists()
+    assert set(figures()) == {"two.example"}
+    assert AuditEntry.objects.filter(action="purge", target_name="one.example").exists()
+    assert Account.objects.filter(domain="two.example", deleted_at=None).exists()
+
+
+def test_who_may_not_manage_servers_cannot_do_it_in_another_way(posted: Status) -> None:
+    nobody = staff_of(make_user())
+    for attempt in (
+        lambda: retry_host(by=nobody, name="one.example"),
+        lambda: drop(by=nobody, rows=Delivery.objects.all()),
+        lambda: list(purge_server(by=nobody, domain="one.example")),
+    ):
+        with pytest.raises(Forbidden):
+            attempt()
+    assert Delivery.objects.count() == 2
+
+
+def test_the_end_of_a_server_is_sent_to_every_known_one(
+    elsewhere: RemoteServer, zoe: RemotePerson, settings: Any
+) -> None:
+    owner, member = make_user("owner", role="Owner"), make_user("member")
+    zoe_here = fetch_actor(zoe.uri)
+    assert "2 accounts would be deleted" in said("self_destruct")
+    for wrong, registrations in ((settings.LOCAL_DOMAIN, "open"), ("other.example", "closed")):
+        settings.REGISTRATIONS = registrations
+        with pytest.raises(CommandError):
+            said("self_destruct", "--confirm", wrong)
+    assert not Account.objects.filter(deleted_at__isnull=False).exists()
+    settings.REGISTRATIONS = "closed"
+    said("self_destruct", "--confirm", settings.LOCAL_DOMAIN)
+    work()
+    gone = [(activity["type"], activity["object"]) for activity in elsewhere.delivered()]
+    assert sorted(gone) == sorted(("Delete", user.account.uri) for user in (owner, member))
+    assert said("self_destruct", "--confirm", settings.LOCAL_DOMAIN).strip() == "0 deliveries are on their way."
+    assert not Account.objects.filter(user__isnull=False, deleted_at=None).exists()
+    assert Account.objects.filter(id=zoe_here.id, deleted_at=None).exists()
+    assert AuditEntry.objects.filter(action="delete", account_name="operator").count() == 2
