@@ -15,6 +15,12 @@ from social.kernel.media import storage
 from social.kernel.text.scan import Kind, scan
 
 SHARED_INBOX = "/inbox"
+_TERMS = (
+    *("manuallyApprovesFollowers", "featured", "featuredTags", "alsoKnownAs", "movedTo", "PropertyValue"),
+    *("discoverable", "suspended", "memorial", "indexable", "attributionDomains"),
+    *("showFeatured", "showMedia", "showRepliesInMedia"),
+    *("interactionPolicy", "canFeature", "canQuote", "automaticApproval", "manualApproval"),
+)
 
 
 def iso(moment: datetime) -> str:
@@ -58,28 +64,31 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
         "attachment": [] if suspended else _fields(account),
         "endpoints": {"sharedInbox": links.web_url(SHARED_INBOX)},
     }
-    terms = ["manuallyApprovesFollowers", "featured", "featuredTags", "discoverable", "indexable", "memorial"]
-    terms += ["showFeatured", "showMedia", "showRepliesInMedia"]
     if suspended:
         document["suspended"] = True
-        return with_context(document, [*terms, "suspended"], SECURITY, WEBFINGER)
-    if account.also_known_as:
-        document["alsoKnownAs"] = account.also_known_as
-        terms.append("alsoKnownAs")
-    if account.moved_to is not None:
-        document["movedTo"] = account.moved_to.uri
-        terms.append("movedTo")
-    if account.attribution_domains:
-        document["attributionDomains"] = account.attribution_domains
-        terms.append("attributionDomains")
-    if account.avatar:
-        document["icon"] = image(account.avatar, account.avatar_description)
-    if account.header:
-        document["image"] = image(account.header, account.header_description)
-    if document["attachment"]:
-        terms.append("PropertyValue")
-    used = {item["type"] for item in document["tag"]}
-    return with_context(document, [*terms, *sorted(used)], SECURITY, WEBFINGER)
+    else:
+        document |= _shown_unless_suspended(account)
+    return with_context(document, _terms_of(document), SECURITY, WEBFINGER)
+
+
+def _shown_unless_suspended(account: Account) -> dict[str, Any]:
+    """The members that an actor has only where they say something."""
+    members = {
+        "alsoKnownAs": account.also_known_as,
+        "movedTo": account.moved_to.uri if account.moved_to is not None else None,
+        "attributionDomains": account.attribution_domains,
+        "icon": image(account.avatar, account.avatar_description) if account.avatar else None,
+        "image": image(account.header, account.header_description) if account.header else None,
+    }
+    return {name: value for name, value in members.items() if value}
+
+
+def _terms_of(document: dict[str, Any]) -> list[str]:
+    """The terms of every actor, and those of its tags and pictures (contract, federation section 3)."""
+    terms = [*_TERMS, *sorted({item["type"] for item in document["tag"]})]
+    if "Emoji" in terms or not {"icon", "image"}.isdisjoint(document):
+        terms.append("focalPoint")
+    return terms
 
 
 def instance_actor(account: Account, public_key_pem: str) -> dict[str, Any]:
@@ -96,7 +105,7 @@ def instance_actor(account: Account, public_key_pem: str) -> dict[str, Any]:
         "publicKey": {"id": f"{uri}#main-key", "owner": uri, "publicKeyPem": public_key_pem},
         "endpoints": {"sharedInbox": links.web_url(SHARED_INBOX)},
     }
-    return with_context(document, ["manuallyApprovesFollowers"], SECURITY)
+    return with_context(document, _TERMS, SECURITY, WEBFINGER)
 
 
 def _hashtags(note: str) -> list[dict[str, str]]:
