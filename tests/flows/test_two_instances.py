@@ -34,8 +34,12 @@ class Person:
     def find(self, other: Person) -> Any:
         """The other person, as this one's server knows them, asked for if unknown."""
         found = self.client.account_search(other.address, resolve=True)
-        assert [account.acct for account in found] == [other.address]
+        assert [account.acct for account in found] == [self.name_of(other)]
         return found[0]
+
+    def name_of(self, other: Person) -> str:
+        """The other person's address, as this one's server writes it."""
+        return other.username if other.server is self.server else other.address
 
     def home(self) -> list[Any]:
         return list(self.client.timeline_home(limit=40))
@@ -279,3 +283,66 @@ def test_a_block_ends_the_follow_on_both_sides(servers: tuple[Instance, Instance
     host.client.account_block(visitor.id)
     wait(lambda: not guest.client.account_relationships(account.id)[0].following)
     wait(lambda: guest.client.account_relationships(account.id)[0].blocked_by)
+
+
+def test_what_is_pinned_and_featured_stands_on_the_profile_elsewhere(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    status = writer.client.status_post(f"Pinned by {writer.username}")
+    arrives(reader, status.content)
+    account = reader.find(writer)
+
+    def shown() -> tuple[list[str], list[str]]:
+        pinned = reader.client.account_statuses(account.id, pinned=True)
+        return [post.uri for post in pinned], [tag.name for tag in reader.client.account_featured_tags(account.id)]
+
+    writer.client.status_pin(status.id)
+    tag = writer.client.featured_tag_create("birds")
+    wait(lambda: shown() == ([status.uri], ["birds"]))
+    # Somebody whom that server meets now shows what they have had pinned all the time.
+    late = Person(writer.server, f"late{writer.username}")
+    old = late.client.status_post(f"Pinned long ago by {late.username}")
+    late.client.status_pin(old.id)
+    known = reader.find(late)
+    wait(lambda: [post.uri for post in reader.client.account_statuses(known.id, pinned=True)] == [old.uri])
+    writer.client.status_unpin(status.id)
+    writer.client.featured_tag_delete(tag.id)
+    wait(lambda: shown() == ([], []))
+
+
+def test_the_last_posts_and_the_totals_of_who_is_newly_followed_are_there(servers: tuple[Instance, Instance]) -> None:
+    poet, fan = Person(servers[0], "poet"), Person(servers[1], "fan_of_poet")
+    uris = {poet.client.status_post(f"Poem {number}").uri for number in range(3)}
+    poet.client.status_post("for friends", visibility="private")
+    account = fan.follow(poet)
+    wait(lambda: {post.uri for post in fan.client.account_statuses(account.id)} == uris)
+    wait(lambda: fan.client.account(account.id).statuses_count == 4)
+
+
+_ALIAS = """
+from accounts.queries.accounts import find_by_address
+from accounts.services.moving import add_alias
+add_alias(account=find_by_address("{new}"), alias=find_by_address("{old}"))
+"""
+_MOVE = """
+from accounts.models import User
+from accounts.queries.accounts import find_by_address
+from accounts.services.moving import move_account
+move_account(user=User.objects.get(account__username="{old}"), target=find_by_address("{new}"))
+"""
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["to the other server", "on the own server"])
+def test_who_moves_takes_along_the_followers_on_both_servers(servers: tuple[Instance, Instance], there: bool) -> None:
+    old, new = Person(servers[0], f"old{there:d}"), Person(servers[there], f"new{there:d}")
+    fans = [Person(server, f"fan{there:d}{number}") for number, server in enumerate(servers)]
+    before = [fan.follow(old) for fan in fans]
+
+    old.find(new), new.find(old)
+    new.server.manage("shell", "-v", "0", "-c", _ALIAS.format(new=new.username, old=new.name_of(old)))
+    old.server.manage("shell", "-v", "0", "-c", _MOVE.format(new=old.name_of(new), old=old.username))
+    for fan, left in zip(fans, before, strict=True):
+        wait(lambda fan=fan, left=left: fan.client.account(left.id).get("moved"), UNFOLLOWED_SECONDS)
+        moved = fan.client.account(left.id).moved
+        wait(lambda fan=fan, moved=moved: fan.client.account_relationships(moved.id)[0].following, UNFOLLOWED_SECONDS)
+        wait(lambda fan=fan, left=left: not fan.client.account_relationships(left.id)[0].following, UNFOLLOWED_SECONDS)
+    wait(lambda: new.client.me().followers_count == 2, UNFOLLOWED_SECONDS)
