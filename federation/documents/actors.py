@@ -99,7 +99,7 @@ def instance_actor(account: Account, public_key_pem: str) -> dict[str, Any]:
         "type": "Application",
         "inbox": f"{uri}/inbox",
         "outbox": f"{uri}/outbox",
-        "preferredUsername": settings.LOCAL_DOMAIN,
+        "preferredUsername": account.username,
         "url": links.web_url("/about/more?instance_actor=true"),
         "manuallyApprovesFollowers": True,
         "publicKey": {"id": f"{uri}#main-key", "owner": uri, "publicKeyPem": public_key_pem},

@@ -20,7 +20,6 @@ NODEINFO_VERSIONS: Final = ("2.0", "2.1")
 def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
     """The address of an account (RFC 7033); `instance` for the one that stands for this server."""
     page = links.web_url("/about/more?instance_actor=true") if instance else links.profile_url(account.username)
-    name = settings.LOCAL_DOMAIN if instance else account.username
     found: list[dict[str, str]] = [
         {"rel": "http://webfinger.net/rel/profile-page", "type": "text/html", "href": page},
         {"rel": "self", "type": "application/activity+json", "href": account.uri},
@@ -39,7 +38,11 @@ def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
                     "href": storage.url(account.avatar),
                 }
             )
-    return {"subject": f"acct:{name}@{settings.LOCAL_DOMAIN}", "aliases": [page, account.uri], "links": found}
+    return {
+        "subject": f"acct:{account.username}@{settings.LOCAL_DOMAIN}",
+        "aliases": [page, account.uri],
+        "links": found,
+    }
 
 
 def host_meta_json() -> dict[str, Any]:

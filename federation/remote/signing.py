@@ -21,6 +21,11 @@ def instance_actor_uri() -> str:
     return links.web_url("/actor")
 
 
+def instance_username() -> str:
+    """The name of that account: the domain, with a dot for the colon of a port. Nobody can sign up with a dot in the name."""
+    return settings.LOCAL_DOMAIN.replace(":", ".")
+
+
 def instance_actor() -> Account:
     """The account with its `key_pair` loaded, made with its keys when it is needed for the first time."""
     uri = instance_actor_uri()
@@ -35,8 +40,7 @@ def _make(uri: str) -> Account:
         if found is not None:
             return found
         account = Account.objects.create(
-            # The domain, with a dot for the colon of a port: nobody can sign up with a name that holds one.
-            username=settings.LOCAL_DOMAIN.replace(":", "."),
+            username=instance_username(),
             uri=uri,
             actor_type=ActorType.APPLICATION,
             locked=True,

@@ -15,7 +15,7 @@ from accounts.queries.sign_up import is_retired
 from accounts.queries.site_settings import load_site_texts
 from federation.documents import discovery
 from federation.remote.references import is_own, own_username
-from federation.remote.signing import instance_actor, instance_actor_uri
+from federation.remote.signing import instance_actor, instance_actor_uri, instance_username
 from federation.views.negotiation import reads
 from moderation.queries.instance import count_active, load_figures
 from social.kernel import clock, links
@@ -86,7 +86,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
     pair = split_address(address)
     if pair is None or pair[1] is not None:
         return None, False
-    if links.is_own_domain(pair[0]):
+    if links.is_own_domain(pair[0]) or pair[0].lower() == instance_username():
         return instance_actor(), True
     return _shown(pair[0]), False
 

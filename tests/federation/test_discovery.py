@@ -8,6 +8,9 @@ import pytest
 
 from accounts.models import Account
 from accounts.services.remote_accounts import resolve_address
+from federation.documents.actors import instance_actor as instance_actor_document
+from federation.documents.received_actors import read_actor
+from federation.remote.signing import instance_actor
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.federation.remote_server import RemotePerson, RemoteServer
@@ -168,3 +171,15 @@ def test_a_profile_that_is_a_day_old_is_looked_at_again(
     assert find_remote("zoe", elsewhere.domain).display_name == "Zoe"
     Account.objects.filter(uri=zoe.uri).update(fetched_at=clock.now() - timedelta(days=2))
     assert find_remote("zoe", elsewhere.domain).display_name == "Renamed"
+
+
+def test_the_actor_of_a_server_at_a_port_has_a_name_that_others_can_read(settings: Any) -> None:
+    """In secure mode servers on one machine could not check each other's signatures without."""
+    settings.LOCAL_DOMAIN = settings.WEB_DOMAIN = "localhost:3000"
+    settings.BASE_URL = "http://localhost:3000"
+    account = instance_actor()
+    actor = read_actor(instance_actor_document(account, account.key_pair.public_key))
+    assert actor.username == "localhost.3000"
+    found = webfinger("acct:localhost.3000@localhost:3000").json()
+    assert found["subject"] == "acct:localhost.3000@localhost:3000"
+    assert actor.uri in found["aliases"]

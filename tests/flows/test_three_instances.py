@@ -1,0 +1,38 @@
+"""Three servers of ours in secure mode, used by a person on each: what happens in a thread reaches who follows it from the
+third (contract, federation section 11).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mastodon
+import pytest
+
+from tests.flows.test_two_instances import Person, arrives, wait
+from tests.support.instance import Instance
+
+pytestmark = pytest.mark.verify
+
+
+def test_an_answer_from_a_third_server_reaches_followers_and_goes_with_its_deletion() -> None:
+    environment = {"FEDERATION_LOOPBACK": "yes", "AUTHORIZED_FETCH": "yes"}
+    with Instance(**environment) as one, Instance(**environment) as two, Instance(**environment) as three:
+        anna, bob, cleo = Person(one, "anna"), Person(two, "bob"), Person(three, "cleo")
+        bob.follow(anna)
+        question = anna.client.status_post("Who has slept well?")
+        seen = arrives(bob, "slept well")
+        asked = cleo.client.search_v2(question.uri, resolve=True, result_type="statuses").statuses[0]
+        answer = cleo.client.status_post("I have", in_reply_to_id=asked.id)
+
+        def below() -> list[Any]:
+            return list(bob.client.status_context(seen.id).descendants)
+
+        (shown,) = wait(below)
+        assert (shown.uri, shown.account.acct) == (answer.uri, cleo.address)
+        cleo.client.status_post("only for her, @" + anna.address, in_reply_to_id=asked.id, visibility="direct")
+        wait(lambda: len(anna.client.status_context(question.id).descendants) == 2)
+        cleo.client.status_delete(answer.id)
+        wait(lambda: not below())
+        with pytest.raises(mastodon.MastodonNotFoundError):
+            bob.client.status(shown.id)
