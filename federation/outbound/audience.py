@@ -6,12 +6,15 @@ mentioned only.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, Final
 
 from django.db import connection
 
 from accounts.models import Account
 from accounts.policies.audience import PRESENT
+from social.kernel import clock
+from social.kernel.ids import first_at
 from statuses.policies.posts import Post
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_for_anybody, is_listed
 
@@ -26,6 +29,11 @@ _FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(
 _FOLLOWERS_OF_SEVERAL: Final = _FOLLOWERS.replace("= %(author)s", "= ANY(%(people)s)")
 _REMOTE_ACCOUNTS: Final = "SELECT id FROM accounts_account WHERE domain IS NOT NULL"
 _MENTIONED: Final = "SELECT account_id FROM statuses_mention WHERE status_id = %(status)s"
+_LATELY_MENTIONED: Final = """
+SELECT m.account_id FROM statuses_mention m WHERE m.status_id IN (
+  SELECT id FROM statuses_status WHERE account_id = ANY(%(people)s) AND id >= %(since)s ORDER BY id DESC LIMIT 200)
+"""
+LATELY: Final = timedelta(days=2)
 # Contract, federation section 6: those who follow a limited author, or have asked to.
 _MENTIONED_FOLLOWERS: Final = """
 SELECT m.account_id FROM statuses_mention m WHERE m.status_id = %(status)s AND EXISTS (
@@ -50,9 +58,15 @@ def inbox_of(account: Account) -> set[str]:
     return {account.inbox_url} if not account.local and account.inbox_url else set()
 
 
-def followers_inboxes(*account_ids: int, relays: bool = False) -> set[str]:
-    """The inboxes of the followers of these accounts, and with `relays` those of relays."""
-    return _inboxes(_FOLLOWERS_OF_SEVERAL, relays=relays, people=list(account_ids))
+def followers_inboxes(*account_ids: int) -> set[str]:
+    """The inboxes of the followers of these accounts."""
+    return _inboxes(_FOLLOWERS_OF_SEVERAL, relays=False, people=list(account_ids))
+
+
+def profile_inboxes(account_id: int) -> set[str]:
+    """The inboxes of an account's followers, of whom its posts have mentioned lately, and of relays."""
+    since = first_at(clock.now() - LATELY)
+    return _inboxes(_FOLLOWERS_OF_SEVERAL, _LATELY_MENTIONED, relays=True, people=[account_id], since=since)
 
 
 def known_inboxes() -> set[str]:

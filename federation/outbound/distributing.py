@@ -33,6 +33,7 @@ from federation.outbound.audience import (
     inbox_of,
     known_inboxes,
     post_inboxes,
+    profile_inboxes,
     reached_inboxes,
 )
 from federation.outbound.queueing import drop_waiting, enqueue, last_due
@@ -306,9 +307,11 @@ def _send_of_block(
 
 
 def send_profile(events: Sequence[ProfileUpdated]) -> None:
-    """Update of an actor, to its followers and relays; one for many changes, and the last one only."""
+    """Update of an actor, to its followers, whom it has mentioned lately and relays; one for many changes, and the last one
+    only.
+    """
     for account in _accounts(event.account_id for event in events).values():
-        inboxes = followers_inboxes(account.id, relays=True) if _sends_activities(account) else ()
+        inboxes = profile_inboxes(account.id) if _sends_activities(account) else ()
         if not inboxes:
             continue
         emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))

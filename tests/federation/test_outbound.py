@@ -7,11 +7,14 @@ import re
 from datetime import timedelta
 
 import pytest
+import time_machine
 
 from accounts.models import Account, Block, FollowRequest
+from accounts.policies.staff import OPERATOR
 from accounts.services.blocking import block_account, unblock_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
+from accounts.services.sanctions import suspend_account, unsuspend_account
 from federation.models import Delivery, OutboundActivity
 from federation.outbound.delivering import DELIVERIES
 from federation.remote.actors import fetch_actor
@@ -266,3 +269,19 @@ class TestActivities:
         cavage.verify(signature, message, alice.key_pair.public_key, clock.now())
         assert not Delivery.objects.exists()
         assert not OutboundActivity.objects.exists()
+
+
+def test_a_suspension_and_its_end_reach_followers_and_whom_the_account_has_mentioned_lately(alice: Account) -> None:
+    """Contract, federation section 12."""
+    follow(make_remote("follower", "one.example"), alice)
+    make_remote("mentioned", "two.example")
+    make_status(alice, "hi @mentioned@two.example")
+    work()
+    first, second = "https://one.example/inbox", "https://two.example/inbox"
+    for act, days, reached in ((suspend_account, 0, {first, second}), (unsuspend_account, 3, {first})):
+        OutboundActivity.objects.all().delete()
+        with time_machine.travel(clock.now() + timedelta(days=days), tick=False):
+            act(by=OPERATOR, account=alice)
+            work()
+        updates = Delivery.objects.filter(activity__type="Update")
+        assert set(updates.values_list("inbox_url", flat=True)) == reached

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from accounts.models import Account, CustomEmoji, User
+from accounts.policies.staff import OPERATOR
 from accounts.services.following import FollowChange, follow_account
 from accounts.services.moving import move_account
 from accounts.services.profiles import ProfileChange, update_profile
+from accounts.services.sanctions import suspend_account
 from accounts.services.tags import feature_tag, unfeature_tag_named
 from federation.models import OutboundActivity
 from social.kernel import clock
@@ -96,7 +98,9 @@ SENT: dict[str, tuple[str, Callable[[Account], object]]] = {
     "add_featured_tag": ("Add", _feature),
     "remove_featured_tag": ("Remove", lambda anna: _feature(anna, off=True)),
     "move": ("Move", _move),
+    "update_actor": ("Update", _everything),
     "update_actor_moved": ("Update", _move),
+    "update_actor_suspended": ("Update", lambda anna: suspend_account(by=OPERATOR, account=anna)),
 }
 
 
