@@ -125,13 +125,14 @@ class Fetch(WaitingRow):
 class ThreadWalk(models.Model):
     """Reading of the thread around a post of another server, begun for somebody who opened it.
 
-    `found` counts posts that were unknown here; `posts` and `pages` are marks of what was asked for: its budget, and what
-    keeps it from going round in circles.
+    `found` counts posts that were unknown here, `actors` their authors; `posts` and `pages` are marks of what was asked
+    for: its budget, and what keeps it from going round in circles.
     """
 
     status = models.OneToOneField(Status, on_delete=models.CASCADE, related_name="+")
     begun_at = models.DateTimeField(default=clock.now, db_index=True)
     found = models.PositiveIntegerField(default=0)
+    actors = models.PositiveIntegerField(default=0, db_default=0)
     posts = ArrayField(models.BigIntegerField(), default=list)
     pages = ArrayField(models.BigIntegerField(), default=list)
 

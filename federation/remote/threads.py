@@ -14,6 +14,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import F
 
+from accounts.models import Account
 from federation.documents.reading import Rejected, origin_of, same_origin, uri_of, uris_of
 from federation.documents.received_notes import read_note
 from federation.models import StepKind, ThreadStep, ThreadWalk
@@ -27,6 +28,7 @@ from social.kernel.runner import enqueue
 from statuses.models import Status
 
 POSTS_LIMIT: Final = 1000
+ACTORS_LIMIT: Final = 400
 PAGES_LIMIT: Final = 500
 COLLECTION_LIMIT: Final = 500
 YOUNG: Final = timedelta(minutes=5)
@@ -64,7 +66,7 @@ def _begin(status_id: int) -> bool:
     walk, is_new = ThreadWalk.objects.select_for_update().get_or_create(status=post)
     if not is_new and clock.now() - walk.begun_at <= PAUSE:
         return False
-    walk.begun_at, walk.found, walk.posts, walk.pages = clock.now(), 0, [], []
+    walk.begun_at, walk.found, walk.actors, walk.posts, walk.pages = clock.now(), 0, 0, [], []
     walk.save()
     walk.steps.all().delete()
     _ask(walk.id, StepKind.POST, [str(post.uri)])
@@ -89,7 +91,7 @@ def take_step(step: ThreadStep) -> None:
         is_answer = note.in_reply_to is not None and find_post_by_uri(note.in_reply_to) is not None
         if step.kind == StepKind.POST and not is_answer:
             raise Rejected("the post answers nothing that is known here")
-        author = find_or_fetch(note.author_uri)
+        author = _find_author(step.walk_id, note.author_uri)
         status = keep_note(note, author, publish_event=False, ancestors=0)
         if status is None:
             raise Rejected("the post was deleted")
@@ -99,6 +101,19 @@ def take_step(step: ThreadStep) -> None:
         _ask(step.walk_id, StepKind.ABOVE, [note.in_reply_to] if note.in_reply_to else [])
     else:
         _read_page(step, document.get("replies"), COLLECTION_LIMIT)
+
+
+def _find_author(walk_id: int, uri: str) -> Account:
+    """The author of a post of a thread, fetched when unknown here, as long as the thread has not brought too many people."""
+    known = Account.objects.filter(uri=uri).first()
+    if known is not None:
+        return known
+    walks = ThreadWalk.objects.filter(id=walk_id)
+    if not walks.filter(actors__lt=ACTORS_LIMIT).exists():
+        raise Rejected("the thread has too many authors")
+    author = find_or_fetch(uri)
+    walks.update(actors=F("actors") + 1)
+    return author
 
 
 def _read_page(step: ThreadStep, value: Any, remaining: int) -> None:

@@ -145,6 +145,14 @@ def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
     assert len([path for path in asked if "replies" in path]) == 5
     assert len([path for path in asked if "replies" not in path]) == 12
     assert len(asked) == len(set(asked)), "each once"
+    elsewhere.before_answer = lambda: None
+    monkeypatch.setattr(threads, "ACTORS_LIMIT", 1)
+    start = f"{zoe.uri}/statuses/4"
+    people = [elsewhere.person(name) for name in ("yan", "xan")]
+    answers = [elsewhere.serve(one.note(number=5, inReplyTo=start))["id"] for one in people]
+    read(api, known(zoe, zoe.note(number=4) | collection(start, *answers)))
+    work()
+    assert Status.objects.filter(uri__in=answers).count() == 1
     second = known(zoe, zoe.note(number=2) | collection(f"{zoe.uri}/statuses/2", next=foreign))
     third = known(zoe, zoe.note(number=3) | {"replies": foreign})
     for one in (second, third):
