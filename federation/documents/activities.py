@@ -35,15 +35,13 @@ def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
     original = boost.proper
     visibility = allowed_visibility(boost.visibility, limited=boost.author.is_limited)
     to, cc = addresses(visibility, followers_url_of(boost.author), [])
-    if boost.account_id != original.account_id:
-        cc = [*cc, original.author.uri]
     activity = {
         "id": f"{boost.object_uri}/activity",
         "type": "Announce",
         "actor": boost.author.uri,
         "published": iso(boost.created_at),
         "to": to,
-        "cc": cc,
+        "cc": [*cc, original.author.uri],
         "object": original.object_uri,
     }
     return _with_plain_context(activity) if context else activity
@@ -155,11 +153,8 @@ def delete_quote_authorization(account: Account, authorization: dict[str, Any]) 
 
 def undo_announce(boost: Post) -> dict[str, Any]:
     """Taking a boost back."""
-    activity = announce(boost, context=False)
-    return _undo(f"{boost.author.uri}#announces/{boost.id}/undo", boost.author, activity) | {
-        "to": activity["to"],
-        "cc": activity["cc"],
-    }
+    undone = announce(boost, context=False)
+    return _undo(f"{boost.author.uri}#announces/{boost.id}/undo", boost.author, undone) | {"to": [PUBLIC]}
 
 
 def delete(post: Post) -> dict[str, Any]:

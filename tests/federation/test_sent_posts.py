@@ -1,5 +1,5 @@
-"""Our posts have the members and terms that Mastodon 4.6.5 was recorded to send in the same situation (contract, federation
-sections 3 and 5). Without the records this is skipped.
+"""Our posts, and what is sent about them, have the members and terms that Mastodon 4.6.5 was recorded to send in the same
+situation (contract, federation sections 3, 5 and 7). Without the records this is skipped.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import pytest
 from accounts.models import Account, CustomEmoji
 from federation.documents import activities
 from federation.documents.context import PUBLIC
-from statuses.models import Status
+from federation.documents.notes import load_notes
+from social.kernel import clock
+from statuses.models import Poll, Status
 from statuses.policies.polls import PollDraft
 from statuses.policies.quotes import Group, encode_policy
 from statuses.queries.posts import load_posts
 from statuses.services.media import MediaUpload, SentFile, upload_media
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.recordings import sample
-from tests.factories.statuses import edit, make_remote_status, make_status, picture
+from tests.factories.statuses import edit, make_reblog, make_remote_status, make_status, picture
 from tests.federation.test_wire import FILES, record
 from tests.support.work import work
 
@@ -100,3 +102,38 @@ def test_our_posts_have_the_members_that_mastodons_have(name: str, settings: Any
     assert shape(ours["object"]) == shape(theirs["object"])
     assert ours["@context"][1] == theirs["@context"][1]
     assert set(theirs) - set(ours) <= {"signature"}, "LD signatures are not made (contract, federation section 10)"
+
+
+def _terms(context: Any) -> list[Any]:
+    found = context if isinstance(context, list) else [context]
+    return [item for item in found if item != "https://w3id.org/security/v1"]
+
+
+def test_what_is_sent_about_our_posts_has_the_members_that_mastodons_has() -> None:
+    anna, zoe = make_account("anna"), make_remote("zoe", "remote.example")
+    theirs = "https://remote.example/users/zoe/statuses/1"
+    poll = load_posts([make_status(anna, poll=_poll()).id])
+    sent = {"update_question_votes": activities.update_poll(load_notes(poll)[poll[0].id], clock.now())}
+    Poll.objects.update(expires_at=clock.now())
+    sent["update_question_closed"] = activities.update_poll(load_notes(poll)[poll[0].id], clock.now())
+    post, quote, boost, own = load_posts(
+        [
+            make_status(anna).id,
+            _with_quote(anna, zoe).id,
+            make_reblog(anna, make_remote_status(zoe)).id,
+            make_reblog(anna, make_status(anna, visibility="private")).id,
+        ]
+    )
+    sent |= {
+        "delete_note": activities.delete(post),
+        "quote_request": activities.quote_request(load_notes([quote])[quote.id], f"{anna.uri}#1", theirs),
+        "announce_public": activities.of_posts([boost])[boost.id],
+        "announce_own_private": activities.of_posts([own])[own.id],
+        "undo_announce": activities.undo_announce(boost),
+        "like": activities.like(anna, 5, theirs),
+        "undo_like": activities.undo_like(anna, 5, theirs),
+    }
+    for name, ours in sent.items():
+        recorded = {member: value for member, value in record(name)["body"].items() if member != "signature"}
+        assert _terms(ours.pop("@context")) == _terms(recorded.pop("@context")), name
+        assert shape(ours) == shape(recorded), name
