@@ -159,7 +159,7 @@ def _answers_are_declared() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_network_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement that each process asks every few seconds would be counted by chance; asked for after a change only."""
-    monkeypatch.setattr(refused_networks, "SECONDS", 1e12)
+    monkeypatch.setattr(refused_networks, "RELOAD_SECONDS", 1e12)
     monkeypatch.setattr(refused_networks._State, "loaded_at", 0.0)
     monkeypatch.setattr(refused_networks._State, "networks", ())
 

@@ -17,7 +17,7 @@ from social.kernel import clock
 from social.kernel.errors import Unavailable
 from social.kernel.http.client import Response, fetch_async, run
 
-_SECONDS: Final = 8.0
+_CHECK_SECONDS: Final = 8.0
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 
 
@@ -57,7 +57,7 @@ async def _ask_all(links: Iterable[str]) -> list[Response | None]:
 
 async def _ask(link: str) -> Response | None:
     try:
-        return await fetch_async(link, accept=PAGE_TYPES, deadline=_SECONDS, redirects=0)
+        return await fetch_async(link, accept=PAGE_TYPES, deadline=_CHECK_SECONDS, redirects=0)
     except Unavailable:
         return None
 

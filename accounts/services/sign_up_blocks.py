@@ -69,7 +69,7 @@ def block_network(
     *, by: Staff, network: str, severity: Severity, comment: str = "", expires_at: datetime | None = None
 ) -> IpBlock:
     """Refuse sign-ups, or every request, of an address or network (CIDR) until `expires_at`; at once in this process
-    and within `refused_networks.SECONDS` in all others. Raises Forbidden; Invalid for no network or a second time.
+    and within `refused_networks.RELOAD_SECONDS` in all others. Raises Forbidden; Invalid for no network or a second time.
     """
     block = _network_block(network, severity)
     block.comment, block.expires_at = comment, expires_at

@@ -29,7 +29,7 @@ from statuses.models import Status
 
 logger = logging.getLogger("social.federation")
 
-SECONDS: Final = 5.0
+LOOKUP_SECONDS: Final = 5.0
 Address = tuple[str, str | None]
 
 
@@ -39,7 +39,7 @@ class RemoteAddresses:
 
     def find_by_address(self, addresses: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
         """See `accounts.ports.RemoteAccounts`."""
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + LOOKUP_SECONDS
         found: dict[tuple[str, str], Account] = {}
         for address in addresses:
             left = end - time.monotonic()
@@ -64,12 +64,12 @@ class RemoteAddresses:
     def refresh(self, account: Account) -> Account:
         """See `accounts.ports.RemoteAccounts`."""
         try:
-            return refresh(account, deadline=SECONDS)
+            return refresh(account, deadline=LOOKUP_SECONDS)
         except Rejected as error:
             raise Unavailable from error
 
 
-def find_remote(username: str, domain: str, *, deadline: float = SECONDS) -> Account | None:
+def find_remote(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
     """The account with an address, from its server; None when there is none or its server does not say so in time."""
     try:
         return ask_for(username, domain, deadline=deadline)
@@ -78,7 +78,7 @@ def find_remote(username: str, domain: str, *, deadline: float = SECONDS) -> Acc
         return None
 
 
-def ask_for(username: str, domain: str, *, deadline: float = SECONDS) -> Account | None:
+def ask_for(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
     """The account with an address. Raises Rejected or Missing when its server says no, and Unavailable when it does not
     answer.
     """
@@ -105,7 +105,7 @@ class RemoteDocuments:
         if host is None:
             return None
         try:
-            return _known(url) or (_fetch(url, time.monotonic() + SECONDS) if may_look_up(host) else None)
+            return _known(url) or (_fetch(url, time.monotonic() + LOOKUP_SECONDS) if may_look_up(host) else None)
         except (Rejected, KernelError) as error:
             logger.info("Nothing to show behind %s: %s", url, error)
             return None

@@ -1,6 +1,6 @@
 """Networks that get no answer, and who is asked for them (contract, behaviours section 4 "IP block").
 
-Each process asks again after SECONDS; looking an address up costs a comparison of the clock and, where there are such
+Each process asks again after RELOAD_SECONDS; looking an address up costs a comparison of the clock and, where there are such
 networks, a look into a cache.
 """
 
@@ -22,7 +22,7 @@ from social.api.addresses import client_ip
 from social.api.responses import error
 
 logger = logging.getLogger("social.api")
-SECONDS: float = 5.0
+RELOAD_SECONDS: float = 5.0
 _INITIAL_TIME: Final = float("-inf")
 
 
@@ -52,9 +52,9 @@ def is_refused(address: str) -> bool:
 
 
 def refresh() -> None:
-    """Ask for the networks again if that was more than SECONDS ago."""
+    """Ask for the networks again if that was more than RELOAD_SECONDS ago."""
     now = time.monotonic()
-    if now - _State.loaded_at > SECONDS:
+    if now - _State.loaded_at > RELOAD_SECONDS:
         _State.loaded_at = now
         _load()
 

@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from social.kernel import redis
 
-SECONDS: Final = 600
+RETENTION_SECONDS: Final = 600
 # Raised when the shape of what is stored changes: fragments of an older release are then never read.
 FORMAT: Final = "4"
 
@@ -43,9 +43,9 @@ def save(fragments: Mapping[str, bytes]) -> None:
         if len(fragments) == 1:
             # A post that was just written: the pipeline's own way takes several times what the command does.
             ((key, fragment),) = fragments.items()
-            redis.ask("cache", "SET", prefix + key, fragment, "EX", SECONDS)
+            redis.ask("cache", "SET", prefix + key, fragment, "EX", RETENTION_SECONDS)
             return
         pipeline = redis.client("cache").pipeline(transaction=False)
         for key, fragment in fragments.items():
-            pipeline.set(prefix + key, fragment, ex=SECONDS)
+            pipeline.set(prefix + key, fragment, ex=RETENTION_SECONDS)
         pipeline.execute()

@@ -15,7 +15,7 @@ from django.db import connection
 
 logger = logging.getLogger(__name__)
 # Seconds after which a thread without work ends.
-_IDLE: Final = 60.0
+_IDLE_SECONDS: Final = 60.0
 
 
 @dataclass(eq=False, slots=True)
@@ -74,11 +74,11 @@ class Renewals:
                 now = time.monotonic()
                 if self._tasks:
                     used_at = now
-                elif now - used_at >= _IDLE:
+                elif now - used_at >= _IDLE_SECONDS:
                     self._thread = None
                     return
                 task = min(self._tasks, key=lambda task: task.due, default=None)
-                self._wakes_at = min(now + _IDLE, task.due if task is not None else now + _IDLE)
+                self._wakes_at = min(now + _IDLE_SECONDS, task.due if task is not None else now + _IDLE_SECONDS)
                 if task is None or task.due > now:
                     self._changed.wait(self._wakes_at - now)
                     continue

@@ -19,11 +19,11 @@ from typing import IO, Final
 from social.kernel.liveness import DESCRIPTOR
 
 #: Seconds at most between two looks of a watcher that is awake.
-STEP: Final = 1.0
+LOOK_SECONDS: Final = 1.0
 
 
 class AwakeTime:
-    """Seconds of which a watcher was awake. Between two looks at most STEP passes.
+    """Seconds of which a watcher was awake. Between two looks at most LOOK_SECONDS passes.
 
     A machine that was paused, or a processor that others had, kept those who are watched from showing life too.
     """
@@ -35,7 +35,7 @@ class AwakeTime:
     def look(self) -> float:
         """The time, with what has passed since the last look."""
         now = time.monotonic()
-        self.seconds += min(now - self._last, STEP)
+        self.seconds += min(now - self._last, LOOK_SECONDS)
         self._last = now
         return self.seconds
 

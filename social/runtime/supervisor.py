@@ -15,7 +15,7 @@ from types import FrameType
 
 from social.runtime.console import Console
 from social.runtime.failures import Interrupted, OperatorError
-from social.runtime.processes import STEP, AwakeTime, ProcessSpec, describe_exit, end_group, has_ended, spawn
+from social.runtime.processes import LOOK_SECONDS, AwakeTime, ProcessSpec, describe_exit, end_group, has_ended, spawn
 
 FIRST_DELAY, LONGEST_DELAY, STABLE_AFTER = 0.5, 30.0, 60.0
 _LONGEST_LINE = 16 * 1024
@@ -180,7 +180,7 @@ class Supervisor:
         now = time.monotonic()
         children = self.children.values()
         due = [child.due - now for child in children if child.due is not None]
-        timeout = max(0.0, min([seconds, STEP, *due]))
+        timeout = max(0.0, min([seconds, LOOK_SECONDS, *due]))
         outputs = {fd: child for child in children if (fd := child.output) is not None}
         heartbeats = {child.heartbeat: child for child in children if child.heartbeat is not None}
         writers = [self.console.fd] if self.console.pending else []

@@ -20,7 +20,7 @@ logger = logging.getLogger("social.media")
 
 ATTEMPTS: Final = 5
 """How often the process may end while it works on a file, before that file is held to be the reason."""
-PROCESSING_SECONDS: Final = recordings.SECONDS + 300.0
+PROCESSING_SECONDS: Final = recordings.CONVERSION_SECONDS + 300.0
 """The longest that `process_media` may take for one file."""
 
 _UNFINISHED_STATES: Final = (Processing.QUEUED, Processing.RUNNING)

@@ -25,7 +25,7 @@ def test_fragments_expire(number: int) -> None:
     names = redis.client("cache").keys("*thing*")
     assert len(names) == number
     for name in names:
-        assert 0 < redis.client("cache").ttl(name) <= fragments.SECONDS
+        assert 0 < redis.client("cache").ttl(name) <= fragments.RETENTION_SECONDS
 
 
 def test_an_older_release_s_fragments_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,7 +199,7 @@ def test_connections_that_are_needed_no_more_are_closed(
     monkeypatch.setattr(pools, "time", SimpleNamespace(monotonic=lambda: now[0]))
     for connection in [pool.getconn() for _ in range(3)]:
         pool.putconn(connection)
-    now[0] += pools.IDLE - 1
+    now[0] += pools.IDLE_SECONDS - 1
     ask(pool)
     assert connections() == 3
     now[0] += 2

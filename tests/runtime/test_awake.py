@@ -16,7 +16,7 @@ from social.runtime import processes
 from social.runtime.console import Console
 from social.runtime.processes import ProcessSpec
 from social.runtime.supervisor import Supervisor
-from social.runtime.web.processes import SILENCE, Processes, _Process
+from social.runtime.web.processes import SILENCE_SECONDS, Processes, _Process
 from tests.runtime.processes import eventually
 from tests.runtime.test_supervisor import BEATS
 
@@ -41,9 +41,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_a_gap_counts_as_one_step(clock: Clock) -> None:
     watcher = processes.AwakeTime()
     clock.ahead += 3600
-    assert watcher.look() == processes.STEP
+    assert watcher.look() == processes.LOOK_SECONDS
     clock.ahead += 0.25
-    assert processes.STEP + 0.25 <= watcher.look() < 2 * processes.STEP + 0.25
+    assert processes.LOOK_SECONDS + 0.25 <= watcher.look() < 2 * processes.LOOK_SECONDS + 0.25
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_after_a_pause_of_the_machine_no_web_process_is_killed(clock: Clock) -> 
             processes._beats.beat(0)
             processes._look()
         assert not watched.killed
-        for _ in range(int(SILENCE) + 2):
+        for _ in range(int(SILENCE_SECONDS) + 2):
             clock.ahead += 1
             processes._look()
         assert watched.killed

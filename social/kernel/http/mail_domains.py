@@ -10,7 +10,7 @@ import dns.resolver
 
 from social.kernel.http.limits import spending
 
-SECONDS: float = 4.0
+LOOKUP_SECONDS: float = 4.0
 """What all questions about one domain may take together."""
 
 
@@ -23,11 +23,11 @@ def find_mail_hosts(domain: str) -> list[str]:
     """The hosts of a domain's MX records, or the domain itself when it has none but an address; in lower case, without
     the dot at the end.
 
-    Empty when the domain does not exist, refuses mail (a null MX), or the DNS did not say within SECONDS. `domain` is in
+    Empty when the domain does not exist, refuses mail (a null MX), or the DNS did not say within LOOKUP_SECONDS. `domain` is in
     Punycode. Not inside a transaction: it waits for other machines. Raises Exhausted in a web request that may wait for
     none any more.
     """
-    with spending(SECONDS) as granted:
+    with spending(LOOKUP_SECONDS) as granted:
         return _find(domain, time.monotonic() + granted)
 
 

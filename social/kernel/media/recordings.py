@@ -15,7 +15,7 @@ from social.kernel.media.decoder import Found
 from social.kernel.media.decoding import jobs
 from social.kernel.media.images import Rendition
 
-SECONDS: Final = jobs.LIMITS[jobs.CONVERTED].seconds
+CONVERSION_SECONDS: Final = jobs.LIMITS[jobs.CONVERTED].seconds
 """The longest that `convert` may take, the start of its process aside."""
 
 # What the first bytes of a file say it is, and how FFmpeg calls what reads it: no other reader is tried.
@@ -106,7 +106,7 @@ def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
 def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
     """Make the file to serve; metadata, other streams and attachments are left out. Raises as `examine`.
 
-    Takes up to SECONDS: for background work.
+    Takes up to CONVERSION_SECONDS: for background work.
     """
     with images.decoded(jobs.CONVERTED, source, {"format": _READERS[content_type]}) as found:
         yield Converted(found.files[0], **found.facts["file"], meta=found.facts["meta"])

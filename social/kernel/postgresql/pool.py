@@ -35,16 +35,16 @@ INITIAL_SIZE: Final = 3
 #: Seconds in which one in use is expected back before a further one is made.
 GROWTH_DELAY: Final = 0.1
 #: Seconds after which a connection that was not needed is closed.
-IDLE: Final = 60.0
+IDLE_SECONDS: Final = 60.0
 
 
 class Pool:
     """Connections of one process, at most `max_size`, made by `connect` when none is free.
 
     The one that was returned last is given first, so that few connections hold warm plans; beyond INITIAL_SIZE, one more is
-    made for who has waited GROWTH_DELAY for one in use, and given up when it was not needed for IDLE. While a connection
-    cannot be made, nobody waits for one: `circuit` is open for a second after each failure. `timeout` is how many seconds
-    somebody waits when all `max_size` are in use.
+    made for who has waited GROWTH_DELAY for one in use, and given up when it was not needed for IDLE_SECONDS. While a
+    connection cannot be made, nobody waits for one: `circuit` is open for a second after each failure. `timeout` is how many
+    seconds somebody waits when all `max_size` are in use.
     """
 
     def __init__(self, connect: Callable[[], Connection], *, max_size: int, timeout: float) -> None:
@@ -113,7 +113,7 @@ class Pool:
             return
         now = time.monotonic()
         with self._free:
-            unneeded = self._idle.popleft()[0] if self._idle and now - self._idle[0][1] > IDLE else None
+            unneeded = self._idle.popleft()[0] if self._idle and now - self._idle[0][1] > IDLE_SECONDS else None
             self._idle.append((connection, now))
             self._free.notify()
         if unneeded is not None:

@@ -195,7 +195,7 @@ def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> No
 
 
 def is_left_alone(queue: str, name: str) -> bool:
-    """Whether a host has failed so lately that it is not asked now."""
+    """Tell whether a host has failed so lately that it is not asked now."""
     return Host.objects.filter(queue=queue, name=name, failures__gt=0, retry_at__gt=Now()).exists()
 
 

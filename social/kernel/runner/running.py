@@ -31,8 +31,8 @@ logger = logging.getLogger("social.runner")
 #: Seconds after which the next call of the runner begins while anything waits.
 NEXT_RUN: Final = 5.0
 # Seconds in which results are gathered once one has come, and after which more is claimed while none comes.
-_GATHER: Final = 0.01
-_PATIENCE: Final = 0.5
+_GATHERING_WINDOW: Final = 0.01
+_POLL_SECONDS: Final = 0.5
 _TOO_LATE: Final = "its time was over"
 
 R = TypeVar("R", bound=WaitingRow)
@@ -59,7 +59,7 @@ class Job(Generic[R]):
 
 
 class Work(Generic[R]):
-    """One kind of work: its rows, and `begin`, which gives the steps for each of the jobs of a claim.
+    """Kind of work: its rows, and `begin`, which gives the steps for each of the jobs of a claim.
 
     Steps are a generator that runs in the worker's own thread, where the database is; what it yields is awaited on the
     network loop, and the answer or exception sent back. It notes in `Job.answers` how hosts answered, and ends when the
@@ -144,7 +144,7 @@ def forget_given_up() -> int:
 
 
 class Run(Generic[R]):
-    """One call of the runner: what it has claimed, what is under way on the network loop, and what has ended."""
+    """Call of the runner: what it has claimed, what is under way on the network loop, and what has ended."""
 
     def __init__(self, work: Work[R]) -> None:
         self.work = work
@@ -174,7 +174,7 @@ class Run(Generic[R]):
                     is_open = False
                     self.work.schedule_next_run(now=True)
                 if self._awaited or self._tasks:
-                    for job, task in run(self._wait(0.0 if jobs else _PATIENCE)):
+                    for job, task in run(self._wait(0.0 if jobs else _POLL_SECONDS)):
                         self._under_way[job.row.host] -= 1
                         self._step(job, task)
                     self.settle()
@@ -267,14 +267,14 @@ class Run(Generic[R]):
             self._awaited.append((job, awaited))
 
     async def _wait(self, seconds: float) -> list[tuple[Job[R], asyncio.Task[Any]]]:
-        """On the network loop: what has come back, waiting for the first and then a moment for more."""
+        """Yield, on the network loop, what has come back, waiting for the first and then a moment for more."""
         for job, awaited in self._awaited:
             task = asyncio.create_task(_within(awaited, job.ends - time.monotonic()))
             self._tasks[task] = job
         self._awaited.clear()
         done, _pending = await asyncio.wait(self._tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if done:
-            await asyncio.sleep(_GATHER)
+            await asyncio.sleep(_GATHERING_WINDOW)
         return [(self._tasks.pop(task), task) for task in list(self._tasks) if task.done()]
 
     def end(self, job: Job[R], failed: Failed | None) -> None:

@@ -118,7 +118,7 @@ class Adapter:
                 await self._send(answer, request)
 
     async def _answer(self, request: Request) -> Answer | None:
-        """What the application answers; None when nobody waits for it. Raises Refused."""
+        """Return what the application answers; None when nobody waits for it. Raises Refused."""
         environ = request.environ
         limit = self._limit_of_upload(environ)
         most = self._limits.body if limit is None else limit

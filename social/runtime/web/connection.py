@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 LINGER_SECONDS = 2.0
 #: The most bytes in a row that are neither a body's nor the end of a head.
 _SILENT_BYTES = 64 * 1024
-_NEVER = float("inf")
+_NO_DEADLINE = float("inf")
 
 
 class Connections:
-    """All connections of a process: how many, of whom, and which of them wait."""
+    """The connections of a process: how many, of whom, and which of them wait."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -89,7 +89,7 @@ class Connections:
 
 
 class Adapter(Protocol):
-    """What answers the requests of connections."""
+    """Server of the requests of connections."""
 
     connections: Connections
 
@@ -146,7 +146,7 @@ class Request(RequestResponseCycle):
 
 
 class Connection(HttpToolsProtocol):
-    """One client. `deadline` is when it is ended, by the monotonic clock."""
+    """Connection of one client. `deadline` is when it is ended, by the monotonic clock."""
 
     def __init__(
         self,
@@ -226,7 +226,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header. What comes behind a body in chunks is none: nobody has checked it."""
+        """Take a header. What comes behind a body in chunks is none: nobody has checked it."""
         if self._in_head:
             super().on_header(name, value)
 
@@ -246,7 +246,7 @@ class Connection(HttpToolsProtocol):
         if len(self._requests) > 1:
             self.flow.pause_reading()
         else:
-            self.deadline = _NEVER
+            self.deadline = _NO_DEADLINE
             self.all.occupy(self)
 
     def on_body(self, body: bytes) -> None:
@@ -292,7 +292,7 @@ class Connection(HttpToolsProtocol):
         self._requests.popleft()
         self._begun = False
         if self._requests:
-            self.deadline = _NEVER
+            self.deadline = _NO_DEADLINE
         else:
             self.extend(self.limits.head_seconds if self._in_head else self.limits.idle_seconds)
             self.all.release(self)
@@ -375,7 +375,7 @@ class _BodyOnly:
 
 
 def count_down(counter: Counter[str], name: str) -> None:
-    """One less; nothing is kept of who has none."""
+    """Count one less; nothing is kept of who has none."""
     counter[name] -= 1
     if counter[name] <= 0:
         del counter[name]

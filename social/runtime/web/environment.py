@@ -33,7 +33,7 @@ class File(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a client is sent. With `wait` the application has put the answer off, and this is what it is otherwise."""
+    """Answer to a client. With `wait` the application has put the answer off, and this is what it is otherwise."""
 
     status: int
     headers: Headers
@@ -87,7 +87,7 @@ class FileWrapper:
 
 
 def constants(server: tuple[str, int | None] | None, client: tuple[str, int] | None) -> dict[str, Any]:
-    """What is the same in the WSGI environments of all requests of a connection."""
+    """Make what is the same in the WSGI environments of all requests of a connection."""
     return {
         "SCRIPT_NAME": "",
         "SERVER_NAME": server[0] if server else "",
@@ -108,7 +108,7 @@ def constants(server: tuple[str, int | None] | None, client: tuple[str, int] | N
 def environment(
     method: str, target: bytes, version: str, headers: Sequence[tuple[bytes, bytes]], limits: Limits
 ) -> dict[str, Any]:
-    """What the head of a request adds to `constants`. The names of `headers` are in lower case.
+    """Make what the head of a request adds to `constants`. The names of `headers` are in lower case.
 
     Two servers that read a request differently can be used against each other: raises Refused for everything about which
     RFC 9112 leaves no doubt, httptools' error for a target that is no URL. Headers with an underscore are dropped, as

@@ -1,4 +1,4 @@
-"""How much of the server one client, and all of them together, may hold."""
+"""Limits of what one client, and all of them together, may hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Per web process. Times are seconds, sizes bytes.
+    """Limits of a web process. Times are seconds, sizes bytes.
 
     A body must have arrived after `body_grace` plus one second for each `body_rate` bytes received, and after
     `body_longest` in any case.

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
 
-from social.runtime.processes import STEP, AwakeTime
+from social.runtime.processes import LOOK_SECONDS, AwakeTime
 
 logger = logging.getLogger("social.web")
 
 #: Seconds without a heartbeat after which a process counts as hung.
-SILENCE = 10.0
+SILENCE_SECONDS = 10.0
 #: Seconds a process has for its start before silence counts.
 START = 30.0
 #: A process that lived less than this is started again only after a pause of this length.
@@ -52,7 +52,7 @@ class Heartbeats:
         _BEAT.pack_into(self._memory, _BEAT.size * number, time.monotonic())
 
     def last(self, number: int) -> float:
-        """When it last did, by the monotonic clock; 0.0 for never."""
+        """The moment of its last heartbeat, by the monotonic clock; 0.0 for never."""
         return float(_BEAT.unpack_from(self._memory, _BEAT.size * number)[0])
 
     def forget(self, number: int) -> None:
@@ -86,7 +86,7 @@ class Processes:
     """
 
     def __init__(
-        self, count: int, serve: Callable[[Callable[[], None]], None], *, grace: float, silence: float = SILENCE
+        self, count: int, serve: Callable[[Callable[[], None]], None], *, grace: float, silence: float = SILENCE_SECONDS
     ) -> None:
         self._serve = serve
         self._silence = silence
@@ -108,7 +108,7 @@ class Processes:
             self._start(process)
         while not self._stopping:
             beat()
-            select.select([self._wakeup], [], [], STEP)
+            select.select([self._wakeup], [], [], LOOK_SECONDS)
             with contextlib.suppress(BlockingIOError):
                 os.read(self._wakeup, 4096)
             self._look()

@@ -1,4 +1,4 @@
-"""One web process: Uvicorn with the adapter, the protocol and the limits of this server."""
+"""Web process: Uvicorn with the adapter, the protocol and the limits of this server."""
 
 from __future__ import annotations
 

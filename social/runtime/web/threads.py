@@ -51,7 +51,7 @@ class ThreadPool:
             raise Refused(503, BUSY, 1)
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What the call returns or raises. Raises Refused when too many wait already."""
+        """Return what the call returns, or raise what it raises. Raises Refused when too many wait already."""
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.submit(partial(work, *args, **kwargs), partial(_resolve, future))
         return await future

@@ -35,7 +35,7 @@ ZONE = {
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[NameServer]:
     settings.CHECK_EMAIL_DOMAINS = True
-    monkeypatch.setattr(mail_domains, "SECONDS", 60.0)
+    monkeypatch.setattr(mail_domains, "LOOKUP_SECONDS", 60.0)
     with name_server(ZONE, silent=["silent.example"]) as server:
         monkeypatch.setattr(mail_domains, "make_resolver", server.resolver)
         yield server
@@ -68,7 +68,7 @@ def test_a_domain_that_takes_no_mail_is_refused(names: NameServer, domain: str) 
 def test_a_name_server_that_does_not_answer_in_time_is_as_one_that_knows_nothing(
     names: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mail_domains, "SECONDS", 0.1)
+    monkeypatch.setattr(mail_domains, "LOOKUP_SECONDS", 0.1)
     assert sign_up("nell@silent.example").json()["details"]["email"][0]["error"] == "ERR_UNREACHABLE"
 
 

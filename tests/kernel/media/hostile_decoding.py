@@ -18,5 +18,5 @@ jobs.LIMITS["linger"] = replace(LIMITS, seconds=1)
 server.MODULES.update(dict.fromkeys(NAMES, "tests.kernel.media.hostile_jobs"))
 
 if __name__ == "__main__":
-    server.IDLE = 0.5
+    server.IDLE_SECONDS = 0.5
     server.main()

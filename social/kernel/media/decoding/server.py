@@ -23,7 +23,7 @@ from social.kernel.media.decoding.confinement import confine
 
 _MESSAGE: Final = 64 * 1024
 #: Seconds after which a process without work gives its memory back; the next job starts another.
-IDLE: Final = 30.0
+IDLE_SECONDS: Final = 30.0
 #: The modules that do the jobs, each in a function of its name.
 MODULES: Final = {
     jobs.PICTURE: "social.kernel.media.decoding.pictures",
@@ -43,7 +43,7 @@ def serve(control: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in _CODECS:
         "".encode(name)
-    control.settimeout(IDLE)
+    control.settimeout(IDLE_SECONDS)
     while True:
         try:
             message, files, _flags, _address = socket.recv_fds(control, _MESSAGE, 2 + jobs.OUTPUTS)
