@@ -31,6 +31,7 @@ KINDS: Final = {
     "v2": "/api/v2/notifications",
     "v2, below the middle": "/api/v2/notifications?max_id={middle}",
     "v2, mentions": "/api/v2/notifications?types[]=mention",
+    "v2, all but follows": "/api/v2/notifications?exclude_types[]=follow",
     "v2, count": "/api/v2/notifications/unread_count",
     "v2, group": "/api/v2/notifications/{group}",
     "v2, accounts of it": "/api/v2/notifications/{group}/accounts",

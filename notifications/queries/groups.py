@@ -16,6 +16,7 @@ from notifications.policies.verdicts import RULES
 from notifications.queries.listing import (
     COLUMNS,
     SHOWN_CONDITION,
+    UNFILTERED,
     UNGROUPED,
     ListedNotification,
     NotificationFilter,
@@ -47,11 +48,11 @@ STRETCHES: Final = (1_000, 100_000)
 # however far away it is, the others within the stretch: a page that is not empty is no reason to believe that it is the last.
 _HEADS: Final = """
 WITH RECURSIVE stop (id) AS MATERIALIZED (
-  SELECT {furthest}(f.id) FROM ({stops}) f
-), page (place, id, seen) AS (
-  SELECT 0, %(start)s::bigint, ARRAY[]::text[]
+  {stop}
+), page (place, id, stop, seen) AS (
+  SELECT 0, %(start)s::bigint, {end}::bigint, ARRAY[]::text[]
    UNION ALL
-  SELECT page.place + 1, found.id,
+  SELECT page.place + 1, found.id, COALESCE((SELECT id FROM stop), {end}),
          CASE WHEN found.group_key IS NULL THEN page.seen ELSE page.seen || found.group_key END
     FROM page, LATERAL (
          SELECT * FROM ({parts}) f ORDER BY id {direction} LIMIT 1) found
@@ -64,16 +65,18 @@ SELECT (SELECT id FROM stop), {columns}
 _HEAD: Final = """
 (SELECT n.id, CASE WHEN n.type = ANY(%(grouped)s::text[]) THEN n.group_key END AS group_key
    FROM notifications_notification n
-  WHERE {shown} AND {part} AND n.id {beyond} page.id{bound}
-    AND n.id {before}= CASE WHEN page.place = 0 THEN {end} ELSE COALESCE((SELECT id FROM stop), {end}) END
+  WHERE {shown} AND {part} AND n.id {beyond} page.id{bound} AND n.id {before}= page.stop
     AND (n.group_key IS NULL OR n.type <> ALL(%(grouped)s::text[]) OR n.group_key <> ALL(page.seen))
   ORDER BY n.id {direction} LIMIT 1)
 """
+# No equation, so that the order by account counts, which the index of the list has and the primary key has not.
 _STOP: Final = """
-(SELECT n.id FROM notifications_notification n
-  WHERE n.account_id = %(account)s AND {part} AND n.id {beyond} %(start)s{bound}
-  ORDER BY n.id {direction} LIMIT 1 OFFSET {stretch} - 1)
+SELECT n.id FROM notifications_notification n
+ WHERE n.account_id BETWEEN %(account)s AND %(account)s AND {part} AND n.id {beyond} %(start)s{bound}
+ ORDER BY n.account_id {opposite}, n.id {direction} LIMIT 1 OFFSET {stretch} - 1
 """
+# Where types are chosen, PostgreSQL may look for the end of a stretch of a rare one among everything.
+_NO_STOP: Final = "SELECT NULL::bigint"
 _GROUP_CONDITION: Final = f"{SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = %(key)s"
 # Whether the post is there was asked of the head; all of a group are about the same one.
 _KEY_CONDITION: Final = f"""
@@ -144,8 +147,8 @@ class GroupPage:
 
 
 def list_heads(account_id: int, wanted: NotificationFilter, grouped_types: Collection[str], cursor: Cursor) -> Heads:
-    """The first notification of each group at a cursor, in its direction. At most two queries; a page is shorter than was asked
-    where more than the longest stretch would have to be read.
+    """The first notification of each group at a cursor, in its direction. At most two queries; a page of all types is shorter
+    than was asked where more than the longest stretch would have to be read.
     """
     parts, rising = wanted.parts(), cursor.ascending
     if not parts:
@@ -155,7 +158,7 @@ def list_heads(account_id: int, wanted: NotificationFilter, grouped_types: Colle
     far = other if other is not None else MAX_ID + 1 if rising else -1
     words = {"shown": SHOWN_CONDITION, "direction": cursor.direction, "beyond": beyond, "before": before}
     words["bound"] = "" if other is None else f" AND n.id {before} %({'before' if rising else 'after'})s"
-    words |= {"end": str(MAX_ID), "furthest": "min"} if rising else {"end": "0", "furthest": "max"}
+    words |= {"end": str(MAX_ID), "opposite": "DESC"} if rising else {"end": "0", "opposite": "ASC"}
     parameters = {
         **cursor.parameters,
         "start": start if start is not None else 0 if rising else MAX_ID,
@@ -167,9 +170,9 @@ def list_heads(account_id: int, wanted: NotificationFilter, grouped_types: Colle
     rows: list[ListedNotification] = []
     stop = None
     for stretch in STRETCHES:
-        stops = " UNION ALL ".join(_STOP.format(part=part, stretch=stretch, **words) for part in parts)
+        stop_sql = _STOP.format(part=UNFILTERED, stretch=stretch, **words) if parts[0] == UNFILTERED else _NO_STOP
         heads = " UNION ALL ".join(_HEAD.format(part=part, **words) for part in parts)
-        found = rows_of(_HEADS.format(stops=stops, parts=heads, columns=COLUMNS, **words), parameters)
+        found = rows_of(_HEADS.format(stop=stop_sql, parts=heads, columns=COLUMNS, **words), parameters)
         rows = [ListedNotification(*values) for _stop, *values in found]
         stop = found[0][0] if found and len(found) < cursor.limit else None
         if stop is None:

@@ -41,6 +41,9 @@ _SHOWN: Final = f"{_FOUND} WHERE {SHOWN_CONDITION}"
 UNGROUPED: Final = "ungrouped-"
 """The beginning of the keys of groups of one."""
 
+UNFILTERED: Final = "NOT n.filtered"
+"""The condition for notifications of all types that are in the list."""
+
 _TYPES: Final = tuple(NotificationType.values)
 
 
@@ -94,7 +97,7 @@ class NotificationFilter:
         if self.from_account_id is not None:
             return [f"n.from_account_id = %(sender)s AND {has_type}"] if chosen else []
         if has_type == "TRUE":
-            parts = ["NOT n.filtered"]
+            parts = [UNFILTERED]
         else:
             # A power of two: few statements for all numbers of types. What the array does not have is NULL, and no type.
             places = 1 << (len(chosen) - 1).bit_length() if chosen else 0
