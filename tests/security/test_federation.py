@@ -11,6 +11,7 @@ from datetime import timedelta
 from email.utils import format_datetime
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection
@@ -86,11 +87,12 @@ def test_row_53_a_forwarded_deletion_is_believed_only_when_its_origin_proves_it(
     elsewhere.serve({"id": known.uri, **document}, status=status)
     relay = elsewhere.person("relay", key=2)
     fetch_actor(relay.uri)
-    asked = len(elsewhere.gets())
+    path = urlsplit(known.uri).path
+    asked = elsewhere.gets().count(path)
     deal(relay, zoe.activity("Delete", {"id": known.uri, "type": "Tombstone"}))
     assert Status.objects.get().is_deleted is believed
     if visibility in ("private", "direct"):
-        assert len(elsewhere.gets()) == asked, "what is asked for a private post proves nothing"
+        assert elsewhere.gets().count(path) == asked, "what is asked for a private post proves nothing"
     assert deal(zoe, zoe.activity("Delete", known.uri)) == "done"
     assert Status.objects.get().is_deleted
 
