@@ -254,23 +254,35 @@ class TagUnfollowed(Event, key="account_tag:{account_id}:{tag_id}"):
 
 
 class CollectionItemAdded(Event, key="collection:{collection_id}"):
-    """An account was put into a collection; it may still have to agree."""
+    """An account was put into a collection; it may still have to agree. `at_creation`: the collection was made with it."""
 
     collection_id: int
     item_id: int
+    at_creation: bool = False
 
 
 class CollectionItemRemoved(Event, key="collection:{collection_id}"):
-    """`account_id` is in a collection no more: its owner has taken it out, or it has left."""
+    """`account_id` is in a collection no more: its owner has taken it out, or it has left. `item_id` is 0 in rows of earlier
+    releases.
+    """
 
     collection_id: int
     account_id: int
+    item_id: int = 0
 
 
 class CollectionChanged(Event, key="collection:{collection_id}"):
-    """A collection has another name or description."""
+    """A collection says something else; `renamed`: its name or its description."""
 
     collection_id: int
+    renamed: bool = True
+
+
+class CollectionListed(Event, key="collection:{collection_id}"):
+    """A collection stands in the list that `account_id` shows to everybody from now on, or no more."""
+
+    collection_id: int
+    account_id: int
 
 
 class ImportDue(Event, key="import:{import_id}"):

@@ -7,6 +7,10 @@ from accounts.events import (
     AccountMoved,
     AccountUnblocked,
     AccountUnfollowed,
+    CollectionChanged,
+    CollectionItemAdded,
+    CollectionItemRemoved,
+    CollectionListed,
     FeaturedTagChanged,
     FollowRequested,
     ProfileUpdated,
@@ -48,6 +52,16 @@ on(StatusFavourited, distributing.send_favourited, queue=QUEUE, database=True, w
 on(StatusUnfavourited, distributing.send_unfavourited, queue=QUEUE, database=True, when=lambda event: not event.local)
 on(StatusPinChanged, featuring.send_pins, queue=QUEUE, database=True, when=lambda event: event.local)
 on(FeaturedTagChanged, featuring.send_featured_tags, queue=QUEUE, database=True, when=lambda event: event.local)
+on(CollectionListed, featuring.send_listed, queue=QUEUE, database=True)
+on(CollectionChanged, featuring.send_collections, queue=QUEUE, database=True)
+on(
+    CollectionItemAdded,
+    featuring.send_items_added,
+    queue=QUEUE,
+    database=True,
+    when=lambda event: not event.at_creation,
+)
+on(CollectionItemRemoved, featuring.send_items_removed, queue=QUEUE, database=True)
 on(FollowRequested, distributing.send_follow_requested, queue=QUEUE, database=True)
 on(AccountFollowed, distributing.send_followed, queue=QUEUE, database=True)
 on(AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)

@@ -9,7 +9,7 @@ urlpatterns: list[URLPattern] = []
 
 # This module is included also where the app is not installed; then it has no tables and no URLs.
 if apps.is_installed("federation"):
-    from federation.views import actors, discovery, emojis, inbox, pages, posts
+    from federation.views import actors, discovery, emojis, featured_collections, inbox, pages, posts
 
     _USER = r"^users/(?P<username>[A-Za-z0-9_.-]+)"
     _POST = _USER + r"/statuses/(?P<id>[0-9]{1,19})"
@@ -31,6 +31,10 @@ if apps.is_installed("federation"):
         re_path(_USER + r"/following/?$", actors.following),
         re_path(_USER + r"/collections/featured/?$", actors.featured),
         re_path(_USER + r"/collections/tags/?$", actors.featured_tags),
+        re_path(_USER + r"/featured_collections/?$", featured_collections.featured_collections),
+        re_path(_USER + r"/collections/(?P<id>[0-9]{1,19})/?$", featured_collections.collection),
+        re_path(_USER + r"/collection_items/(?P<id>[0-9]{1,19})/?$", featured_collections.collection_item),
+        re_path(_USER + r"/feature_authorizations/(?P<id>[0-9]{1,19})/?$", featured_collections.authorization),
         re_path(_USER + r"/quote_authorizations/(?P<id>[0-9]{1,19})/?$", posts.quote_authorization),
         re_path(r"^contexts/(?P<account_id>[0-9]{1,19})-(?P<status_id>[0-9]{1,19})/?$", posts.context),
         re_path(_POST + r"/?$", posts.post),

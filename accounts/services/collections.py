@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved
+from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved, CollectionListed
 from accounts.models import Account, Collection, CollectionItem, User
 from accounts.models.collection import ITEMS_LIMIT, ItemState
 from accounts.policies.collections import (
@@ -34,7 +35,8 @@ _NOTIFIED: Final = ("name", "description")
 
 def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
     """Make a collection with these accounts in it. Raises NotFound for an unknown account, Forbidden for one that may
-    not be featured, and after these Invalid; nothing is made then. Publishes CollectionItemAdded for each.
+    not be featured, and after these Invalid; nothing is made then. Publishes CollectionListed for one that
+    is discoverable, and CollectionItemAdded for each.
     """
     owner = user.account
     if len(account_ids) > ITEMS_LIMIT:
@@ -50,13 +52,16 @@ def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequen
         items = CollectionItem.objects.bulk_create(
             (CollectionItem(collection=collection, account=member) for member in members), batch_size=ITEMS_LIMIT
         )
-        publish(*(CollectionItemAdded(collection_id=collection.id, item_id=item.id) for item in items))
+        publish(
+            *_listed(collection),
+            *(CollectionItemAdded(collection_id=collection.id, item_id=item.id, at_creation=True) for item in items),
+        )
     return collection
 
 
 def update_collection(*, owner: Account, collection: Collection, draft: CollectionDraft) -> None:
-    """Change what was sent. Raises Forbidden for somebody else's, Invalid. Publishes CollectionChanged when the name or the
-    description is another one.
+    """Change what was sent. Raises Forbidden for somebody else's, Invalid. Publishes CollectionChanged, and CollectionListed
+    when it begins or ends to be discoverable.
     """
     _require_owner(owner, collection)
     _check(draft_errors(draft, new=False))
@@ -67,17 +72,21 @@ def update_collection(*, owner: Account, collection: Collection, draft: Collecti
             renamed = any(
                 values.get(name, getattr(collection, name)) != getattr(collection, name) for name in _NOTIFIED
             )
+            listed = values.get("discoverable", collection.discoverable) != collection.discoverable
             for name, value in values.items():
                 setattr(collection, name, value)
             collection.save(update_fields=[*values, "updated_at"])
-            if renamed:
-                publish(CollectionChanged(collection_id=collection.id))
+            if listed:
+                publish(CollectionListed(collection_id=collection.id, account_id=owner.id))
+            publish(CollectionChanged(collection_id=collection.id, renamed=renamed))
 
 
 def delete_collection(*, owner: Account, collection: Collection) -> None:
-    """Delete it with its items. Raises Forbidden for somebody else's."""
+    """Delete it with its items. Raises Forbidden for somebody else's. Publishes CollectionListed for a discoverable one."""
     _require_owner(owner, collection)
-    collection.delete()
+    with transaction.atomic():
+        publish(*_listed(collection))
+        collection.delete()
 
 
 def add_item(*, owner: Account, collection: Collection, account_id: int) -> CollectionItem:
@@ -104,7 +113,7 @@ def remove_item(*, owner: Account, item: CollectionItem) -> None:
     """
     _require_owner(owner, item.collection)
     with transaction.atomic():
-        publish(CollectionItemRemoved(collection_id=item.collection_id, account_id=item.account_id))
+        publish(_removed(item))
         item.delete()
 
 
@@ -116,13 +125,29 @@ def revoke_item(*, account: Account, item: CollectionItem) -> None:
         raise Forbidden
     with transaction.atomic():
         CollectionItem.objects.filter(id=item.id).update(state=ItemState.REVOKED)
-        publish(CollectionItemRemoved(collection_id=item.collection_id, account_id=item.account_id))
+        publish(_removed(item))
 
 
 def remove_between(account_id: int, other_id: int) -> None:
-    """Take each of two accounts out of the other's collections: one has blocked the other."""
-    CollectionItem.objects.filter(collection__account_id=account_id, account_id=other_id).delete()
-    CollectionItem.objects.filter(collection__account_id=other_id, account_id=account_id).delete()
+    """Take each of two accounts out of the other's collections: one has blocked the other. Publishes CollectionItemRemoved for
+    each, inside the caller's transaction.
+    """
+    items = CollectionItem.objects.filter(
+        Q(collection__account_id=account_id, account_id=other_id)
+        | Q(collection__account_id=other_id, account_id=account_id)
+    )
+    publish(*(_removed(item) for item in items))
+    items.delete()
+
+
+def _listed(collection: Collection) -> list[CollectionListed]:
+    """The event of a collection that is new or deleted: only of one that others could find."""
+    event = CollectionListed(collection_id=collection.id, account_id=collection.account_id)
+    return [event] if collection.discoverable else []
+
+
+def _removed(item: CollectionItem) -> CollectionItemRemoved:
+    return CollectionItemRemoved(collection_id=item.collection_id, account_id=item.account_id, item_id=item.id)
 
 
 def _featurable(owner_id: int, account_ids: Sequence[int]) -> list[Account]:

@@ -46,6 +46,7 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
         "outbox": f"{uri}/outbox",
         "featured": featured_url(account),
         "featuredTags": f"{uri}/collections/tags",
+        "featuredCollections": f"{uri}/featured_collections",
         "preferredUsername": account.username,
         "name": account.username if suspended else account.display_name or account.username,
         "webfinger": f"{account.username}@{settings.LOCAL_DOMAIN}",

@@ -46,6 +46,14 @@ _TERMS: Final[dict[str, dict[str, Any]]] = {
         for name in ("interactionPolicy", "canQuote", "automaticApproval", "manualApproval")
     },
     "canFeature": {"canFeature": {"@id": "https://w3id.org/fep/7aa9#canFeature", **_ID}},
+    **{
+        name: {name: f"https://w3id.org/fep/7aa9#{name}"}
+        for name in ("FeaturedCollection", "FeaturedItem", "FeatureRequest", "FeatureAuthorization")
+    },
+    **{
+        name: {name: {"@id": f"https://w3id.org/fep/7aa9#{name}", **_ID}}
+        for name in ("topic", "featuredObject", "featureAuthorization")
+    },
     "quote": {"quote": {"@id": "https://w3id.org/fep/044f#quote", **_ID}},
     "quoteAuthorization": {"quoteAuthorization": {"@id": "https://w3id.org/fep/044f#quoteAuthorization", **_ID}},
     **{name: {name: f"https://w3id.org/fep/044f#{name}"} for name in ("QuoteRequest", "QuoteAuthorization")},

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from accounts.events import FeaturedTagChanged
-from accounts.models import Account, FeaturedTag, Tag
-from federation.documents import activities
+from accounts.events import (
+    CollectionChanged,
+    CollectionItemAdded,
+    CollectionItemRemoved,
+    CollectionListed,
+    FeaturedTagChanged,
+)
+from accounts.models import Account, Collection, FeaturedTag, Tag
+from federation.documents import activities, featured_collections
 from federation.documents.actors import featured_tag
 from federation.outbound.audience import followers_inboxes
 from federation.outbound.queueing import drop_waiting, enqueue
@@ -44,3 +50,63 @@ def _send(account: Account, target: str | dict[str, Any], key: str, *, shown: bo
     for kind in ("Add", "Remove"):
         drop_waiting(key, inboxes, kind)
     enqueue(account=account, document=activities.featuring(account, target, shown=shown), inboxes=inboxes, key=key)
+
+
+def send_listed(events: Sequence[CollectionListed]) -> None:
+    """Add or Remove of a collection, as it is now. One that only those know who have its address is sent to nobody."""
+    shown = _shown_collections(event.collection_id for event in events)
+    accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
+    items = featured_collections.load_items(shown)
+    for event in events:
+        number, account = event.collection_id, accounts.get(event.account_id)
+        if account is None or not account.local:
+            continue
+        target: str | dict[str, Any] = featured_collections.collection_uri(account, number)
+        if number in shown:
+            target = featured_collections.featured_collection(shown[number], items[number])
+        _send_listing(account, number, featured_collections.listing(account, target))
+
+
+def send_collections(events: Sequence[CollectionChanged]) -> None:
+    """Update of collections, as they are now."""
+    shown = _shown_collections(event.collection_id for event in events)
+    items = featured_collections.load_items(shown)
+    for number, collection in shown.items():
+        document = featured_collections.featured_collection(collection, items[number])
+        _send_listing(collection.account, number, featured_collections.update(collection, document))
+
+
+def send_items_added(events: Sequence[CollectionItemAdded]) -> None:
+    """Add of who is in a collection from now on."""
+    shown = _shown_collections(event.collection_id for event in events)
+    items = featured_collections.load_items(shown)
+    wanted = {event.item_id for event in events}
+    for number, collection in shown.items():
+        owner = collection.account
+        for item in items[number]:
+            if item.id in wanted:
+                target = featured_collections.featured_item(owner, item)
+                _send_listing(owner, number, featured_collections.item_listing(owner, number, target))
+
+
+def send_items_removed(events: Sequence[CollectionItemRemoved]) -> None:
+    """Remove of who is in a collection no more."""
+    shown = _shown_collections(event.collection_id for event in events)
+    for event in events:
+        collection = shown.get(event.collection_id)
+        if collection is not None and event.item_id:
+            owner = collection.account
+            target = featured_collections.item_uri(owner, event.item_id)
+            _send_listing(owner, collection.id, featured_collections.item_listing(owner, collection.id, target))
+
+
+def _shown_collections(collection_ids: Iterable[int]) -> dict[int, Collection]:
+    """Discoverable collections of people of this server."""
+    found = Collection.objects.filter(id__one_of=list(set(collection_ids)), discoverable=True, account__domain=None)
+    return found.select_related("account", "tag").in_bulk()
+
+
+def _send_listing(account: Account, collection_id: int, document: dict[str, Any]) -> None:
+    if account.deleted_at is None and not account.suspended:
+        inboxes = followers_inboxes(account.id)
+        enqueue(account=account, document=document, inboxes=inboxes, key=f"collection:{collection_id}")

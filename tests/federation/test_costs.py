@@ -52,6 +52,11 @@ PATHS: Final = [
     (DOCUMENT, "/users/alice/following?page=1"),
     (DOCUMENT, "/users/alice/collections/featured"),
     (DOCUMENT, "/users/alice/collections/tags"),
+    (DOCUMENT, "/users/alice/featured_collections"),
+    (DOCUMENT, "/users/alice/featured_collections?page=1"),
+    (DOCUMENT, "/users/alice/collections/{collection}"),
+    (DOCUMENT, "/users/alice/collection_items/{item}"),
+    (DOCUMENT, "/users/{member}/feature_authorizations/{item}"),
     (DOCUMENT, "/users/alice/statuses/{post}"),
     (DOCUMENT, "/users/alice/statuses/{post}/activity"),
     (DOCUMENT, "/users/alice/statuses/{boost}/activity"),
@@ -110,6 +115,7 @@ class World:
             for one, other in ((bob, self.alice), (self.alice, bob)):
                 follow_account(account=one, target=other, change=FollowChange())
             CollectionItem.objects.create(collection=self.collection, account=bob)
+            Collection.objects.create(account=self.alice, name=tag.name, sensitive=False, discoverable=True, tag=tag)
             make_favourite(bob, self.post)
             make_reblog(bob, self.post)
             self._posts(self.alice, bob, yan, reply_to=None)
@@ -134,9 +140,17 @@ class World:
 
     def path(self, name: str) -> str:
         """The address with the ids of this world."""
-        emoji = CustomEmoji.objects.latest("id")
+        emoji, item = CustomEmoji.objects.latest("id").id, CollectionItem.objects.latest("id")
         post, boost, collection = self.post.id, self.boost.id, self.collection.id
-        return name.format(post=post, boost=boost, collection=collection, emoji=emoji.id, alice=self.alice.id)
+        return name.format(
+            post=post,
+            boost=boost,
+            collection=collection,
+            emoji=emoji,
+            alice=self.alice.id,
+            item=item.id,
+            member=item.account.username,
+        )
 
 
 def _ask(form: str, path: str) -> tuple[int, int]:
@@ -167,7 +181,8 @@ def test_what_anybody_may_fetch_takes_as_many_statements_for_much_as_for_little(
 
 def test_every_public_address_is_among_them() -> None:
     known = [
-        path.partition("?")[0].format(post=1, boost=1, collection=1, emoji=1, alice=1)[1:] for _form, path in PATHS
+        path.partition("?")[0].format(post=1, boost=1, collection=1, emoji=1, alice=1, item=1, member=1)[1:]
+        for _form, path in PATHS
     ]
     (router,) = (each for each in get_resolver().url_patterns if type(each).__name__ == "ApiRouter")
     public = [

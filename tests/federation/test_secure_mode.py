@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import pytest
 
-from accounts.models import Account, CustomEmoji
+from accounts.models import Account, Collection, CollectionItem, CustomEmoji
 from federation.remote.actors import fetch_actor
 from moderation.models import DomainAllow
+from tests.factories.accounts import make_account
 from tests.factories.statuses import block, make_reblog, make_status
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.federation.test_costs import DOCUMENT, PATHS
@@ -23,13 +24,16 @@ OPEN: Final = ("/.well-known/", "/nodeinfo/", "/actor", "/emojis/")
 
 @pytest.fixture
 def paths(alice: Account) -> list[str]:
-    post = make_status(alice, "a post")
+    post, bob = make_status(alice, "a post"), make_account("bob")
+    collection = Collection.objects.create(account=alice, name="Gardeners", sensitive=False, discoverable=True)
     names = {
         "post": post.id,
         "boost": make_reblog(alice, post).id,
         "alice": alice.id,
         "emoji": CustomEmoji.objects.create(shortcode="cat", image="cat.png").id,
-        "collection": 1,
+        "collection": collection.id,
+        "item": CollectionItem.objects.create(collection=collection, account=bob).id,
+        "member": bob.username,
     }
     return [path.format(**names) for form, path in PATHS if form == DOCUMENT]
 

@@ -1,0 +1,102 @@
+"""Documents of collections of people (contract, federation sections 2 and 8)."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+
+from accounts.models import CollectionItem
+from accounts.models.collection import ItemState
+from accounts.policies.audience import is_present
+from accounts.queries.collections import find_collection, list_of_account
+from accounts.queries.relations import load_relations
+from federation.documents import collections
+from federation.documents.context import with_context
+from federation.documents.featured_collections import (
+    AUTHORIZATION_TERMS,
+    ITEM_TERMS,
+    TERMS,
+    featured_collection,
+    featured_collections_uri,
+    featured_item,
+    load_items,
+)
+from federation.documents.featured_collections import authorization as authorization_document
+from federation.views.negotiation import Wanted, document, not_acceptable, reads, redirect, wanted
+from federation.views.reading import find_local_account, signer_of
+from social.kernel.errors import NotFound, require_found
+from social.kernel.ids import parse_id
+
+COLLECTIONS_PER_PAGE = 5
+
+
+@reads
+def featured_collections(request: HttpRequest, username: str) -> HttpResponse:
+    """`/users/:username/featured_collections`: those that everybody may find."""
+    signer, account = signer_of(request), find_local_account(username)
+    found = list_of_account(account, signer.id if signer is not None else None)
+    uri, total = featured_collections_uri(account), found.count()
+    number = parse_id(request.GET.get("page"))
+    if number is None:
+        first = f"{uri}?page=1"
+        return document(collections.collection(uri, total, first=first, ordered=False), private=signer is not None)
+    number = max(1, min(number, 10_000))
+    begin = (number - 1) * COLLECTIONS_PER_PAGE
+    shown = list(found[begin : begin + COLLECTIONS_PER_PAGE])
+    items = load_items(one.id for one in shown)
+    page = collections.page(
+        f"{uri}?page={number}",
+        uri,
+        [featured_collection(one, items[one.id]) for one in shown],
+        total=total,
+        next_uri=f"{uri}?page={number + 1}" if begin + COLLECTIONS_PER_PAGE < total else None,
+        prev_uri=f"{uri}?page={number - 1}" if number > 1 else None,
+        ordered=False,
+        terms=TERMS,
+    )
+    return document(page, private=signer is not None)
+
+
+@reads
+def collection(request: HttpRequest, username: str, id: str) -> HttpResponse:
+    """`/users/:username/collections/:id`: the document, or the way to the page."""
+    form, signer, account = wanted(request), signer_of(request), find_local_account(username)
+    found = find_collection(parse_id(id) or 0)
+    if found.account_id != account.id or _blocks(account.id, signer.id if signer is not None else None):
+        raise NotFound
+    if form is None:
+        return not_acceptable()
+    if form is Wanted.PAGE:
+        return redirect(found.page_url)
+    data = featured_collection(found, load_items([found.id])[found.id])
+    return document(with_context(data, TERMS), private=signer is not None)
+
+
+@reads
+def collection_item(request: HttpRequest, username: str, id: str) -> HttpResponse:
+    """`/users/:username/collection_items/:id`: there is no page of it."""
+    signer, account = signer_of(request), find_local_account(username)
+    if wanted(request) is not Wanted.DOCUMENT:
+        return not_acceptable()
+    items = CollectionItem.objects.filter(is_present("account"), collection__account=account, state=ItemState.ACCEPTED)
+    item = require_found(items.filter(id=parse_id(id) or 0).select_related("account").first())
+    if _blocks(account.id, signer.id if signer is not None else None):
+        raise NotFound
+    return document(with_context(featured_item(account, item), ITEM_TERMS), private=signer is not None)
+
+
+@reads
+def authorization(request: HttpRequest, username: str, id: str) -> HttpResponse:
+    """`/users/:username/feature_authorizations/:id`, as long as the person agrees."""
+    signer, account = signer_of(request), find_local_account(username)
+    if wanted(request) is not Wanted.DOCUMENT:
+        return not_acceptable()
+    items = CollectionItem.objects.filter(is_present("collection__account"), account=account, state=ItemState.ACCEPTED)
+    item = require_found(items.filter(id=parse_id(id) or 0).select_related("collection__account", "account").first())
+    if _blocks(account.id, signer.id if signer is not None else None):
+        raise NotFound
+    data = with_context(authorization_document(item), AUTHORIZATION_TERMS)
+    return document(data, private=signer is not None)
+
+
+def _blocks(account_id: int, signer_id: int | None) -> bool:
+    return load_relations(signer_id, [account_id]).is_blocked_by(account_id)
