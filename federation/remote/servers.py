@@ -17,10 +17,13 @@ from social.kernel.batches import BATCH
 
 _FIGURES: Final = """
 WITH chosen AS MATERIALIZED (
-    SELECT name, first_seen_at FROM accounts_domain
+    SELECT name, min(first_seen_at) AS first_seen_at FROM (
+      SELECT name, first_seen_at FROM accounts_domain
+       UNION ALL SELECT name, failing_since FROM social_host
+                  WHERE failures > 0 AND (%(failing)s OR %(names)s::text[] IS NOT NULL)) known
      WHERE (%(names)s::text[] IS NULL OR name = ANY(%(names)s))
-       AND (NOT %(failing)s OR EXISTS (SELECT FROM social_host h WHERE h.name = accounts_domain.name AND h.failures > 0))
-     ORDER BY name LIMIT %(limit)s)
+       AND (NOT %(failing)s OR EXISTS (SELECT FROM social_host h WHERE h.name = known.name AND h.failures > 0))
+     GROUP BY name ORDER BY name LIMIT %(limit)s)
 SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
   (SELECT count(*) FROM accounts_account a WHERE a.domain = c.name AND a.deleted_at IS NULL) AS accounts,
   (SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id WHERE a.domain = c.name) AS followed,
@@ -37,7 +40,10 @@ FROM chosen c ORDER BY accounts DESC, c.name
 
 
 def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) -> list[dict[str, Any]]:
-    """Figures of known servers: of these, or of the first `limit` by name, or of those that do not answer as they should."""
+    """Figures of known servers: of these, or of the first `limit` by name, or of those that do not answer as they should.
+
+    Those that do not answer, and those named, may be servers that nobody's address names: relays, and web domains of others.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_FIGURES, {"names": names, "limit": limit, "failing": failing})
         columns = [column.name for column in cursor.description or ()]

@@ -66,6 +66,9 @@ def test_servers_are_shown_with_their_figures_and_asked_again(posted: Status) ->
     assert set(figures("--failing")) == {"one.example"}
     assert set(figures("TWO.example")) == {"two.example"}
     assert len(figures("--limit", "1")) == 1
+    Host.objects.create(queue="deliveries", name="xn--strae-oqa.example", failures=2)
+    assert set(figures("--failing")) == {"one.example", "xn--strae-oqa.example"}, "also a relay, whom no address names"
+    assert set(figures("Straße.example")) == {"xn--strae-oqa.example"}
     assert "one.example" in said("show_domains")
     assert said("show_domains", "--retry", "one.example") == "one.example  1\n"
     one = figures()["one.example"]
@@ -105,8 +108,9 @@ def test_deliveries_are_shown_tried_again_and_dropped(posted: Status) -> None:
 
 def test_a_server_is_removed_with_everybody_on_it(posted: Status) -> None:
     assert said("purge_domain", "one.example", "--dry-run") == "one.example  1\n"
-    with pytest.raises(CommandError):
-        said("purge_domain", "one.example")
+    for wrong in (["one.example"], ["example", "--yes"], ["https://one.example/", "--yes"], ["example", "--dry-run"]):
+        with pytest.raises(CommandError):
+            said("purge_domain", *wrong)
     assert Account.objects.filter(domain="one.example", deleted_at=None).exists()
     assert said("purge_domain", "ONE.example", "--yes") == "one.example  1\n"
     work()

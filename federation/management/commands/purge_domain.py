@@ -8,9 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
-from accounts.models import Account
+from accounts.models import Account, Domain
 from accounts.policies.staff import OPERATOR
 from federation.remote.servers import purge_server
+from social.kernel.text.names import normalise_domain
 
 _REPORTED = 100
 
@@ -29,8 +30,10 @@ class Command(BaseCommand):
         parser.add_argument("--yes", action="store_true", help="needed without --dry-run: there is no way back")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        domain = options["domain"].lower()
+        domain = normalise_domain(options["domain"]) or ""
         count = Account.objects.filter(domain=domain, deleted_at=None).count()
+        if not count and not Domain.objects.filter(name=domain).exists():
+            raise CommandError(_("No such server is known."))
         if options["dry_run"]:
             self.stdout.write(f"{domain}  {count}")
             return

@@ -15,6 +15,7 @@ from federation.management.tables import table
 from federation.models import Delivery
 from federation.outbound.queueing import drop, retry_all
 from social.kernel.clock import iso
+from social.kernel.text.names import normalise_domain
 
 
 class Command(BaseCommand):
@@ -37,7 +38,7 @@ class Command(BaseCommand):
             raise CommandError(_("--limit wants a whole number above 0."))
         rows = Delivery.objects.order_by("id")
         if options["host"]:
-            rows = rows.filter(host=options["host"].lower())
+            rows = rows.filter(host=normalise_domain(options["host"]) or "")
         if options["given_up"]:
             rows = rows.filter(dead_at__isnull=False)
         if options["retry"]:
@@ -63,7 +64,7 @@ class Command(BaseCommand):
 def _chosen(rows: QuerySet[Delivery], which: str) -> QuerySet[Delivery]:
     if which == "all":
         return rows
-    found = rows.filter(id=int(which)) if which.isdigit() else None
+    found = rows.filter(id=int(which)) if which.isdecimal() else None
     if found is None or not found.exists():
         raise CommandError(_("There is no such delivery."))
     return found

@@ -13,6 +13,7 @@ from accounts.policies.staff import OPERATOR
 from federation.management.tables import table
 from federation.outbound.queueing import retry_host
 from federation.remote.servers import load_servers
+from social.kernel.text.names import normalise_domain
 
 
 class Command(BaseCommand):
@@ -30,7 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="machine-readable")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        names = [name.lower() for name in options["domains"]]
+        names = [normalise_domain(name) or name for name in options["domains"]]
         if options["limit"] < 1:
             raise CommandError(_("--limit wants a whole number above 0."))
         if options["retry"]:
