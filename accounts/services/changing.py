@@ -39,7 +39,9 @@ def note_fetched(account_id: int) -> None:
 
 
 Counter = Literal["followers_count", "following_count", "statuses_count"]
-_COUNTERS = Counters[Counter]("accounts_accountstat", "account_id", get_args(Counter))
+# Not that of posts: those that are fetched later its server has counted.
+_SAID: Final[Mapping[Counter, str]] = {"following_count": "following_total", "followers_count": "followers_total"}
+_COUNTERS = Counters[Counter]("accounts_accountstat", "account_id", get_args(Counter), _SAID)
 
 
 def bump(changes: Mapping[tuple[int, Counter], int]) -> None:

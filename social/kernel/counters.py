@@ -17,20 +17,25 @@ class Counters(Generic[Name]):
     """The counters of a side table, by the column that names their owner; an owner without counts has no row.
 
     A transaction bumps last, and one that changes several tables in the order of their names: (table, id) is the order
-    everywhere, so two transactions never wait for each other.
+    everywhere, so two transactions never wait for each other. `said`: the columns with what another server says of a
+    counter, which change along where it says anything.
     """
 
-    def __init__(self, table: str, owner: str, columns: Sequence[Name]) -> None:
+    def __init__(self, table: str, owner: str, columns: Sequence[Name], said: Mapping[Name, str]) -> None:
         self._statements = {
             name: f"INSERT INTO {table} ({owner}, {', '.join(columns)}) "  # noqa: S608 (constants)
             f"VALUES (%(id)s, {', '.join('GREATEST(%(by)s, 0)' if column == name else '0' for column in columns)}) "
             f"ON CONFLICT ({owner}) DO UPDATE SET {name} = GREATEST({table}.{name} + %(by)s, 0)"
+            + (f", {said[name]} = {table}.{said[name]} + %(by)s" if name in said else "")
             for name in columns
         }
         # The proposed row may not be below zero, so the change itself is looked up where there is a row.
+        changes = {name: f"(%({name})s::int[])[array_position(%(ids)s::bigint[], {table}.{owner})]" for name in columns}
         sums = ", ".join(
-            f"{name} = GREATEST({table}.{name} + (%({name})s::int[])[array_position(%(ids)s::bigint[], {table}.{owner})], 0)"
-            for name in columns
+            [
+                *(f"{name} = GREATEST({table}.{name} + {by}, 0)" for name, by in changes.items()),
+                *(f"{column} = {table}.{column} + {changes[name]}" for name, column in said.items()),
+            ]
         )
         self._columns = columns
         self._all = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, AccountStat, Follow, User
+from accounts.models import Account, AccountStat, Follow, FollowRequest, User
 from accounts.services.following import FollowChange, follow_account
 from federation.documents.reading import Rejected
 from federation.remote.actors import fetch_actor, refresh
@@ -54,6 +54,9 @@ def test_a_profile_shows_the_totals_of_its_own_server_wherever_it_stands(zoe: Re
     assert _counts(api.get(path).json()) == [1200, 34, 560], "they are not ours to count"
     stat = AccountStat.objects.get(account=account)
     assert (stat.followers_count, stat.statuses_count) == (0, 1), "what is counted here ranks people"
+    follow_account(account=make_account("bob"), target=account, change=FollowChange())
+    assert deal(zoe, zoe.activity("Accept", FollowRequest.objects.get().uri)) == "done"
+    assert _counts(api.get(path).json()) == [1201, 34, 560], "who follows sees it counted at once"
 
 
 def test_a_total_that_is_no_count_is_not_shown_and_a_great_one_keeps_nobody_from_following(

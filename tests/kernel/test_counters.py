@@ -18,6 +18,7 @@ def test_many_counters_change_in_one_statement_and_never_fall_below_zero() -> No
     AccountStat.objects.bulk_create(
         [AccountStat(account_id=number, followers_count=2, following_count=5, statuses_count=9) for number in ids[:3]]
     )
+    AccountStat.objects.filter(account_id=ids[1]).update(followers_total=80, following_total=50)
     with CaptureQueriesContext(connection) as caught:
         bump(
             {
@@ -39,3 +40,6 @@ def test_many_counters_change_in_one_statement_and_never_fall_below_zero() -> No
         ids[3]: (4, 0, 0),
         ids[4]: (0, 0, 0),
     }
+    said = AccountStat.objects.values_list("followers_total", "following_total")
+    assert said.get(account_id=ids[1]) == (77, 52), "what another server says changes along"
+    assert said.get(account_id=ids[0]) == (None, None)
