@@ -10,7 +10,7 @@ from federation.events import ForwardingDue
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import host_of
 from federation.models import OutboundActivity
-from federation.remote.sharing import answered_account, sharers_of
+from federation.remote.sharing import sharers_of
 from federation.remote.signing import instance_actor
 from social.api.admission import count
 from social.api.limits import FORWARDED
@@ -36,8 +36,9 @@ def forward(incoming: Incoming, status: Status) -> None:
     if not people or (incoming.kind != "Delete" and _is_too_much(host_of(incoming.actor.uri), *people)):
         return
     activity = OutboundActivity.objects.create(
-        # Who has boosted a post is for their own followers to know: for boosts and quotes the server signs.
-        account=answered_account(status) or instance_actor(),
+        # Never somebody's own key: to who reads the document otherwise than this server does it may say something else of
+        # whoever signs it (security row 9). Nor is it for everybody to know who has boosted a post.
+        account=instance_actor(),
         type=incoming.kind,
         uri=incoming.uri,
         body=body.decode(),

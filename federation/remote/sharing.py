@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from accounts.models import Account
 from statuses.models import Quote, Status
 
 
@@ -18,12 +17,5 @@ def sharers_of(status: Status) -> set[int]:
     quoters = Quote.objects.filter(quoted_status=status, status__local=True).values_list(
         "status__account_id", flat=True
     )
-    answered = answered_account(status)
-    return {*boosters, *quoters, *([answered.id] if answered is not None else [])}
-
-
-def answered_account(status: Status) -> Account | None:
-    """The account here whose post for everybody this one answers; None when it answers nothing of the kind."""
-    parents = Status.objects.select_related("account").filter(id=status.in_reply_to_id or 0, local=True)
-    parent = parents.first()
-    return parent.account if parent is not None and parent.is_public else None
+    answered = Status.objects.filter(id=status.in_reply_to_id or 0, local=True)
+    return {*boosters, *quoters, *(parent.account_id for parent in answered if parent.is_public)}
