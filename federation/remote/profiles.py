@@ -17,9 +17,10 @@ from accounts.services.remote_accounts import keep_network
 from federation.documents.reading import Rejected, first, kinds_of, number_of, same_origin, uri_of
 from federation.documents.received_collections import hashtag_of, items_of
 from federation.documents.received_notes import is_note, read_note
-from federation.remote.fetching import DEADLINE, fetch_document, get
+from federation.remote.fetching import DEADLINE, Awaited, fetch_document, get
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import find_post_by_uri
+from federation.remote.requests import may_look_up
 from social.kernel.errors import Unavailable
 from statuses.models import Status
 from statuses.services.featured_tags import keep_featured_tags
@@ -114,6 +115,11 @@ def verify_links(actor_uri: str) -> None:
 def _links_back(link: str, account: Account) -> bool:
     try:
         page = get(link, accept=PAGE_TYPES, deadline=DEADLINE)
+    except Awaited as awaited:
+        # It is about to be asked for. Any number of profiles may name pages of one server (security row 71).
+        if not may_look_up(awaited.host):
+            return False
+        raise
     except (Rejected, Unavailable):
         return False
     return page.url == link and links_to(account, page)

@@ -10,8 +10,10 @@ import pytest
 from accounts.models import Account, AccountStat, Follow, FollowRequest, User
 from accounts.services.following import FollowChange, follow_account
 from federation.documents.reading import Rejected
+from federation.remote import requests
 from federation.remote.actors import fetch_actor, refresh
 from federation.remote.refreshing import request_unseen
+from social.api.limits import Rule
 from social.kernel import clock
 from statuses.models import Status
 from statuses.services.recounting import recount_statuses
@@ -159,6 +161,20 @@ def test_row_03_links_of_somebody_elsewhere_are_verified_by_this_server_alone(
     many = [_field(f'<a href="{site.show(f"/{number}", back)}">{site.address}/{number}</a>') for number in range(50)]
     assert deal(zoe, zoe.activity("Update", zoe.document() | {"attachment": many})) == "done"
     assert (_verified(account), len(site.asked)) == ([True] * 4 + [False] * 46, 4)
+
+
+def test_row_71_profiles_of_strangers_cannot_make_this_server_ask_a_third_one_as_often_as_they_like(
+    zoe: RemotePerson, alice: Account, site: Site, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.RATE_LIMITS = True
+    monkeypatch.setattr(requests, "LOOK_UPS", Rule("look_ups", 3, 86400, "account"))
+    account = introduced(zoe, alice)
+    for turn in range(3):
+        links = [site.show(f"/{turn}/{number}", "nothing") for number in range(4)]
+        shown = [_field(f'<a href="{link}">{link}</a>') for link in links]
+        assert deal(zoe, zoe.activity("Update", zoe.document() | {"attachment": shown})) == "done"
+    assert len(_verified(account)) == 4
+    assert len(site.asked) <= 3
 
 
 def _outbox(zoe: RemotePerson, *pages: list[Any]) -> None:
