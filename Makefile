@@ -59,6 +59,8 @@ lock: .tools/bin/uv ## Write the locks in requirements/ from pyproject.toml
 		pyproject.toml -o requirements/runtime.txt
 	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
 		--extra dev pyproject.toml -o requirements/dev.txt
+	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
+		--extra observability pyproject.toml -o requirements/observability.txt
 
 documents: $(DEV) ## Write the OpenAPI document and the table of endpoints from what the viewsets declare
 	@$(BIN)/python -m tests.support.documents
