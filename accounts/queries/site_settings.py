@@ -22,6 +22,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "site_publish_activity": True,
     "site_publish_peers": True,
     "site_thumbnail": "",
+    "site_trends_without_review": False,
 }
 
 

@@ -158,6 +158,11 @@ class SiteForm(ServiceForm):
     site_show_domain_blocks_rationale = _audience(gettext_lazy("Who sees why"))
     site_publish_activity = forms.BooleanField(label=gettext_lazy("Publish how much happens here"), required=False)
     site_publish_peers = forms.BooleanField(label=gettext_lazy("Publish which servers are known"), required=False)
+    site_trends_without_review = forms.BooleanField(
+        label=gettext_lazy("Show trends before they were reviewed"),
+        required=False,
+        help_text=gettext_lazy("Posts, hashtags and links that many people like are shown until you refuse them"),
+    )
     thumbnail = forms.FileField(
         label=gettext_lazy("Picture"), required=False, help_text=gettext_lazy("Cut to 1200 by 630 pixels")
     )
@@ -211,6 +216,7 @@ def _switches() -> dict[str, Any]:
     names = (
         "site_publish_activity",
         "site_publish_peers",
+        "site_trends_without_review",
         "site_show_domain_blocks",
         "site_show_domain_blocks_rationale",
     )

@@ -90,6 +90,7 @@ class SiteTexts:
     site_show_domain_blocks_rationale: str = "disabled"
     site_publish_activity: bool = True
     site_publish_peers: bool = True
+    site_trends_without_review: bool = False
 
 
 def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:

@@ -74,12 +74,13 @@ def delete_posts(
     text: str = "",
     report: Report | None = None,
     notify: bool = True,
-) -> Strike:
+) -> Strike | None:
     """Delete these posts of an account, write the strike down, and settle the report.
 
-    All or nothing. The strike names the posts that were deleted; posts of others and deleted ones are passed over. Raises
-    Forbidden without MANAGE_REPORTS or the rank above the person; Conflict when none of the posts is there; Invalid for a
-    text that is too long. Source: contract, entities "AccountWarning".
+    All or nothing. The strike names the posts that were deleted; posts of others and deleted ones are passed over. When
+    all of them are gone already a report is settled without another strike: None is returned. Raises Forbidden without
+    MANAGE_REPORTS or the rank above the person; Conflict when none of the posts is there and there is no report; Invalid
+    for a text that is too long. Source: contract, entities "AccountWarning".
     """
     return _act(by, account, status_ids, StrikeAction.DELETE_STATUSES, text, report, notify=notify)
 
@@ -92,11 +93,11 @@ def mark_posts_sensitive(
     text: str = "",
     report: Report | None = None,
     notify: bool = True,
-) -> Strike:
+) -> Strike | None:
     """Mark these posts of an account as sensitive; everything else as `delete_posts`.
 
     The strike names those that were not marked before: an accepted appeal takes the mark from them. Posts without files and
-    preview are passed over.
+    preview are passed over; a report is settled without a strike when those of its posts that are there are marked already.
     """
     return _act(by, account, status_ids, StrikeAction.MARK_STATUSES_AS_SENSITIVE, text, report, notify=notify)
 
@@ -116,14 +117,19 @@ def _act(
     report: Report | None,
     *,
     notify: bool,
-) -> Strike:
+) -> Strike | None:
     user = User.objects.select_related("role").filter(account_id=account.pk).first()
     require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None else None)
     with transaction.atomic():
         own = Status.objects.filter(id__one_of=list(status_ids), account_id=account.pk, deleted_at=None)
         done = _ACTS_ON_POSTS[action](by=by, status_ids=list(own.values_list("id", flat=True)))
         if not done:
-            raise Conflict(_("None of these posts is there to act on."))
+            untouched = own if action == StrikeAction.DELETE_STATUSES else own.filter(sensitive=False)
+            if report is None or untouched.exists():
+                raise Conflict(_("None of these posts is there to act on."))
+            # Another report about the same posts came first: what was to be done is done.
+            settle_reports(by=by, target=account, only=report)
+            return None
         strike = issue_strike(
             by=by, target=account, action=action, text=text, report=report, status_ids=done, notify=notify
         )

@@ -287,6 +287,7 @@ def test_staff_mark_posts_as_sensitive_and_an_appeal_takes_that_back(boss: User,
     posts = [marked, already, words]
     report = reported(boss, ann, *posts)
     strike = mark_posts_sensitive(by=staff_of(boss), account=ann.account, status_ids=report.status_ids, report=report)
+    assert strike is not None
     assert strike.status_ids == [marked.id], "those that were not marked before, and have something to be marked"
     (shown,) = notified(ann)
     assert shown["moderation_warning"]["action"] == "mark_statuses_as_sensitive"
@@ -303,6 +304,22 @@ def test_staff_mark_posts_as_sensitive_and_an_appeal_takes_that_back(boss: User,
     assert sensitive() == [False, True, False]
     actions = AuditEntry.objects.filter(target_type="Status").order_by("id").values_list("action", "target_id")
     assert list(actions) == [("sensitize", marked.id), ("unsensitize", marked.id)]
+
+
+def test_reports_about_the_same_posts_can_all_be_settled(boss: User, ann: User) -> None:
+    by = staff_of(boss)
+    post, picture, words = make_status(ann.account, "Bad"), with_picture(ann), make_status(ann.account, "words")
+    deleted = [reported(boss, ann, post) for _ in range(2)]
+    marked = [reported(boss, ann, picture) for _ in range(2)]
+    for report in deleted:
+        delete_posts(by=by, account=ann.account, status_ids=report.status_ids, report=report)
+    for report in marked:
+        mark_posts_sensitive(by=by, account=ann.account, status_ids=report.status_ids, report=report)
+    assert not Report.objects.filter(action_taken_at=None).exists()
+    assert Strike.objects.count() == 2, "the second report of each is no second strike"
+    with pytest.raises(Conflict):
+        mark_posts_sensitive(by=by, account=ann.account, status_ids=[words.id], report=reported(boss, ann, words))
+    assert Report.objects.filter(action_taken_at=None).count() == 1, "nothing was done about its post"
 
 
 def test_a_post_of_another_server_is_marked_without_a_version_that_it_never_had(boss: User) -> None:

@@ -13,6 +13,8 @@ from accounts.models import Account, AuditEntry, Tag, TagUse
 from accounts.policies.staff import OPERATOR, NotPermitted, staff_of
 from accounts.services.audit import write_setting
 from accounts.services.blocking import block_account
+from moderation.policies.documents import SiteTexts
+from moderation.services.documents import change_site
 from social.kernel import clock
 from social.kernel.errors import NotFound
 from statuses.models import PreviewCard, Status, StatusCard, StatusStat
@@ -84,6 +86,22 @@ def test_a_hashtag_that_many_use_trends_once_staff_allow_it_and_fades(reader: Pe
     assert usual.id != rare.id
     review_trend(by=OPERATOR, kind=TrendKind.TAG, object_id=rising.id, trendable=False)
     assert AuditEntry.objects.filter(target_id=rising.id).count() == 2
+
+
+def test_a_server_may_show_trends_before_they_were_reviewed_until_staff_refuse_them() -> None:
+    author, other = crowd(2)
+    first, second = liked(author, 30), liked(other, 10)
+    rising = used("rising", crowd(6))
+    compute_trends()
+    assert (shown(Api(), "statuses"), shown(Api(), "tags")) == ([], []), "the default"
+    change_site(by=OPERATOR, texts=SiteTexts(site_trends_without_review=True))
+    assert shown(Api(), "statuses") == [str(first.id), str(second.id)]
+    assert shown(Api(), "tags") == [str(rising.id)]
+    review_trend(by=OPERATOR, kind=TrendKind.AUTHOR, object_id=author.id, trendable=False)
+    review_trend(by=OPERATOR, kind=TrendKind.TAG, object_id=rising.id, trendable=False)
+    assert (shown(Api(), "statuses"), shown(Api(), "tags")) == ([str(second.id)], [])
+    write_setting(TRENDS_SETTING, False)
+    assert shown(Api(), "statuses") == []
 
 
 def test_posts_that_many_like_trend_if_nothing_speaks_against_them(reader: Person) -> None:

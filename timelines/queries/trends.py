@@ -21,6 +21,9 @@ from statuses.queries.cards import find_card
 TRENDS_SETTING: Final = "trends"
 """The site setting that switches trends off when it is False."""
 
+UNREVIEWED_TRENDS_SETTING: Final = "site_trends_without_review"
+"""The site setting that, when it is True, shows what trends until staff refuse it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trending:
@@ -53,10 +56,11 @@ SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.acco
 """  # noqa: S608 (constants)
 
 
-def are_trends_shown() -> bool:
-    """Tell whether this server shows what trends at all."""
-    stored = SiteSetting.objects.filter(key=TRENDS_SETTING).values_list("value", flat=True).first()
-    return stored is not False
+def _settings() -> tuple[bool, bool]:
+    """Two settings: whether what trends is shown at all, and also what staff have said nothing about."""
+    keys = (TRENDS_SETTING, UNREVIEWED_TRENDS_SETTING)
+    stored = dict(SiteSetting.objects.filter(key__one_of=keys).values_list("key", "value"))
+    return stored.get(TRENDS_SETTING) is not False, stored.get(UNREVIEWED_TRENDS_SETTING) is True
 
 
 def list_trending(kind: str) -> list[Trending]:
@@ -67,10 +71,13 @@ def list_trending(kind: str) -> list[Trending]:
 
 
 def list_allowed_ids(kind: str) -> list[int]:
-    """List what may be shown: what staff have allowed, and nothing when trends are switched off."""
-    if not are_trends_shown():
+    """List what may be shown: what staff have allowed (without review: what they have not refused), and nothing when
+    trends are switched off.
+    """
+    shown, unreviewed = _settings()
+    if not shown:
         return []
-    return [found.object_id for found in list_trending(kind) if found.allowed]
+    return [found.object_id for found in list_trending(kind) if found.allowed or (unreviewed and found.allowed is None)]
 
 
 def find_trending_link(url: str) -> int:
