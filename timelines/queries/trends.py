@@ -57,7 +57,7 @@ SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.acco
 
 
 def _settings() -> tuple[bool, bool]:
-    """Two settings: whether what trends is shown at all, and also what staff have said nothing about."""
+    """Settings: whether what trends is shown at all, and also what staff have said nothing about."""
     keys = (TRENDS_SETTING, UNREVIEWED_TRENDS_SETTING)
     stored = dict(SiteSetting.objects.filter(key__one_of=keys).values_list("key", "value"))
     return stored.get(TRENDS_SETTING) is not False, stored.get(UNREVIEWED_TRENDS_SETTING) is True
