@@ -71,6 +71,10 @@ class OutboxRowAdmin(ReadOnlyAdmin):
         ),
     )
 
+    def waiting(self) -> QuerySet[OutboxRow]:
+        """Dead letters."""
+        return OutboxRow.objects.filter(dead_at__isnull=False)
+
     def name_of(self, row: OutboxRow) -> str:
         """Event, subscriber and key."""
         return row.name

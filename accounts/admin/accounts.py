@@ -123,6 +123,8 @@ CREATED_TIME = shown("created_at", gettext_lazy("Since"), order="id")
 class AccountAdmin(ReadOnlyAdmin):
     """Accounts of this server and of others."""
 
+    in_palette = True
+
     list_display = (ADDRESS, NAME, STATE, KIND, POSTS, FOLLOWERS, CREATED_TIME)
     list_filter = (HomeFilter, StateFilter, KindFilter)
     list_select_related = ("stat",)
@@ -168,6 +170,10 @@ class AccountAdmin(ReadOnlyAdmin):
             shown("uri", gettext_lazy("ActivityPub id")),
         ),
     )
+
+    def name_of(self, row: Account) -> str:
+        """Name and address."""
+        return f"{row.display_name} @{row.acct}".strip()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         """Accounts with what a page of them shows."""

@@ -13,12 +13,17 @@ from accounts.admin.users import acting
 from accounts.models.user import Permission
 from accounts.policies.staff import can
 from social.api.staff import ReadOnlyAdmin
+from social.api.staff_forms import Styled
 from social.kernel.errors import KernelError
 
 if TYPE_CHECKING:
-    RowForm = forms.ModelForm[Any]
+    _ModelForm = forms.ModelForm[Any]
 else:  # Django's class takes no type argument when it runs
-    RowForm = forms.ModelForm
+    _ModelForm = forms.ModelForm
+
+
+class RowForm(Styled, _ModelForm):
+    """A form of an `EditedAdmin`."""
 
 
 class PermittedAdmin(ReadOnlyAdmin):

@@ -140,6 +140,8 @@ LAST_SEEN_TIME = shown("active_at", gettext_lazy("Last seen"), order="active_at"
 class UserAdmin(ReadOnlyAdmin):
     """Local users. Who acts must outrank whom they act on."""
 
+    in_palette = True
+
     list_display = (USERNAME, EMAIL, ROLE, STATE, JOINED, LAST_SEEN_TIME)
     list_filter = (StateFilter, RoleFilter)
     list_select_related = ("account", "role")
@@ -171,6 +173,10 @@ class UserAdmin(ReadOnlyAdmin):
             shown("locale", gettext_lazy("Language")),
         ),
     )
+
+    def waiting(self) -> QuerySet[User]:
+        """Users who wait for approval, having confirmed their address."""
+        return User.objects.filter(approved=False).exclude(_UNCONFIRMED)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """Users with whether the address is confirmed, which is allauth's to know."""

@@ -34,6 +34,7 @@ from moderation.services.documents import (
     write_terms,
 )
 from social.api.staff_columns import mark, shortened, shown
+from social.api.staff_forms import Styled
 from social.kernel import clock
 from social.kernel.errors import Invalid, KernelError
 from social.kernel.text.languages import LANGUAGE_NAMES
@@ -138,7 +139,7 @@ def _audience(label: Any) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=[(value, _AUDIENCE_NAMES[value]) for value in AUDIENCES])
 
 
-class SiteForm(ServiceForm):
+class SiteForm(Styled, ServiceForm):
     """The texts and switches of the instance documents; the rules are the service's."""
 
     site_title = _text(gettext_lazy("Name of this server"))

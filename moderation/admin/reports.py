@@ -118,6 +118,10 @@ class AppealAdmin(PermittedAdmin):
         ),
     )
 
+    def waiting(self) -> QuerySet[Appeal]:
+        """Appeals that nobody has decided."""
+        return Appeal.objects.filter(approved_at=None, rejected_at=None)
+
     def name_of(self, row: Appeal) -> str:
         """The name of the person who appeals."""
         return f"@{row.account.acct}"
@@ -241,6 +245,10 @@ class ReportAdmin(PermittedAdmin):
             ),
         ),
     )
+
+    def waiting(self) -> QuerySet[Report]:
+        """Open reports."""
+        return Report.objects.filter(action_taken_at=None)
 
     def name_of(self, row: Report) -> str:
         """The number of the report and whom it is about."""

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.utils.functional import Promise, cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -74,9 +75,12 @@ def moment(value: datetime) -> SafeString:
     )
 
 
+_MARKS = {"good": "success", "waiting": "warning", "bad": "danger", "plain": "default"}
+
+
 def mark(text: str | Promise, kind: str) -> SafeString:
-    """A state in a word; `kind` is good, waiting or bad."""
-    return format_html('<span class="mark {}">{}</span>', kind, text)
+    """A state in a word; `kind` is good, waiting, bad or plain."""
+    return render_to_string("unfold/helpers/label.html", {"text": text, "type": _MARKS[kind]})
 
 
 def link(url: str, text: str) -> SafeString:

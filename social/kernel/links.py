@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 
@@ -50,3 +50,9 @@ def tagged_url(profile: str, name: str) -> str:
 def is_own_domain(domain: str) -> bool:
     """Tell whether a domain, as written in an address, is this server's."""
     return domain.lower().rstrip(".") in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN)
+
+
+def media_source() -> str:
+    """The server of the files as one more source of a Content-Security-Policy; empty where it is this one."""
+    parts = urlsplit(settings.MEDIA_URL)
+    return f" {parts.scheme}://{parts.netloc}" if parts.netloc else ""

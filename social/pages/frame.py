@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.conf.locale import LANG_INFO
@@ -66,12 +66,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _media_source() -> str:
-    """The server of the files, where it is another one."""
-    parts = urlsplit(settings.MEDIA_URL)
-    return f" {parts.scheme}://{parts.netloc}" if parts.netloc else ""
-
-
 def protect(response: HttpResponseBase, *, in_popup: bool = False) -> None:
     """Forbid by headers: scripts (but see `allow_scripts`), anything from elsewhere, frames around the page (but see
     `allow_framing`), and copies of it in caches.
@@ -80,8 +74,8 @@ def protect(response: HttpResponseBase, *, in_popup: bool = False) -> None:
     policy = {
         "default-src": "'none'",
         "style-src": "'self'",
-        "img-src": f"'self' data:{_media_source()}",
-        "media-src": f"'self'{_media_source()}",
+        "img-src": f"'self' data:{links.media_source()}",
+        "media-src": f"'self'{links.media_source()}",
         "form-action": " ".join(dict.fromkeys(sources)),
         "base-uri": "'none'",
         "frame-ancestors": "*" if getattr(response, "framed_by_anyone", False) else "'none'",

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from social import __version__
 from social.settings import env
+from social.settings.staff import UNFOLD as UNFOLD
 
 SECRETS = env.secrets(env.DATA_DIR)
 SECRET_KEY = SECRETS.secret_key
@@ -64,6 +65,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SITE_ID = None
 
 INSTALLED_APPS = [
+    # In front of the admin, as its documentation says; the site is ours (`StaffSite`).
+    "unfold.apps.BasicAppConfig",
+    "unfold.contrib.filters",
     "social",
     "accounts",
     "statuses",

@@ -297,7 +297,7 @@ def test_staff_write_it_all_in_the_admin(boss: Staff, settings: Any) -> None:
     send("accounts/sitesetting/", site_title="The Garden", site_publish_peers="on", **switches)
     assert Api().get("/api/v2/instance").json()["title"] == "The Garden"
     assert Api().get(f"{INSTANCE}/activity").status_code == 404
-    assert "errorlist" in send("accounts/sitesetting/", site_contact_username="nobody", **switches)
+    assert 'class="errors ' in send("accounts/sitesetting/", site_contact_username="nobody", **switches)
     moderator = make_user("mod", role="Moderator")
     moderator.role.permissions = 0x10
     moderator.role.save()

@@ -353,7 +353,7 @@ def test_staff_act_on_the_posts_of_a_report_on_its_page(boss: User, ann: User, s
         assert f'value="{action}"' in page
         chosen = {"action": action, "_selected_action": [report.id]}
         asked = browser.post("/admin/moderation/report/", chosen).content.decode()
-        assert '<textarea id="text"' in asked
+        assert '<textarea name="text"' in asked
         assert not Strike.objects.filter(report=report).exists(), "nothing happens before the question is answered"
         answered = browser.post(
             "/admin/moderation/report/", chosen | {"confirmed": "yes", "text": "Why <b>"}, follow=True

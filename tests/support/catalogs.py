@@ -108,7 +108,7 @@ def catalogue(language: str) -> polib.POFile:
 
 
 def update() -> None:
-    """Bring every catalogue in step with the sources. English sentences are their own translation."""
+    """Bring every catalogue in step with the sources. English sentences are their own translation, where none is written."""
     current = sentences()
     for language in LANGUAGES:
         po = catalogue(language)
@@ -123,11 +123,10 @@ def update() -> None:
             entry.flags = ["python-format"] if re.search(r"%\(\w+\)[sd]", sentence) else []
             if plural and not entry.msgstr_plural:
                 entry.msgstr_plural = dict.fromkeys(range(int(_PLURAL_FORMS[language][9])), "")
-            if language == "en":
-                if plural:
-                    entry.msgstr_plural = {0: sentence, 1: plural}
-                else:
-                    entry.msgstr = sentence
+            if language == "en" and plural:
+                entry.msgstr_plural = {0: sentence, 1: plural}
+            elif language == "en" and not entry.msgstr:
+                entry.msgstr = sentence
             fresh.append(entry)
         folder = LOCALES / language / "LC_MESSAGES"
         folder.mkdir(parents=True, exist_ok=True)

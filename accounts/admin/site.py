@@ -1,0 +1,22 @@
+"""The name of the server at the top of the admin."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from accounts.queries.site_settings import find_site_title
+
+
+def site_title(request: HttpRequest) -> str:
+    """The name of this server; asked for once in a request."""
+    known: str | None = getattr(request, "staff_site_title", None)
+    if known is None:
+        known = find_site_title()
+        request.staff_site_title = known  # type: ignore[attr-defined]
+    return known
+
+
+def subtitle(request: HttpRequest) -> str:
+    """Return the domain of this server."""
+    return str(settings.LOCAL_DOMAIN)

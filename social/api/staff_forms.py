@@ -1,0 +1,57 @@
+"""Forms of the admin that look as its theme does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.forms.widgets import Input
+from django.utils.functional import Promise
+from unfold.widgets import (
+    CHECKBOX_CLASSES,
+    FILE_CLASSES,
+    INPUT_CLASSES,
+    RADIO_CLASSES,
+    SELECT_CLASSES,
+    TEXTAREA_CLASSES,
+)
+
+if TYPE_CHECKING:
+    _Mixin = forms.BaseForm
+else:
+    _Mixin = object
+
+# The first that fits: some of Django's widgets extend others.
+_CLASSES: tuple[tuple[type[forms.Widget], list[str]], ...] = (
+    (forms.CheckboxInput, CHECKBOX_CLASSES),
+    (forms.CheckboxSelectMultiple, CHECKBOX_CLASSES),
+    (forms.RadioSelect, RADIO_CLASSES),
+    (forms.FileInput, FILE_CLASSES),
+    (forms.SelectMultiple, [*SELECT_CLASSES, "min-h-40"]),
+    (forms.Select, SELECT_CLASSES),
+    (forms.Textarea, TEXTAREA_CLASSES),
+    (Input, INPUT_CLASSES),
+)
+
+
+class Styled(_Mixin):
+    """A form whose fields get the classes of the theme; any form of Django's, in front of its class."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            found = next((names for kind, names in _CLASSES if isinstance(field.widget, kind)), None)
+            if found is not None and "class" not in field.widget.attrs:
+                field.widget.attrs["class"] = " ".join(found)
+
+
+class StaffForm(Styled, forms.Form):
+    """Questions that staff answer before something is done: `ReadOnlyAdmin.each` and `one` show it with the question."""
+
+
+def question_form(asks_for: str | Promise) -> type[StaffForm]:
+    """A form with one `text`, which may be empty, under these words; without words it asks for nothing."""
+    if not asks_for:
+        return StaffForm
+    text = forms.CharField(label=str(asks_for), required=False, widget=forms.Textarea({"rows": 5, "dir": "auto"}))
+    return type("QuestionForm", (StaffForm,), {"text": text})

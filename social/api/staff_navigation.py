@@ -1,0 +1,228 @@
+"""The sidebar of the admin, in our order, with counts of what waits, and the search over its pages and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from django.contrib import admin
+from django.db.models import IntegerField, Subquery
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils.text import Truncator, capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from unfold.dataclasses import SearchResult
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+    from social.api.staff import ReadOnlyAdmin
+
+# Counting further would cost time at every page, and nobody reads more than "many".
+WAITING_LIMIT: Final = 100
+FOUND_ROWS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A line of the sidebar: the list of `model` ("app.model"), or another `view` of its admin class.
+
+    Who sees it is decided by that class (`has_view_permission`), and so is its count (`waiting`). A model that is not
+    registered has no line.
+    """
+
+    model: str
+    icon: str
+    title: str | _StrPromise = ""
+    view: str = ""
+    query: str = ""
+    counted: bool = field(default=True, kw_only=True)
+
+    @property
+    def url(self) -> str:
+        """The path of the page."""
+        app, name = self.model.split(".")
+        path = reverse(f"admin:{self.view or f'{app}_{name}_changelist'}")
+        return f"{path}?{self.query}" if self.query else path
+
+
+# Names of icons: https://fonts.google.com/icons (Material Symbols), which the theme brings.
+GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[Page, ...]], ...]] = (
+    (
+        gettext_lazy("Moderation"),
+        (
+            Page("moderation.report", "flag"),
+            Page("moderation.appeal", "gavel"),
+            Page("accounts.user", "person_add", gettext_lazy("Sign-ups"), query="state=waiting"),
+            Page("accounts.tag", "trending_up", gettext_lazy("Trends")),
+            Page("moderation.strike", "block"),
+            Page("moderation.spamrule", "filter_alt"),
+            Page("moderation.quarantine", "biotech"),
+        ),
+    ),
+    (
+        gettext_lazy("People"),
+        (
+            Page("accounts.account", "group"),
+            Page("accounts.user", "badge", counted=False),
+            Page("statuses.status", "chat"),
+            Page("accounts.invite", "mail"),
+            Page("accounts.role", "shield_person"),
+        ),
+    ),
+    (
+        gettext_lazy("Blocks"),
+        (
+            Page("moderation.domainrule", "dns"),
+            Page("moderation.domainallow", "verified"),
+            Page("accounts.emaildomainblock", "alternate_email"),
+            Page("accounts.canonicalemailblock", "unsubscribe"),
+            Page("accounts.ipblock", "lan"),
+            Page("accounts.usernameblock", "person_off"),
+        ),
+    ),
+    (
+        gettext_lazy("This server"),
+        (
+            Page("accounts.sitesetting", "info"),
+            Page("moderation.instancerule", "rule"),
+            Page("moderation.announcement", "campaign"),
+            Page("moderation.termsofservice", "contract"),
+            Page("accounts.customemoji", "mood"),
+        ),
+    ),
+    (
+        gettext_lazy("Machinery"),
+        (
+            Page("accounts.auditentry", "history"),
+            Page("social.host", "cloud_off"),
+            Page("federation.delivery", "outbox"),
+            Page("federation.outboundactivity", "upload"),
+            Page("federation.inboundactivity", "download"),
+            Page("federation.relay", "hub"),
+            Page("social.outboxrow", "pending"),
+        ),
+    ),
+)
+
+
+class _Count(Subquery):
+    template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
+    output_field = IntegerField()
+
+
+def pages(request: HttpRequest) -> Iterator[tuple[str | _StrPromise, list[tuple[Page, ReadOnlyAdmin]]]]:
+    """The groups of the sidebar with the pages that somebody may open."""
+    registered: dict[str, Any] = {model._meta.label_lower: found for model, found in admin.site._registry.items()}
+    for title, group in GROUPS:
+        found = [(page, registered[page.model]) for page in group if page.model in registered]
+        yield title, [(page, model_admin) for page, model_admin in found if model_admin.has_view_permission(request)]
+
+
+def waiting(request: HttpRequest) -> dict[str, int]:
+    """Count the rows that wait for staff, of each model ("app.model") that this person may see: at most WAITING_LIMIT each.
+
+    One statement, asked once in a request.
+    """
+    known: dict[str, int] | None = getattr(request, "staff_waiting", None)
+    if known is not None:
+        return known
+    asked = {
+        page.model: model_admin.waiting()
+        for _title, group in pages(request)
+        for page, model_admin in group
+        if page.counted
+    }
+    names = {f"waiting_{number}": model for number, (model, rows) in enumerate(asked.items()) if rows is not None}
+    counts: dict[str, int] = {}
+    if names:
+        user: Any = request.user
+        # Any row would do: one statement brings all counts.
+        columns = {name: _Count(_capped(asked[model])) for name, model in names.items()}
+        found = user._meta.model.objects.filter(pk=user.pk).values(**columns).first() or {}
+        counts = {names[name]: count for name, count in found.items()}
+    request.staff_waiting = counts  # type: ignore[attr-defined]
+    return counts
+
+
+def _capped(rows: Any) -> Any:
+    return rows.order_by().values("pk")[:WAITING_LIMIT]
+
+
+def written_count(count: int) -> str:
+    """A count as it stands beside a line: `99+` for WAITING_LIMIT."""
+    return str(count) if count < WAITING_LIMIT else f"{WAITING_LIMIT - 1}+"
+
+
+def _title(page: Page, model_admin: ReadOnlyAdmin) -> str:
+    return str(page.title) or capfirst(str(model_admin.model._meta.verbose_name_plural))
+
+
+def _line(page: Page, model_admin: ReadOnlyAdmin, request: HttpRequest, counts: dict[str, int]) -> dict[str, Any]:
+    path, chosen = page.url.partition("?")[0], request.GET.urlencode()
+    count = counts.get(page.model, 0) if page.counted else 0
+    return {
+        "title": _title(page, model_admin),
+        "icon": page.icon,
+        "link": page.url,
+        # Two lines may lead to the same list: the one with the query counts when the query is there.
+        "active": request.path.startswith(path)
+        and (page.query in chosen if page.query else "state=waiting" not in chosen),
+        "badge": written_count(count) if count else None,
+        "badge_variant": "danger",
+    }
+
+
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    """The sidebar, for the theme."""
+    counts = waiting(request)
+    home: dict[str, Any] = {"title": _("Home"), "icon": "home", "link": reverse("admin:index")}
+    home["active"] = request.path == home["link"]
+    groups = [
+        {"title": title, "items": [_line(page, model_admin, request, counts) for page, model_admin in group]}
+        for title, group in pages(request)
+        if group
+    ]
+    return [{"items": [home]}, *groups]
+
+
+def search(request: HttpRequest, term: str) -> list[SearchResult]:
+    """Rows of the admin that have a term in them, for the command palette: FOUND_ROWS of each model that is searched."""
+    found: dict[str, SearchResult] = {}
+    for _group, group in pages(request):
+        for page, model_admin in group:
+            if not model_admin.in_palette or not page.counted:
+                continue
+            rows, _repeats = model_admin.get_search_results(request, model_admin.get_queryset(request), term)
+            options = model_admin.model._meta
+            for row in rows.order_by("-pk")[:FOUND_ROWS]:
+                link = reverse(f"admin:{options.app_label}_{options.model_name}_change", args=[row.pk])
+                title = Truncator(model_admin.name_of(row)).chars(80)
+                found[link] = SearchResult(title, capfirst(str(options.verbose_name)), link, page.icon)
+    return list(found.values())
+
+
+def icon(request: HttpRequest) -> str:
+    """The path of the picture at the top."""
+    return static("icon.svg")
+
+
+def style(request: HttpRequest) -> str:
+    """The path of what the theme's style sheet lacks."""
+    return static("staff.css")
+
+
+def script(request: HttpRequest) -> str:
+    """The path of what its pages lack for keyboards and screen readers."""
+    return static("staff.js")
+
+
+def account_links(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the menu of one's own account: pages of the site, not the admin's."""
+    return [
+        {"title": _("The server's pages"), "link": "/"},
+        {"title": _("Your settings"), "link": reverse("settings_profile")},
+    ]

@@ -1,0 +1,51 @@
+"""Settings of the admin's theme, django-unfold: what of its looks is ours.
+
+The theme is used by `social/api/staff*.py` alone, so that it could be taken away again (`adr/0030`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The colour of the pages for people, lighter and darker.
+_TEAL = {
+    "50": "#eefaf7",
+    "100": "#d3f1eb",
+    "200": "#a9e3d9",
+    "300": "#7fd3c6",
+    "400": "#6ccdbf",
+    "500": "#2d9d90",
+    "600": "#0b6e66",
+    "700": "#095a54",
+    "800": "#0b4f4a",
+    "900": "#0d3f3b",
+    "950": "#082725",
+}
+# The neutral scale of the theme, with the tones for minor words dark enough to be read (WCAG 2.2, 1.4.3).
+_FONT = {
+    "subtle-light": "var(--color-base-600)",
+    "subtle-dark": "var(--color-base-300)",
+    "default-light": "var(--color-base-700)",
+    "default-dark": "var(--color-base-200)",
+    "important-light": "var(--color-base-900)",
+    "important-dark": "var(--color-base-100)",
+}
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "accounts.admin.site.site_title",
+    "SITE_HEADER": "accounts.admin.site.site_title",
+    "SITE_SUBHEADER": "accounts.admin.site.subtitle",
+    "SITE_ICON": "social.api.staff_navigation.icon",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "social.api.staff_navigation.icon"}],
+    "STYLES": ["social.api.staff_navigation.style"],
+    "SCRIPTS": ["social.api.staff_navigation.script"],
+    "SHOW_VIEW_ON_SITE": False,
+    "COLORS": {"primary": _TEAL, "font": _FONT},
+    "COMMAND": {"search_callback": "social.api.staff_navigation.search"},
+    "ACCOUNT": {"navigation": "social.api.staff_navigation.account_links"},
+    "SIDEBAR": {
+        "show_search": True,
+        "command_search": True,
+        "navigation": "social.api.staff_navigation.navigation",
+    },
+}

@@ -1,0 +1,39 @@
+// What the pages of the admin's theme lack for keyboards and screen readers. It changes no looks.
+"use strict";
+
+function name(element, words) {
+  if (words && !element.getAttribute("aria-label")) element.setAttribute("aria-label", words);
+}
+
+// A thing that can be pressed and is no button: the Tab key reaches it, Enter and the space bar press it.
+function press(element) {
+  if (element.matches("a[href], button, input, select, textarea, label, form") || element.hasAttribute("tabindex")) return;
+  element.setAttribute("tabindex", "0");
+  element.setAttribute("role", "button");
+  name(element, element.textContent.trim().replaceAll("_", " "));
+  element.addEventListener("keydown", (event) => {
+    if (event.target === element && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      element.click();
+    }
+  });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  const main = document.getElementById("main");
+  if (main) main.setAttribute("role", "main");
+  for (const element of document.querySelectorAll("[x-on\\:click]")) press(element);
+  for (const field of document.querySelectorAll("input[placeholder]")) name(field, field.placeholder);
+  for (const row of document.querySelectorAll("#result_list input.action-select")) {
+    const head = row.closest("tr").querySelector("th");
+    if (head) row.setAttribute("aria-label", head.textContent.trim());
+  }
+});
+
+// The scrolled parts are regions, which need names of their own.
+window.addEventListener("load", () => {
+  document.querySelectorAll(".simplebar-content-wrapper").forEach((region, number) => {
+    region.removeAttribute("role");
+    region.setAttribute("aria-label", `${region.getAttribute("aria-label")} ${number + 1}`);
+  });
+});
