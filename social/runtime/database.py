@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import psycopg
 
@@ -22,15 +22,15 @@ from social.settings import env
 from social.settings.env import without_password
 
 OLDEST_VERSION = 15
-# Django's and not libpq's.
-_DJANGO_OPTIONS = {"pool", "server_side_binding", "assume_role", "isolation_level"}
+#: Options of a connection that are Django's and not libpq's.
+DJANGO_OPTIONS: Final = {"pool", "server_side_binding", "assume_role", "isolation_level"}
 
 
 def connect(url: str) -> psycopg.Connection[Any]:
     """A connection, in autocommit. OperatorError when the server is too old or does not answer within 5 s."""
     try:
         config = env.database(url)
-        options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in _DJANGO_OPTIONS}
+        options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in DJANGO_OPTIONS}
         connection = psycopg.connect(
             dbname=config["NAME"] or None,
             user=config["USER"] or None,

@@ -6,6 +6,7 @@ import errno
 import http.client
 import os
 import shutil
+import signal
 import socket
 import sys
 import time
@@ -115,6 +116,7 @@ def _python(name: str, *arguments: str) -> ProcessSpec:
         name=name,
         command=(sys.executable, *arguments),
         cwd=env.ROOT,
+        reload_signal=signal.SIGHUP if name == "web" else signal.SIGTERM,
         ready=(lambda: answers(name)) if name in HEALTH else None,
         silence=SILENCE_LIMITS.get(name),
     )

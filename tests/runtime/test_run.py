@@ -9,11 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import requests
 
 from tests.runtime.processes import (
     PATIENCE,
@@ -255,3 +258,53 @@ def test_a_disk_that_fills_up_stops_nothing_else_and_all_is_well_when_there_is_r
     finally:
         subprocess.run(["umount", str(folder)], check=True)
         folder.rmdir()
+
+
+def test_a_reload_replaces_every_process_and_no_request_fails(installation: dict[str, str], tmp_path: Path) -> None:
+    with up(installation | {"RATE_LIMITS": "off"}, tmp_path / "log") as process:
+        web = eventually(lambda: child(process, "web"))
+        others = {kind: child(process, kind) for kind in ("streaming", "worker", "scheduler")}
+        served = {kind: child(process, kind) for kind in ("postgres", "valkey")}
+        before = eventually(lambda: len(found := descendants(web)) == 2 and found)
+        answers: Counter[object] = Counter()
+        done = threading.Event()
+        clients = [
+            threading.Thread(target=ask_on, args=(installation, kept, answers, done)) for kept in (True, False) * 2
+        ]
+        for client in clients:
+            client.start()
+
+        # A program that cannot be run replaces nothing.
+        secrets = Path(installation["DATA_DIR"]) / "secrets.json"
+        kept = secrets.read_text()
+        secrets.write_text("{")
+        os.kill(web, signal.SIGHUP)
+        process.says("the web processes go on as they are")
+        secrets.write_text(kept)
+        assert descendants(web) == before
+
+        process.process.send_signal(signal.SIGHUP)
+        eventually(lambda: len(found := descendants(web)) == 2 and not found & before)
+        done.set()
+        for client in clients:
+            client.join()
+        assert child(process, "web") == web
+        assert set(answers) == {200}, answers
+        assert answers[200] > 100
+        for kind, former in others.items():
+            eventually(lambda kind=kind, former=former: child(process, kind) not in (None, former))
+        assert {kind: child(process, kind) for kind in served} == served
+        eventually(lambda: all_well(installation))
+        assert process.end() == set()
+
+
+def ask_on(environment: dict[str, str], kept: bool, answers: Counter[object], done: threading.Event) -> None:
+    """Ask all the time, on connections that are kept or on new ones, and count the answers."""
+    address = f"http://127.0.0.1:{environment['PORT']}/api/v1/instance"
+    headers = {"Host": environment["LOCAL_DOMAIN"], "Connection": "keep-alive" if kept else "close"}
+    with requests.Session() as session:
+        while not done.is_set():
+            try:
+                answers[session.get(address, headers=headers, timeout=60).status_code] += 1
+            except requests.RequestException as error:
+                answers[repr(error)] += 1

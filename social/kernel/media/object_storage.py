@@ -70,8 +70,8 @@ class ObjectStorage(S3Storage):
     def walk(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
         """Yield every file below a folder: its path, its bytes, and when it was written."""
         with _translated():
-            prefix = self._normalize_name(folder)
-            for item in self.bucket.objects.filter(Prefix=f"{prefix}/"):
+            prefix = self._normalize_name(folder) if folder else self.location.strip("/")
+            for item in self.bucket.objects.filter(Prefix=f"{prefix}/" if prefix else ""):
                 yield item.key.removeprefix(self.location).lstrip("/"), item.size, item.last_modified
 
 

@@ -85,6 +85,11 @@ def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:
     return default_storage.save(path, ContentFile(content) if isinstance(content, bytes) else File(content, name=path))
 
 
+def put(path: str, content: IO[bytes]) -> None:
+    """Store an open file under a path that nothing has yet, as it was stored somewhere else. Raises OSError."""
+    default_storage.save(path, File(content, name=path))
+
+
 def opened(path: str) -> File[bytes]:
     """A stored file, to be read in a `with`. Raises FileNotFoundError."""
     return default_storage.open(path)

@@ -240,7 +240,7 @@ class Connection(HttpToolsProtocol):
         version, method = self.parser.get_http_version(), self.parser.get_method().decode("ascii")
         self.scope["method"] = method
         found = environment(method, self.url, version, self.headers, self.limits)
-        keep_alive = version != "1.0" and self.parser.should_keep_alive()
+        keep_alive = version != "1.0" and self.parser.should_keep_alive() and not self.all.stopping
         self.cycle = request = Request(self, self._constants | found, keep_alive=keep_alive)
         self._requests.append(request)
         if len(self._requests) > 1:

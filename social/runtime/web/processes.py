@@ -10,9 +10,10 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 
@@ -26,6 +27,9 @@ SILENCE_SECONDS = 10.0
 START = 30.0
 #: A process that lived less than this is started again only after a pause of this length.
 SHORT_LIFE = 2.0
+#: Seconds a process goes on answering what arrives at its connections after it was asked to leave.
+LEAVE_SECONDS = 2.0
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 _BEAT = struct.Struct("d")
 
 
@@ -81,12 +85,21 @@ def listen(address: str, port: int, backlog: int = 2048) -> socket.socket:
 class Processes:
     """`count` processes that run `serve(beat)`, until SIGTERM or SIGINT; each has `grace` seconds to end.
 
-    A process that ends, or whose heartbeat is silent for `silence` seconds, is
-    replaced.
+    A process that ends, or whose heartbeat is silent for `silence` seconds, is replaced. `former` are processes of the
+    program before this one: for each new one that works one of them is asked to leave, by SIGHUP. SIGHUP has the program
+    of today loaded by `check`, and when that process ends with 0, `succeed` is called with the processes.
     """
 
     def __init__(
-        self, count: int, serve: Callable[[Callable[[], None]], None], *, grace: float, silence: float = SILENCE_SECONDS
+        self,
+        count: int,
+        serve: Callable[[Callable[[], None]], None],
+        *,
+        grace: float,
+        silence: float = SILENCE_SECONDS,
+        former: Sequence[int] = (),
+        check: Callable[[], subprocess.Popen[bytes]] | None = None,
+        succeed: Callable[[list[int]], object] | None = None,
     ) -> None:
         self._serve = serve
         self._silence = silence
@@ -96,26 +109,81 @@ class Processes:
         self._processes = [_Process(number) for number in range(count)]
         self._stopping = False
         self._wakeup, self._waker = os.pipe()
+        self._former = list(former)
+        #: Former processes that were asked to leave, and when each has to be gone.
+        self._leaving: dict[int, float] = {}
+        self._check, self._succeed = check, succeed
+        self._wanted = False
+        self._checking: subprocess.Popen[bytes] | None = None
 
     def run(self, beat: Callable[[], None] = lambda: None) -> None:
         """Keep them running; `beat` is called every second."""
-        for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+        self._beat = beat
+        for signum in _SIGNALS:
             signal.signal(signum, self._on_signal)
         for end in (self._wakeup, self._waker):
             os.set_blocking(end, False)
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         for process in self._processes:
             self._start(process)
+            if self._former:
+                self._replace(self._former.pop(0), process)
+        for pid in self._former:
+            self._ask_to_leave(pid)
         while not self._stopping:
-            beat()
-            select.select([self._wakeup], [], [], LOOK_SECONDS)
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._wakeup, 4096)
-            self._look()
+            self._turn()
+            if self._wanted and not self._leaving:
+                self._reload()
         self._end()
 
+    def _turn(self) -> None:
+        self._beat()
+        select.select([self._wakeup], [], [], LOOK_SECONDS)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wakeup, 4096)
+        self._look()
+        for pid, deadline in list(self._leaving.items()):
+            self._see_out(pid, deadline)
+
+    def _replace(self, former: int, process: _Process) -> None:
+        """Have a former process leave when a new one works; until then it serves."""
+        while not self._beats.last(process.number) and not self._stopping:
+            self._turn()
+        self._ask_to_leave(former)
+
+    def _ask_to_leave(self, pid: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGHUP)
+        self._leaving[pid] = time.monotonic() + LEAVE_SECONDS + self._grace
+
+    def _see_out(self, pid: int, deadline: float) -> None:
+        with contextlib.suppress(ChildProcessError, ProcessLookupError):
+            if not os.waitpid(pid, os.WNOHANG)[0]:
+                if time.monotonic() < deadline:
+                    return
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+        del self._leaving[pid]
+
+    def _reload(self) -> None:
+        """Go on with the program of today when it can be loaded; else with this one."""
+        if self._check is None or self._succeed is None:
+            return
+        if self._checking is None:
+            self._checking = self._check()
+        code = self._checking.poll()
+        if code is None:
+            return
+        self._checking, self._wanted = None, False
+        if code:
+            logger.error("the program could not be loaded (%d): the web processes go on as they are", code)
+        else:
+            self._succeed([process.pid for process in self._processes if process.pid])
+
     def _on_signal(self, signum: int, frame: FrameType | None) -> None:
-        if signum != signal.SIGCHLD:
+        if signum == signal.SIGHUP:
+            self._wanted = True
+        elif signum != signal.SIGCHLD:
             self._stopping = True
 
     def _start(self, process: _Process) -> None:
@@ -128,7 +196,7 @@ class Processes:
         code = 1
         try:
             signal.set_wakeup_fd(-1)
-            for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+            for signum in _SIGNALS:
                 signal.signal(signum, signal.SIG_DFL)
             self._serve(lambda: self._beats.beat(process.number))
             code = 0
@@ -173,6 +241,9 @@ class Processes:
             self._start(process)
 
     def _end(self) -> None:
+        for pid in (*self._former, *self._leaving):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
         for process in self._processes:
             if process.pid:
                 os.kill(process.pid, signal.SIGTERM)

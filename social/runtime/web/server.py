@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import signal
 import socket
+import time
+from types import FrameType
 from typing import cast
 
 import uvicorn
@@ -11,10 +15,14 @@ import uvicorn
 from social.runtime.web.adapter import Adapter
 from social.runtime.web.connection import Connection
 from social.runtime.web.limits import Limits
+from social.runtime.web.processes import LEAVE_SECONDS
 
 
 def serve(adapter: Adapter, limits: Limits, listener: socket.socket) -> None:
-    """Serve until SIGTERM or SIGINT, and let requests under way end within `limits.stop_seconds`."""
+    """Serve until SIGTERM or SIGINT, and let requests under way end within `limits.stop_seconds`.
+
+    SIGHUP asks to leave: no connection is accepted any more, and those that are open are answered and closed.
+    """
     config = uvicorn.Config(
         adapter,
         http=Connection,
@@ -31,4 +39,28 @@ def serve(adapter: Adapter, limits: Limits, listener: socket.socket) -> None:
         # Declared a whole number; it is what asyncio.wait_for takes.
         timeout_graceful_shutdown=cast(int, limits.stop_seconds),
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = _Server(config, adapter)
+    signal.signal(signal.SIGHUP, server.leave)
+    server.run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, adapter: Adapter) -> None:
+        super().__init__(config)
+        self._adapter = adapter
+        self._leaving = False
+
+    def leave(self, signum: int, frame: FrameType | None) -> None:
+        """Handle SIGHUP."""
+        self._leaving = self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop. Who was asked to leave first answers, for a while, what clients have sent or are about to."""
+        if self._leaving:
+            for listener in self.servers:
+                listener.close()
+            self._adapter.connections.stopping = True
+            deadline = time.monotonic() + LEAVE_SECONDS
+            while self.server_state.connections and time.monotonic() < deadline:
+                await asyncio.sleep(0.05)
+        await super().shutdown(sockets)

@@ -1,0 +1,53 @@
+"""`manage.py backup`: everything that the server needs to be made again, in one folder."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.template.defaultfilters import filesizeformat
+
+from social.management.progress import progress_bar
+from social.runtime.backups.saving import plan, save
+
+
+class Command(BaseCommand):
+    """The folder holds the secrets: it is readable by its owner alone, and belongs where nobody else looks."""
+
+    help = (
+        "Take a backup: the database in one snapshot, the secrets, uploaded files and archives, with checksums, in a new "
+        "folder. The server may run meanwhile. Copies of files of other servers are left out: they are fetched again. Files "
+        "in an object storage (MEDIA_STORAGE) are left where they are unless --with-media is given. What is in Valkey is "
+        "rebuilt, and logs, mail files and settings in the environment are not included. Bring the folder to another machine."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--output", type=Path, metavar="FOLDER", help="a new folder (DATA_DIR/backups/DOMAIN-TIME)")
+        parser.add_argument("--with-media", action="store_true", help="copy the files of an object storage, too")
+        parser.add_argument("--dry-run", action="store_true", help="say what would be in it, and write nothing")
+        parser.add_argument("--json", action="store_true", help="print the manifest")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        now = datetime.now(UTC)
+        name = f"{settings.LOCAL_DOMAIN.replace(':', '_')}-{now:%Y%m%dT%H%M%SZ}"
+        folder = (options["output"] or settings.DATA_DIR / "backups" / name).absolute()
+        found = plan(folder, with_media=options["with_media"])
+        if not found.with_media:
+            self.stderr.write(
+                "Files in the object storage are not included (--with-media copies them): keep copies of the bucket, too."
+            )
+        if options["dry_run"]:
+            size = filesizeformat(found.bytes)
+            self.stdout.write(f"{folder}: the database and {found.files} files, up to {size}.")
+            return
+        manifest = save(found, progress_bar)
+        if options["json"]:
+            self.stdout.write(json.dumps(asdict(manifest) | {"folder": str(folder)}, indent=1))
+            return
+        self.stdout.write(f"{folder}: {manifest.files} files, {filesizeformat(manifest.bytes)}.")

@@ -1,0 +1,125 @@
+"""Format of a backup: a folder with `manifest.json`, `checksums.sha256`, `database.sql.gz`, `secrets.json`, `media` and
+`private`.
+
+`checksums.sha256` is what `sha256sum -c` reads, and the manifest holds its own checksum. The folder gets its name when it
+is complete; before, it ends with `.partial` and is no backup.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Final
+
+from social.runtime.failures import OperatorError
+
+FORMAT: Final = 1
+MANIFEST, CHECKSUMS, DATABASE, SECRETS = "manifest.json", "checksums.sha256", "database.sql.gz", "secrets.json"
+PARTIAL: Final = ".partial"
+CHUNK: Final = 1 << 20
+
+Advance = Callable[[int], None]
+"""Called with how much was done since the last call."""
+Report = Callable[[str, int | None], AbstractContextManager[Advance]]
+"""Shows the progress of a step: its name, and how much there is to do, in bytes, or None when nobody knows."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Description of a backup. `database_bytes` is the size of the database it was made of, `media` where its files were:
+    `included` or `object storage`. `migrations` are those that the database had applied.
+    """
+
+    format: int
+    domain: str
+    created_at: str
+    version: str
+    postgresql: int
+    database_bytes: int
+    media: str
+    files: int
+    bytes: int
+    checksums: str
+    migrations: list[str]
+
+    def write(self, folder: Path) -> None:
+        """Store it in a backup."""
+        (folder / MANIFEST).write_text(json.dumps(asdict(self), indent=1) + "\n")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a backup. Raises OperatorError for a folder that is none, or one of a newer release."""
+    if folder.name.endswith(PARTIAL):
+        raise OperatorError(f"{folder} was not completed: the backup was interrupted. Take another one.")
+    try:
+        values: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+        if values.get("format") != FORMAT:
+            raise OperatorError(f"{folder} has a format that this release does not know. Restore it with a newer one.")
+        return Manifest(**values)
+    except OSError as error:
+        raise OperatorError(f"{folder} is no backup: {error.filename}: {error.strerror}. Name its folder.") from None
+    except (ValueError, TypeError, AttributeError) as error:
+        raise OperatorError(f"{folder / MANIFEST} is damaged ({error}). Take another backup.") from None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of a backup."""
+
+    path: str
+    digest: str
+
+    def line(self) -> str:
+        """The line of the checksums."""
+        return f"{self.digest}  {self.path}\n"
+
+
+def entries(folder: Path) -> Iterator[Entry]:
+    """Yield the files that a backup lists. Raises OperatorError for a list that cannot be one."""
+    with (folder / CHECKSUMS).open() as lines:
+        for line in lines:
+            digest, _, path = line.rstrip("\n").partition("  ")
+            parts = PurePosixPath(path).parts
+            if len(digest) != 64 or not parts or ".." in parts or path.startswith("/"):
+                raise OperatorError(f"{folder / CHECKSUMS} is damaged. Take another backup.")
+            yield Entry(path, digest)
+
+
+def verify(folder: Path, report: Report) -> Manifest:
+    """Read every file of a backup and compare it with its checksum.
+
+    Raises OperatorError for the first one that is missing or is not what was stored.
+    """
+    manifest = read_manifest(folder)
+    try:
+        if checksum(folder / CHECKSUMS) != manifest.checksums:
+            raise OperatorError(f"{folder / CHECKSUMS} is not the one of this backup. Take another backup.")
+        with report("Checking", manifest.bytes) as advance:
+            for entry in entries(folder):
+                if checksum(folder / entry.path, advance) != entry.digest:
+                    raise OperatorError(f"{folder / entry.path} is not what was stored. Take another backup.")
+    except OSError as error:
+        raise OperatorError(f"{error.filename}: {error.strerror}. The backup is not whole; take another one.") from None
+    return manifest
+
+
+def checksum(path: Path, advance: Advance | None = None) -> str:
+    """The SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return copy(file, None, advance)
+
+
+def copy(source: IO[bytes], target: IO[bytes] | None, advance: Advance | None = None) -> str:
+    """Copy what is left of a file, if there is a target; its SHA-256."""
+    digest = hashlib.sha256()
+    while chunk := source.read(CHUNK):
+        digest.update(chunk)
+        if target is not None:
+            target.write(chunk)
+        if advance is not None:
+            advance(len(chunk))
+    return digest.hexdigest()

@@ -1,0 +1,266 @@
+"""Restores a backup: into a server that is empty, or in place of one, and never half.
+
+The data directory is marked before anything is changed, and nothing starts in one that is marked. Files are added under
+names that nothing else has. The database is loaded in one transaction, with the removal of what was there. Whoever is
+killed in between restores again, from the beginning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+import psycopg
+import redis
+from django.conf import settings
+from django.db.migrations.loader import MigrationLoader
+
+from social import __version__
+from social.kernel.media import storage
+from social.runtime import database, secrets_file, unfinished
+from social.runtime.backups import archive
+from social.runtime.backups.archive import Manifest, Report
+from social.runtime.backups.programs import Program, program
+from social.runtime.datadir import check_room
+from social.runtime.failures import OperatorError
+from social.runtime.options import remember
+from social.runtime.processes import die_with_parent
+from social.settings import env
+
+_MEDIA: Final = "media/"
+# At the head of a dump; servers before 17 do not know it.
+_UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
+_HEAD: Final = 8192
+_TABLES: Final = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
+_OTHERS: Final = """
+SELECT count(*) FROM pg_stat_activity
+ WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
+# Tables take their indexes, triggers and own sequences along.
+_EMPTY: Final = b"""
+DO $$ DECLARE found record; BEGIN
+  FOR found IN SELECT oid::regclass AS name FROM pg_class
+                WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') LOOP
+    EXECUTE format('DROP TABLE IF EXISTS %s CASCADE', found.name);
+  END LOOP;
+  FOR found IN SELECT oid::regclass AS name FROM pg_class
+                WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' LOOP
+    EXECUTE format('DROP SEQUENCE %s CASCADE', found.name);
+  END LOOP;
+  FOR found IN SELECT oid::regprocedure AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace LOOP
+    EXECUTE format('DROP ROUTINE %s CASCADE', found.name);
+  END LOOP;
+END $$;
+"""
+
+
+class _Unknown(OperatorError):
+    """Loss of the database at the moment that decides whether it was loaded."""
+
+
+@dataclass
+class Target:
+    """The server that is restored: whether something is there, and whether a restore of it was interrupted."""
+
+    tables: int
+    domain: str | None
+    secrets: bool
+    interrupted: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether there is nothing to lose."""
+        return not (self.tables or self.secrets)
+
+
+def look() -> Target:
+    """Look at what is there. Raises OperatorError when other processes use the database."""
+    with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
+        (others,) = cursor.execute(_OTHERS).fetchone() or (0,)
+        if others:
+            raise OperatorError(
+                f"{others} connections to the database are open. Stop the server on every machine, and other commands."
+            )
+        (tables,) = cursor.execute(_TABLES).fetchone() or (0,)
+        domain = database.stored_domain(cursor)
+    secrets = (env.DATA_DIR / archive.SECRETS).exists()
+    return Target(tables, domain, secrets, unfinished.is_marked(env.DATA_DIR))
+
+
+def check(folder: Path, manifest: Manifest, target: Target, *, replace: bool) -> None:
+    """Raises OperatorError when this backup may not be restored here, before anything is changed."""
+    configured = os.environ.get("LOCAL_DOMAIN") or target.domain
+    for domain in (configured, target.domain):
+        if domain is not None and domain != manifest.domain:
+            raise OperatorError(
+                f"This is a backup of {manifest.domain}, and this server is {domain}. "
+                f"Give it a data directory and a database of its own, or unset LOCAL_DOMAIN."
+            )
+    if not (target.is_empty or target.interrupted or replace):
+        raise OperatorError(
+            f"A server is set up in {env.DATA_DIR}. To replace everything in its database by the backup, say --force."
+        )
+    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    if newer := sorted(set(manifest.migrations) - known):
+        raise OperatorError(
+            f"The backup was taken by a newer release ({manifest.version}; this is {__version__}, which lacks {newer[0]}). "
+            f"Restore it with that one."
+        )
+    _check_secrets(_stored_secrets(folder))
+    if manifest.media != "included" and storage.is_local():
+        raise OperatorError("The files of this backup are in an object storage: set MEDIA_STORAGE as it was.")
+    check_room(env.DATA_DIR, manifest.database_bytes + manifest.bytes)
+
+
+def _check_secrets(stored: dict[str, Any]) -> None:
+    given = [name for name in secrets_file.NAMES if name in os.environ and name not in secrets_file.temporary]
+    if wrong := [name for name in given if os.environ[name].strip() != stored.get(name)]:
+        raise OperatorError(f"{' and '.join(wrong)} in the environment are not those of the backup. Unset them.")
+
+
+def _stored_secrets(folder: Path) -> dict[str, Any]:
+    stored: dict[str, Any] = json.loads((folder / archive.SECRETS).read_text())
+    return stored
+
+
+def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *, again: str) -> None:
+    """Restore a verified and checked backup. `again` is the command that does it once more.
+
+    Raises OperatorError when something fails: an empty server is empty then, one that was to be replaced is as before,
+    unless the message says otherwise.
+    """
+    unfinished.begin(env.DATA_DIR, what="The restore", remedy=again)
+    try:
+        _restore_files(folder, manifest, report)
+        _load(folder / archive.DATABASE, report)
+    except (OSError, OperatorError) as error:
+        if not (target.interrupted or isinstance(error, _Unknown)):
+            unfinished.end(env.DATA_DIR)
+        if isinstance(error, OSError):
+            raise OperatorError(f"{error.filename}: {error.strerror}. Check owner and free space.") from None
+        raise
+    _put_secrets(folder)
+    _forget_what_was()
+    remember(env.DATA_DIR, manifest.domain)
+    os.sync()
+    unfinished.end(env.DATA_DIR)
+
+
+def _restore_files(folder: Path, manifest: Manifest, report: Report) -> None:
+    """Put every file where it was. One that is there is the same: no name is used twice."""
+    with report("Files", manifest.bytes) as advance:
+        for entry in archive.entries(folder):
+            source = folder / entry.path
+            if entry.path.startswith(_MEDIA):
+                _store(source, entry.path.removeprefix(_MEDIA))
+            elif entry.path not in (archive.DATABASE, archive.SECRETS):
+                _place(source, env.DATA_DIR / entry.path)
+            advance(source.stat().st_size)
+
+
+def _store(source: Path, path: str) -> None:
+    if storage.is_local():
+        _place(source, Path(settings.MEDIA_ROOT) / path)
+    elif not storage.exists(path):
+        with source.open("rb") as file:
+            storage.put(path, file)
+
+
+def _place(source: Path, target: Path) -> None:
+    if target.exists() and target.stat().st_size == source.stat().st_size:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished_file = target.with_name(f"{target.name}.part")
+    shutil.copy2(source, unfinished_file)
+    unfinished_file.replace(target)
+
+
+def _load(path: Path, report: Report) -> None:
+    """Replace the tables by those of a dump, in one transaction. Raises OperatorError with what psql said."""
+    url = os.environ["DATABASE_URL"]
+    with database.connect(url) as connection:
+        major = connection.info.server_version // 10000
+    found = program("psql", url, oldest=major)
+    with path.open("rb") as compressed, gzip.open(compressed) as dump, tempfile.TemporaryFile() as said:
+        with report("Database", path.stat().st_size) as advance:
+            code, ended = _feed(found, dump, said, _moves(compressed, advance))
+        said.seek(0)
+        words = said.read().decode(errors="replace").strip().splitlines()
+    if code != 0:
+        last = (words or ["psql said nothing"])[-1]
+        if ended:
+            raise _Unknown(f"The database did not say whether it was loaded: {last}. Restore again.")
+        raise OperatorError(f"The database could not be loaded, and nothing in it was changed: {last}")
+    with database.connect(url) as connection, contextlib.suppress(psycopg.Error):
+        connection.execute("ANALYZE")
+
+
+def _moves(file: IO[bytes], advance: archive.Advance) -> Callable[[], None]:
+    """A function that reports how far a file was read since its last call."""
+    before = 0
+
+    def moved() -> None:
+        nonlocal before
+        advance(file.tell() - before)
+        before = file.tell()
+
+    return moved
+
+
+def _feed(found: Program, dump: gzip.GzipFile, said: IO[bytes], moved: Callable[[], None]) -> tuple[int, bool]:
+    """Have psql run a dump; its exit code, and whether it was asked to end the transaction: until then nothing changes."""
+    process = subprocess.Popen(
+        [*found.command, "--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1"],
+        env=found.environment,
+        stdin=subprocess.PIPE,
+        stderr=said,
+        preexec_fn=die_with_parent(signal.SIGKILL),
+    )
+    ended = False
+    with process:
+        assert process.stdin is not None
+        try:
+            process.stdin.write(b"BEGIN;\n" + _EMPTY)
+            process.stdin.write(dump.read(_HEAD).replace(_UNKNOWN_TO_OLDER, b"\n", 1))
+            while chunk := dump.read(archive.CHUNK):
+                process.stdin.write(chunk)
+                moved()
+            ended = True
+            process.stdin.write(b"COMMIT;\n")
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        except BaseException:
+            process.kill()
+            raise
+    return process.returncode, ended
+
+
+def _put_secrets(folder: Path) -> None:
+    """Write the secrets unless the environment has them."""
+    if all(name in os.environ and name not in secrets_file.temporary for name in secrets_file.NAMES):
+        return
+    path = env.DATA_DIR / archive.SECRETS
+    temporary = env.DATA_DIR / f".{archive.SECRETS}.restored"
+    temporary.unlink(missing_ok=True)
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(_stored_secrets(folder), file, indent=1)
+    temporary.replace(path)
+
+
+def _forget_what_was() -> None:
+    """Empty Redis, whose caches and feeds are of other rows, and have the next start look at the tables."""
+    (env.DATA_DIR / "run" / "schema.json").unlink(missing_ok=True)
+    for url in dict.fromkeys(env.REDIS_URLS.values()):
+        with redis.Redis.from_url(url) as client:
+            client.flushdb()

@@ -1,0 +1,223 @@
+"""Takes a backup: the database in one snapshot, the files after it, so that no row lacks its file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Final
+
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from accounts.models import RemoteCopy
+from accounts.models.remote import CopyFetch
+from accounts.services import remote_copies
+from social import __version__
+from social.kernel.media import storage
+from social.runtime.backups import archive
+from social.runtime.backups.archive import Entry, Manifest, Report
+from social.runtime.backups.programs import Program, program
+from social.runtime.datadir import holder, try_lock
+from social.runtime.failures import OperatorError
+from social.runtime.processes import die_with_parent
+from social.runtime.unfinished import sync_folder
+
+_LOOK_SECONDS: Final = 0.2
+_PRIVATE: Final = "private"
+_MEDIA: Final = "media"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Contents of a backup to be, found by looking at everything once. `bytes` is what it takes at most."""
+
+    folder: Path
+    with_media: bool
+    files: int
+    bytes: int
+    database_bytes: int
+
+
+def plan(folder: Path, *, with_media: bool) -> Plan:
+    """Look at what there is. `with_media` copies the files of an object storage too; those of a folder always are.
+
+    Raises OperatorError when `folder` is there already or its disk lacks the room.
+    """
+    if folder.exists():
+        raise OperatorError(f"{folder} is there already. Name another folder.")
+    with_media = with_media or storage.is_local()
+    sizes = [size for _path, size in _media_files(with_media)] + [path.stat().st_size for path in _private_files()]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(current_database())")
+        (database_bytes,) = cursor.fetchone()
+    found = Plan(folder, with_media, len(sizes), sum(sizes) + database_bytes, database_bytes)
+    _check_room(found)
+    return found
+
+
+def _check_room(found: Plan) -> None:
+    near = next(parent for parent in found.folder.parents if parent.exists())
+    free = shutil.disk_usage(near).free
+    if free < found.bytes:
+        raise OperatorError(
+            f"The backup takes up to {found.bytes >> 20} MB, and {free >> 20} MB are free at {near}. "
+            f"Name a folder on another disk with --output."
+        )
+
+
+def save(found: Plan, report: Report) -> Manifest:
+    """Take the backup, also while the server runs. The folder has its name when everything in it is on the disk.
+
+    Files that are deleted meanwhile are left out. Raises OperatorError when something fails; nothing is left then.
+    """
+    lock = try_lock(settings.DATA_DIR / "run" / "backup.lock")
+    if lock is None:
+        pid = holder(settings.DATA_DIR / "run" / "backup.lock")
+        raise OperatorError(f"Process {pid} takes a backup of {settings.DATA_DIR} just now. Let it end.")
+    partial = found.folder.with_name(found.folder.name + archive.PARTIAL)
+    with lock:
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            partial.mkdir(parents=True, mode=0o700)
+            manifest = _fill(partial, found, report)
+            os.sync()
+            partial.rename(found.folder)
+            sync_folder(found.folder.parent)
+        except OSError as error:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise OperatorError(f"{error.filename or partial}: {error.strerror}. Check owner and free space.") from None
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+    return manifest
+
+
+def _fill(folder: Path, found: Plan, report: Report) -> Manifest:
+    migrations = sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version_num")
+        major = int(cursor.fetchone()[0]) // 10000
+    with (folder / archive.CHECKSUMS).open("w") as lines:
+        with report("Database", None) as advance:
+            _dump(folder / archive.DATABASE, major, without_copies=found.with_media, advance=advance)
+        _write_secrets(folder / archive.SECRETS)
+        for name in (archive.DATABASE, archive.SECRETS):
+            lines.write(Entry(name, archive.checksum(folder / name)).line())
+        number, size = 2, sum((folder / name).stat().st_size for name in (archive.DATABASE, archive.SECRETS))
+        with report("Files", found.bytes - found.database_bytes) as advance:
+            for path, source in _sources(found.with_media):
+                entry = _copy(path, source, folder, advance)
+                lines.write(entry.line())
+                number, size = number + 1, size + (folder / path).stat().st_size
+    manifest = Manifest(
+        format=archive.FORMAT,
+        domain=settings.LOCAL_DOMAIN,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=__version__,
+        postgresql=major,
+        database_bytes=found.database_bytes,
+        media="included" if found.with_media else "object storage",
+        files=number,
+        bytes=size,
+        checksums=archive.checksum(folder / archive.CHECKSUMS),
+        migrations=migrations,
+    )
+    manifest.write(folder)
+    return manifest
+
+
+def _dump(target: Path, major: int, *, without_copies: bool, advance: archive.Advance) -> None:
+    """Write the database as compressed SQL, in one snapshot. Raises OperatorError with what pg_dump said last."""
+    found = program("pg_dump", os.environ["DATABASE_URL"], oldest=major)
+    options = ["--no-owner", "--no-privileges", "--compress=1", f"--file={target}"]
+    if without_copies:
+        # Their files are left out: they are fetched again when somebody looks.
+        options += [f"--exclude-table-data={model._meta.db_table}" for model in (RemoteCopy, CopyFetch)]
+    with _started(found, options) as process:
+        written = 0
+        while process.poll() is None:
+            time.sleep(_LOOK_SECONDS)
+            size = target.stat().st_size if target.exists() else 0
+            advance(size - written)
+            written = size
+        assert process.stderr is not None
+        said = process.stderr.read().decode(errors="replace").strip().splitlines()
+    if process.returncode != 0:
+        raise OperatorError(f"pg_dump failed: {(said or ['it said nothing'])[-1]}")
+    target.chmod(0o600)
+
+
+@contextmanager
+def _started(found: Program, options: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        [*found.command, *options],
+        env=found.environment,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        preexec_fn=die_with_parent(signal.SIGKILL),
+    )
+    try:
+        with process:
+            yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+
+
+def _write_secrets(path: Path) -> None:
+    secrets = settings.SECRETS
+    values = {
+        "SECRET_KEY": secrets.secret_key,
+        "VAPID_PRIVATE_KEY": secrets.vapid_private_key,
+        "VAPID_PUBLIC_KEY": secrets.vapid_public_key,
+        "FIELD_ENCRYPTION_KEYS": ",".join(secrets.field_encryption_keys),
+    }
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(values, file, indent=1)
+
+
+def _media_files(with_media: bool) -> Iterator[tuple[str, int]]:
+    """Yield the stored files with their bytes, but for copies of files of other servers and what is being written."""
+    if not with_media:
+        return
+    for path, size, _written in storage.walk(""):
+        if not path.startswith((f"{remote_copies.FOLDER}/", "doctor/")) and not path.endswith(".part"):
+            yield path, size
+
+
+def _private_files() -> Iterator[Path]:
+    for place, _folders, names in os.walk(settings.PRIVATE_ROOT):
+        for name in names:
+            yield Path(place) / name
+
+
+def _sources(with_media: bool) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield every file by its name in the backup, open; what was deleted meanwhile is left out."""
+    for path, _size in _media_files(with_media):
+        try:
+            with storage.opened(path) as source:
+                yield f"{_MEDIA}/{path}", source
+        except FileNotFoundError:
+            continue
+    for file in _private_files():
+        try:
+            with file.open("rb") as source:
+                yield f"{_PRIVATE}/{file.relative_to(settings.PRIVATE_ROOT)}", source
+        except FileNotFoundError:
+            continue
+
+
+def _copy(path: str, source: IO[bytes], folder: Path, advance: archive.Advance) -> Entry:
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    with (folder / path).open("xb") as target:
+        return Entry(path, archive.copy(source, target, advance))

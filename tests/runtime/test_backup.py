@@ -1,0 +1,260 @@
+"""A backup is whole or none, and a restored server answers as the one it was taken of."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from PIL import Image
+
+from social.runtime.backups import archive
+from social.runtime.backups.archive import Entry, Manifest
+from social.runtime.failures import OperatorError
+from social.runtime.unfinished import begin, end, is_marked, refuse_unfinished
+from tests.runtime.processes import ROOT, clean_environment, free_ports, fresh_folder, manage, running
+from tests.support.browser import submit
+
+DOMAIN = "kept.localhost"
+PASSWORD = "a password to keep"
+
+
+def silent(_label: str, _total: int | None) -> Any:
+    return nullcontext(lambda _amount: None)
+
+
+@pytest.fixture
+def backup(tmp_path: Path) -> Path:
+    """A small backup that is whole."""
+    folder = tmp_path / "backup"
+    (folder / "media").mkdir(parents=True)
+    lines = []
+    for name in (archive.DATABASE, archive.SECRETS, "media/a.png"):
+        (folder / name).write_text(f"what is in {name}")
+        lines.append(Entry(name, archive.checksum(folder / name)).line())
+    return _sealed(folder, lines)
+
+
+def _sealed(folder: Path, lines: list[str]) -> Path:
+    (folder / archive.CHECKSUMS).write_text("".join(lines))
+    sums = archive.checksum(folder / archive.CHECKSUMS)
+    Manifest(1, DOMAIN, "2026-01-01", "0.1.0", 18, 1, "included", 3, 3, sums, []).write(folder)
+    return folder
+
+
+def test_a_whole_backup_is_accepted(backup: Path) -> None:
+    assert archive.verify(backup, silent).domain == DOMAIN
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (lambda folder: (folder / "media/a.png").write_text("what is IN media/a.png"), "a.png is not what was stored"),
+        (lambda folder: (folder / "media/a.png").unlink(), "The backup is not whole"),
+        (lambda folder: (folder / archive.CHECKSUMS).write_text(""), "is not the one of this backup"),
+        (lambda folder: (folder / archive.MANIFEST).write_text("{"), "is damaged"),
+        (lambda folder: (folder / archive.MANIFEST).write_text("[]"), "is damaged"),
+        (lambda folder: (folder / archive.MANIFEST).write_text('{"format": 2}'), "a format that this release does not"),
+        (lambda folder: (folder / archive.MANIFEST).unlink(), "is no backup"),
+        (lambda folder: _sealed(folder, [f"{'0' * 64}  media/../../x\n"]), "is damaged"),
+        (lambda folder: _sealed(folder, [f"{'0' * 64}  /etc/passwd\n"]), "is damaged"),
+    ],
+)
+def test_a_backup_that_is_not_whole_is_refused(backup: Path, harm: Any, words: str) -> None:
+    harm(backup)
+    with pytest.raises(OperatorError, match=words):
+        archive.verify(backup, silent)
+
+
+def test_an_interrupted_backup_is_refused(backup: Path) -> None:
+    unfinished = backup.rename(backup.with_name("backup.partial"))
+    with pytest.raises(OperatorError, match="was not completed"):
+        archive.verify(unfinished, silent)
+
+
+def test_a_marked_data_directory_names_the_remedy(tmp_path: Path) -> None:
+    refuse_unfinished(tmp_path)
+    begin(tmp_path, what="The restore", remedy="manage.py restore x")
+    assert is_marked(tmp_path)
+    with pytest.raises(OperatorError, match=r"Let it end: manage\.py restore x"):
+        refuse_unfinished(tmp_path)
+    end(tmp_path)
+    refuse_unfinished(tmp_path)
+
+
+class Server:
+    """A server with somebody who has written and is signed in, and what is seen of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = clean_environment(DATA_DIR=str(folder), LOCAL_DOMAIN=DOMAIN, WEB_WORKERS="1", **free_ports())
+        self.address = f"http://127.0.0.1:{self.environment['PORT']}"
+        self.browser = requests.Session()
+        self.browser.headers["Host"] = DOMAIN
+        self.token = ""
+        self.post = ""
+
+    def run(self, log: Path) -> Any:
+        return running([sys.executable, "manage.py", "run"], log, self.environment)
+
+    def ask(self, method: str, path: str, **values: Any) -> requests.Response:
+        headers = {"Host": DOMAIN, "Authorization": f"Bearer {self.token}"}
+        answer = requests.request(method, self.address + path, headers=headers, timeout=60, **values)
+        answer.raise_for_status()
+        return answer
+
+    def fill(self) -> None:
+        command = ["create_account", "alice", "--email", "alice@example.com", "--password", PASSWORD, "--confirmed"]
+        made = manage(*command, "--role", "Owner", "--token", "read write", environment=self.environment)
+        self.token = json.loads(made.stdout)["access_token"]
+        picture = io.BytesIO()
+        Image.new("RGB", (40, 30), "teal").save(picture, "PNG")
+        media = self.ask("POST", "/api/v2/media", files={"file": ("a.png", picture.getvalue(), "image/png")}).json()
+        values = {"status": "A post to keep #kept", "media_ids[]": media["id"], "visibility": "private"}
+        self.post = self.ask("POST", "/api/v1/statuses", data=values).json()["id"]
+        page = self.browser.get(f"{self.address}/auth/sign_in", timeout=60)
+        submit(self.browser, page, login="alice@example.com", password=PASSWORD)
+        archives = self.folder / "private" / "archives" / "1"
+        archives.mkdir(parents=True)
+        (archives / "archive.zip").write_bytes(b"an archive that somebody has asked for")
+
+    def seen(self) -> dict[str, Any]:
+        """What a client, a reader, a signed-in person and another server see."""
+        post = self.ask("GET", f"/api/v1/statuses/{self.post}").json()
+        media = post["media_attachments"][0]["url"].partition(DOMAIN)[2].lstrip(":0123456789")
+        actor = requests.get(
+            f"{self.address}/users/alice", headers={"Host": DOMAIN, "Accept": "application/activity+json"}, timeout=60
+        ).json()
+        page = self.browser.get(f"{self.address}/settings/profile", allow_redirects=False, timeout=60)
+        return {
+            "post": post["content"],
+            "picture": self.ask("GET", media).content,
+            "home": [one["id"] for one in self.ask("GET", "/api/v1/timelines/home").json()],
+            "account": self.ask("GET", "/api/v1/accounts/verify_credentials").json()["id"],
+            "key": actor["publicKey"],
+            "signed in": page.status_code,
+            "vapid": self.ask("GET", "/api/v2/instance").json()["configuration"]["vapid"],
+            "secrets": json.loads((self.folder / "secrets.json").read_text()),
+            "archive": (self.folder / "private" / "archives" / "1" / "archive.zip").read_bytes(),
+        }
+
+
+@pytest.fixture(scope="module")
+def saved() -> Iterator[tuple[Server, Path, dict[str, Any]]]:
+    """A server that is gone, its backup, and what was seen of it."""
+    server, kept = Server(fresh_folder()), fresh_folder()
+    with server.run(kept / "log") as process:
+        process.says("Social is ready")
+        server.fill()
+        seen = server.seen()
+        done = manage("backup", "--output", str(kept / "backup"), "--json", environment=server.environment)
+        assert done.returncode == 0, done.stderr
+        process.end()
+    assert json.loads(done.stdout)["domain"] == DOMAIN
+    shutil.rmtree(server.folder)
+    yield server, kept / "backup", seen
+    shutil.rmtree(kept)
+
+
+@pytest.fixture
+def empty(saved: tuple[Server, Path, dict[str, Any]]) -> Iterator[Path]:
+    """The data directory of the server, with nothing in it."""
+    folder = saved[0].folder
+    folder.mkdir()
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(900)
+def test_a_wiped_server_is_restored_as_it_was(
+    saved: tuple[Server, Path, dict[str, Any]], empty: Path, tmp_path: Path
+) -> None:
+    server, backup, seen = saved
+    assert seen["signed in"] == 200
+    done = manage("restore", str(backup), environment=server.environment)
+    assert done.returncode == 0, done.stderr
+    with server.run(tmp_path / "log") as process:
+        process.says("Social is ready")
+        assert server.seen() == seen
+        refused = manage("restore", str(backup), "--force", "--yes", environment=server.environment)
+        assert (refused.returncode, "is already run by process" in refused.stderr) == (1, True)
+        process.end()
+
+    # A server that is there is replaced only when that is said, and keeps its domain.
+    refused = manage("restore", str(backup), environment=server.environment)
+    assert (refused.returncode, "say --force" in refused.stderr) == (1, True)
+    other = server.environment | {"LOCAL_DOMAIN": "other.localhost"}
+    refused = manage("restore", str(backup), "--force", "--yes", environment=other)
+    assert (refused.returncode, f"a backup of {DOMAIN}" in refused.stderr) == (1, True)
+    asked = manage("restore", str(backup), "--force", environment=server.environment)
+    assert (asked.returncode, "Say --yes" in asked.stderr) == (1, True)
+    manage("create_account", "later", "--email", "later@example.com", environment=server.environment)
+    done = manage("restore", str(backup), "--force", "--yes", environment=server.environment)
+    assert done.returncode == 0, done.stderr
+    again = manage("create_account", "later", "--email", "later@example.com", environment=server.environment)
+    assert "password" in json.loads(again.stdout), "who came after the backup is gone"
+
+
+# Where the process is killed: before a function of `restoring` is called, or when it has returned.
+POINTS = [
+    ("before", "_restore_files"),
+    ("before", "_load"),
+    ("within", "_load"),
+    ("after", "_load"),
+    ("after", "_put_secrets"),
+    ("after", "_forget_what_was"),
+]
+_KILLED = """
+import os, signal, sys
+from social.runtime import manage
+from social.runtime.backups import restoring
+
+def end(*_arguments):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+when, name = sys.argv[1:3]
+called = getattr(restoring, name)
+if when == "before":
+    setattr(restoring, name, end)
+elif when == "within":
+    restoring._moves = lambda file, advance: end
+    restoring.archive.CHUNK = restoring._HEAD
+else:
+    def call(*arguments):
+        called(*arguments)
+        end()
+    setattr(restoring, name, call)
+sys.exit(manage.main(["manage.py", *sys.argv[3:]]))
+"""
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("when", "name"), POINTS)
+def test_a_restore_that_was_killed_is_refused_until_it_is_done_again(
+    saved: tuple[Server, Path, dict[str, Any]], empty: Path, tmp_path: Path, when: str, name: str
+) -> None:
+    server, backup, seen = saved
+    command = [sys.executable, "-c", _KILLED, when, name, "restore", str(backup)]
+    killed = subprocess.run(command, cwd=ROOT, env=server.environment, capture_output=True, text=True, timeout=300)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    for refused in (manage(word, environment=server.environment) for word in ("run", "setup", "doctor", "backup")):
+        assert refused.returncode == 1
+        assert f"restore {backup}" in refused.stderr
+    done = manage("restore", str(backup), environment=server.environment)
+    assert done.returncode == 0, done.stderr
+    with server.run(tmp_path / "log") as process:
+        process.says("Social is ready")
+        assert server.seen() == seen
+        process.end()
