@@ -1,7 +1,8 @@
 """The URLs of the accounts app; OAuth and the pages have their own list."""
 
-from django.urls import re_path
+from django.urls import path, re_path
 
+from accounts.pages.manifest import manifest
 from accounts.pages.person import collection
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.collections import CollectionsViewSet
@@ -79,5 +80,6 @@ urlpatterns = [
     endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
     endpoint("media_proxy/accounts/<account_id>/<picture>", ProfilePicturesViewSet, {"get": "retrieve"}),
     endpoint("media_proxy/emojis/<id>/<style>", EmojiPicturesViewSet, {"get": "retrieve"}),
+    path("manifest", manifest, name="manifest"),
     re_path(r"^collections/(?P<id>[0-9]{1,19})/?$", page(collection), name="collection"),
 ]

@@ -9,7 +9,17 @@ urlpatterns: list[URLPattern] = []
 
 # This module is included also where the app is not installed; then it has no tables and no URLs.
 if apps.is_installed("federation"):
-    from federation.views import actors, discovery, emojis, featured_collections, inbox, pages, posts
+    from federation.views import (
+        actors,
+        discovery,
+        emojis,
+        featured_collections,
+        from_anywhere,
+        inbox,
+        pages,
+        posts,
+        profiles,
+    )
 
     _USER = r"^users/(?P<username>[A-Za-z0-9_.-]+)"
     _POST = _USER + r"/statuses/(?P<id>[0-9]{1,19})"
@@ -43,8 +53,19 @@ if apps.is_installed("federation"):
         re_path(_POST + r"/likes/?$", posts.likes),
         re_path(_POST + r"/shares/?$", posts.shares),
         re_path(r"^tags/(?P<name>[^/]+)(?<!\.rss)/?$", pages.tag),
-        re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)\.rss$", pages.feed, name="profile_feed"),
+        re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)\.rss$", profiles.feed, name="profile_feed"),
         re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/?$", pages.profile, name="profile"),
+        re_path(
+            r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<name>with_replies|media|followers|following)/?$",
+            profiles.tab,
+            name="profile_tab",
+        ),
+        re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/follow/?$", from_anywhere.follow, name="follow_from_anywhere"),
+        re_path(
+            r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<id>[0-9]{1,19})/interact/?$",
+            from_anywhere.interact,
+            name="interact_from_anywhere",
+        ),
         re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/[0-9]{1,19}\.rss$", pages.no_feed),
         re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<id>[0-9]{1,19})/?$", pages.post, name="post"),
     ]

@@ -1,32 +1,40 @@
-"""Pages about a person: the data of `pages/person.html`, and the collections of an account."""
+"""People on pages: the data of `pages/person.html`, the reader of a page, and the collections of an account."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import escape
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from accounts.models import Account
+from accounts.models import Account, User
+from accounts.pages.emojis import with_emojis
 from accounts.queries.collections import find_shown, load_members
-from accounts.serializers.account import picture_url
+from accounts.serializers.account import picture_urls, present_accounts
 from social.kernel.errors import require_found
 from social.kernel.ids import parse_id
 from social.kernel.text.names import unambiguous_domain, visible_text
-from social.pages.frame import show
+from social.pages.frame import allow_caching, path_of, sharing_of_site, show
 
 
 @dataclass(frozen=True)
 class Person:
-    """An account on a page. `name` is what they call themselves, `address` who they are."""
+    """An account on a page. `name` is what they call themselves, `address` who they are.
+
+    `shown` is the name with its emojis as pictures; `avatar` does not move.
+    """
 
     name: str
     address: str
     url: str
     avatar: str
+    shown: SafeString
 
 
 def shown_person(account: Account) -> Person:
@@ -37,7 +45,7 @@ def shown_person(account: Account) -> Person:
             "acct": account.acct,
             "display_name": account.display_name,
             "url": account.page_url,
-            "avatar": picture_url(account, "avatar"),
+            "avatar_static": picture_urls(account, "avatar")[1],
         }
     )
 
@@ -45,17 +53,31 @@ def shown_person(account: Account) -> Person:
 def shown_author(account: Mapping[str, Any]) -> Person:
     """The same of the entity "Account"."""
     username, domain = account["username"], account["acct"].partition("@")[2]
+    name = visible_text(account["display_name"]) or username
     return Person(
-        name=visible_text(account["display_name"]) or username,
+        name=name,
         address=f"@{username}@{unambiguous_domain(domain or settings.LOCAL_DOMAIN)}",
         url=path_of(account["url"]),
-        avatar=path_of(account["avatar"]),
+        avatar=path_of(account["avatar_static"]),
+        shown=with_emojis(escape(name), account.get("emojis", ())),
     )
 
 
-def path_of(url: str | None) -> str:
-    """The path of an address of this server, which may be read by another name of it; others as they are, none as ""."""
-    return (url or "").removeprefix(settings.BASE_URL)
+def load_entities(account_ids: Iterable[int]) -> list[dict[str, Any]]:
+    """The entities "Account" as anybody sees them, in this order, without suspended ones; in a fixed number of queries."""
+    found = orjson.loads(orjson.dumps(list(present_accounts(account_ids, None).values())))
+    return [entity for entity in found if not entity.get("suspended")]
+
+
+def reader(request: HttpRequest) -> dict[str, Callable[[], Person | None]]:
+    """Person who reads the page, for its header: a context processor, which asks for nothing where that is not shown."""
+
+    def find() -> Person | None:
+        if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
+            return None
+        return shown_person(request.user.account)
+
+    return {"reader": find}
 
 
 def person(account: Account) -> dict[str, Any]:
@@ -69,11 +91,12 @@ def collection(request: HttpRequest, id: str) -> HttpResponse:
     number = require_found(parse_id(id))
     shown = find_shown(number, None)
     owner, *members = load_members(shown)
-    context = {
+    context: dict[str, Any] = {
         "name": visible_text(shown.collection.name),
         "description": visible_text(shown.collection.description or ""),
         "sensitive": shown.collection.sensitive,
         "owner": shown_person(owner),
         "members": [shown_person(member) for member in members],
     }
-    return show(request, "accounts/collection.html", context)
+    sharing = sharing_of_site(request.path, title=context["name"], description=context["description"])
+    return allow_caching(show(request, "accounts/collection.html", context | {"sharing": sharing}))

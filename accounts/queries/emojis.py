@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 import regex
 from django.db.models import Q
@@ -10,12 +11,13 @@ from django.db.models import Q
 from accounts.models import Account, CustomEmoji
 from social.kernel.errors import require_found
 
-_SHORTCODE = regex.compile(r"(?<=[^\p{L}\p{N}:]|^):([a-zA-Z0-9_]{2,}):(?=[^\p{L}\p{N}:]|$)")
+SHORTCODE: Final = regex.compile(r"(?<=[^\p{L}\p{N}:]|^):([a-zA-Z0-9_]{2,}):(?=[^\p{L}\p{N}:]|$)")
+"""Pattern of a custom emoji in a text: its shortcode between colons."""
 
 
 def shortcodes_in(*texts: str) -> set[str]:
     """The shortcodes written in these texts (contract, behaviours section 8)."""
-    return {code for text in texts if ":" in text for code in _SHORTCODE.findall(text)}
+    return {code for text in texts if ":" in text for code in SHORTCODE.findall(text)}
 
 
 def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, str | None], CustomEmoji]:

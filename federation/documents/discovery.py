@@ -24,20 +24,18 @@ def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
         {"rel": "http://webfinger.net/rel/profile-page", "type": "text/html", "href": page},
         {"rel": "self", "type": "application/activity+json", "href": account.uri},
     ]
-    if not instance:
-        interaction = links.web_url("/authorize_interaction?uri={uri}")
-        found.append({"rel": "http://ostatus.org/schema/1.0/subscribe", "template": interaction})
-        found.append({"rel": "https://w3id.org/fep/3b86/Create", "template": links.web_url("/share?text={content}")})
-        interaction = links.web_url("/authorize_interaction?uri={object}")
-        found.append({"rel": "https://w3id.org/fep/3b86/Object", "template": interaction})
-        if account.avatar and not account.suspended:
-            found.append(
-                {
-                    "rel": "http://webfinger.net/rel/avatar",
-                    "type": media_type_of(account.avatar),
-                    "href": storage.url(account.avatar),
-                }
-            )
+    interaction = links.web_url("/authorize_interaction")
+    found.append({"rel": "http://ostatus.org/schema/1.0/subscribe", "template": f"{interaction}?uri={{uri}}"})
+    found.append({"rel": "https://w3id.org/fep/3b86/Create", "template": links.web_url("/share?text={content}")})
+    found.append({"rel": "https://w3id.org/fep/3b86/Object", "template": f"{interaction}?uri={{object}}"})
+    if account.avatar and not account.suspended and not instance:
+        found.append(
+            {
+                "rel": "http://webfinger.net/rel/avatar",
+                "type": media_type_of(account.avatar),
+                "href": storage.url(account.avatar),
+            }
+        )
     return {
         "subject": f"acct:{account.username}@{settings.LOCAL_DOMAIN}",
         "aliases": [page, account.uri],

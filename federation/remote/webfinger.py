@@ -6,7 +6,7 @@ Sources: RFC 7033; contract, federation section 4 "Incoming actors"; security ro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from django.conf import settings
@@ -24,6 +24,8 @@ _ACTOR_TYPES: Final = (
     'application/ld+json; profile="https://www.w3.org/ns/activitystreams"',
 )
 DEADLINE: Final = 5.0
+SUBSCRIBE: Final = "http://ostatus.org/schema/1.0/subscribe"
+"""The relation of the page on which people of a server follow those of others."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,23 @@ def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEA
     return found
 
 
-def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
+def find_interaction_page(username: str, domain: str, uri: str, *, deadline: float = DEADLINE) -> str:
+    """The page on which somebody with this address goes on with what has this id, as their server names it.
+
+    Raises as `look_up`, and Rejected for an address that is not of the web, or not encrypted.
+    """
+    for link in many(_document(username, domain, deadline).get("links")):
+        template = link.get("template") if isinstance(link, dict) and link.get("rel") == SUBSCRIBE else None
+        if not isinstance(template, str) or "{uri}" not in template:
+            continue
+        page = web_uri(template.replace("{uri}", quote(uri, safe="")))
+        origin = origin_of(page) if page is not None else None
+        if page is not None and origin is not None and page.startswith(f"{scheme_of(origin)}://"):
+            return page
+    raise Rejected("the server names no page for it")
+
+
+def _document(username: str, domain: str, deadline: float) -> dict[str, Any]:
     resource = quote(f"acct:{username}@{domain}", safe="")
     url = f"{scheme_of(domain)}://{domain}/.well-known/webfinger?resource={resource}"
     response = get(url, accept=_ACCEPT, deadline=deadline)
@@ -70,7 +88,11 @@ def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
         raise Missing(f"{response.status} from {domain}", response.status)
     if response.status != 200:
         raise Unavailable(f"{response.status} from {domain}")
-    document = parse(response.body)
+    return parse(response.body)
+
+
+def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
+    document = _document(username, domain, deadline)
     subject = document.get("subject")
     if not isinstance(subject, str) or len(subject) > 4096:
         raise Rejected("the address has no subject")

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
@@ -16,7 +17,7 @@ from moderation.queries.instance import find_description, find_privacy_policy, f
 from social.kernel.errors import NotFound
 from social.kernel.text.markdown import markdown_to_html
 from social.kernel.text.markup import plain
-from social.pages.frame import show
+from social.pages.frame import allow_caching, sharing_of_site, show
 from timelines.pages.public import public_url
 
 
@@ -36,7 +37,8 @@ def about(request: HttpRequest) -> HttpResponse:
         "posts_url": public_url("local"),
         "version": settings.VERSION,
     }
-    return show(request, "moderation/about.html", context)
+    context["sharing"] = sharing_of_site(reverse("about"), title=context["title"], description=context["description"])
+    return allow_caching(show(request, "moderation/about.html", context))
 
 
 @require_safe
@@ -48,7 +50,7 @@ def privacy_policy(request: HttpRequest) -> HttpResponse:
         "updated_at": policy.updated_at,
         "contact_email": policy.contact_email,
     }
-    return show(request, "moderation/privacy_policy.html", context)
+    return allow_caching(show(request, "moderation/privacy_policy.html", context))
 
 
 @require_safe
@@ -76,7 +78,7 @@ def _terms(request: HttpRequest, day: date | None) -> HttpResponse:
         "changelog": _html(found.terms.changelog),
         "text": _html(found.terms.text),
     }
-    return show(request, "moderation/terms_of_service.html", context)
+    return allow_caching(show(request, "moderation/terms_of_service.html", context))
 
 
 def _html(markdown: str) -> SafeString:

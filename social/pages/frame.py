@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from http import HTTPStatus
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -13,13 +14,18 @@ from django.conf.locale import LANG_INFO
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
+from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse
 from django.utils import translation
+from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 
 from social.kernel import links
 
 R = TypeVar("R", bound=HttpResponseBase)
+# Long enough for a link that many follow at once, short enough that nobody waits for a new post.
+_CACHED: Final = "public, max-age=15"
 
 
 def is_local_path(url: str) -> bool:
@@ -49,6 +55,12 @@ def allow_scripts(response: R) -> R:
     return response
 
 
+def allow_caching(response: R) -> R:
+    """Let caches keep this page for some seconds for who brings no cookie: for what anybody may read."""
+    response.same_for_anybody = True  # type: ignore[attr-defined]  # read below, where the header is written
+    return response
+
+
 def allow_framing(response: R) -> R:
     """Let pages of any site show this page in a frame: for what anybody may read, and where nothing can be pressed."""
     response.framed_by_anyone = True  # type: ignore[attr-defined]  # read below, where the policy is written
@@ -63,12 +75,14 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "languages": _languages(request),
         "about_url": url_of("about"),
         "privacy_url": url_of("privacy_policy"),
+        "explore_url": url_of("explore"),
+        "sign_in_url": url_of("account_login"),
     }
 
 
-def protect(response: HttpResponseBase, *, in_popup: bool = False) -> None:
+def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool = True) -> None:
     """Forbid by headers: scripts (but see `allow_scripts`), anything from elsewhere, frames around the page (but see
-    `allow_framing`), and copies of it in caches.
+    `allow_framing`), and copies of it in caches (but see `allow_caching`). `cookies`: it may depend on them, or set one.
     """
     sources = ["'self'", *getattr(response, "form_action_sources", ())]
     policy = {
@@ -77,13 +91,16 @@ def protect(response: HttpResponseBase, *, in_popup: bool = False) -> None:
         "img-src": f"'self' data:{links.media_source()}",
         "media-src": f"'self'{links.media_source()}",
         "form-action": " ".join(dict.fromkeys(sources)),
+        "manifest-src": "'self'",
         "base-uri": "'none'",
         "frame-ancestors": "*" if getattr(response, "framed_by_anyone", False) else "'none'",
     }
     if getattr(response, "runs_scripts", False):
         policy |= {"script-src": "'self'", "connect-src": "'self'"}
     response.headers["Content-Security-Policy"] = "; ".join(f"{name} {value}" for name, value in policy.items())
-    response.headers["Cache-Control"] = "private, no-store"
+    cacheable = getattr(response, "same_for_anybody", False) and not cookies and response.status_code == HTTPStatus.OK
+    response.headers["Cache-Control"] = _CACHED if cacheable else "private, no-store"
+    patch_vary_headers(response, ("Accept-Language", "Cookie"))
     if in_popup:
         # Web clients open these in a window whose handle they keep; any other value takes it from them (client trap 51).
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
@@ -142,3 +159,20 @@ class Sharing:
 def absolute(address: str) -> str:
     """The address of a path of ours, and any other address as it is."""
     return links.web_url(address) if address.startswith("/") else address
+
+
+def path_of(url: str | None) -> str:
+    """The path of an address of this server, which may be read by another name of it; others as they are, none as ""."""
+    return (url or "").removeprefix(settings.BASE_URL)
+
+
+def sharing_of_site(path: str, *, title: str = "", description: str = "") -> Sharing:
+    """Describe a page that shows nobody in particular."""
+    return Sharing(
+        kind="website",
+        url=links.web_url(path),
+        title=title or settings.LOCAL_DOMAIN,
+        description=description or _("A social networking server, open to the fediverse."),
+        image=absolute(static("thumbnail.png")),
+        large_image=True,
+    )

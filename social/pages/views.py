@@ -8,14 +8,16 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
 from social.kernel.errors import KernelError
 from social.pages.errors import of_kernel
-from social.pages.frame import allow_scripts, frame, protect
+from social.pages.frame import allow_scripts, frame, protect, sharing_of_site
 
 View = Callable[..., HttpResponseBase]
+_compression: Final = GZipMiddleware(lambda request: HttpResponse())
 
 
 def page(view: View, *, in_popup: bool = False) -> View:
@@ -31,11 +33,22 @@ def page(view: View, *, in_popup: bool = False) -> View:
         except KernelError as error:
             response = of_kernel(request, error)
         if isinstance(response, TemplateResponse):
-            response.context_data = {**frame(request), **(response.context_data or {})}
-        protect(response, in_popup=in_popup)
+            around = {**frame(request), "sharing": sharing_of_site(_canonical(request)), "in_popup": in_popup}
+            response.context_data = {**around, **(response.context_data or {})}
+        # A language that is asked for is kept in a cookie.
+        protect(response, in_popup=in_popup, cookies=bool(request.COOKIES) or "lang" in request.GET)
+        if isinstance(response, TemplateResponse) and response.headers["Cache-Control"].startswith("public"):
+            # Nothing on the page is secret, or differs between its readers: its length reveals nothing (BREACH).
+            response.add_post_render_callback(lambda rendered: _compression.process_response(request, rendered))
         return response
 
     return wrapped
+
+
+def _canonical(request: HttpRequest) -> str:
+    query = request.GET.copy()
+    query.pop("lang", None)
+    return f"{request.path}?{query.urlencode()}" if query else request.path
 
 
 def with_script(view: View) -> View:

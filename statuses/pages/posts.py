@@ -6,21 +6,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import escape
 from django.views.decorators.http import require_safe
 
-from accounts.pages.person import path_of, shown_author, shown_person
+from accounts.pages.emojis import with_emojis
+from accounts.pages.person import shown_author, shown_person
 from accounts.queries.accounts import find_local
 from social.kernel import links
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.text.markup import plain
 from social.kernel.text.names import is_hashtag, unambiguous_domain, visible_text
-from social.pages.frame import Sharing, absolute, allow_framing, allow_scripts, show
+from social.pages.frame import (
+    Sharing,
+    absolute,
+    allow_caching,
+    allow_framing,
+    allow_scripts,
+    path_of,
+    sharing_of_site,
+    show,
+)
 from social.pages.text import shown_html
 from statuses.models import MediaType
 from statuses.policies.cards import card_url, host_of
@@ -28,6 +39,8 @@ from statuses.queries.listings import AccountStatusesFilter, load_account_status
 from statuses.queries.page import Page, fill, hydrate
 from statuses.queries.statuses import find_embeddable
 from statuses.serializers.presenting import entities_of
+
+_PICTURED: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
 
 
 def load_shown(ids: Iterable[int]) -> list[dict[str, Any]]:
@@ -51,25 +64,43 @@ def _shown(entity: dict[str, Any]) -> dict[str, Any]:
     """The entity with names and links that cannot be taken for others (security row 62), moments as such, and paths in place
     of addresses of this server: a page may be read by another name of it.
 
-    `quoted` is the post that it quotes, one level deep; with `quote` alone there is one that is not shown here.
+    A boost is the post that it boosts, with the boost's own `id` and who made it as `boosted_by`. `quoted` is the post that
+    it quotes, one level deep; with `quote` alone there is one that is not shown here. `pictures` and `other_files` are its
+    `files`.
     """
+    if entity["reblog"] is not None:
+        return _shown(entity["reblog"]) | {"id": entity["id"], "boosted_by": shown_author(entity["account"])}
     quoted = entity["quote"].get("quoted_status") if entity["quote"] is not None else None
+    warning, files = visible_text(entity["spoiler_text"]), [_file(file) for file in entity["media_attachments"]]
+    files = [file for file in files if file["url"]]
     return entity | {
         "author": shown_author(entity["account"]),
         "url": path_of(entity["url"]),
-        "content": shown_html(entity["content"]),
-        "warning": visible_text(entity["spoiler_text"]),
+        "content": with_emojis(shown_html(entity["content"]), entity["emojis"]),
+        "warning": warning,
+        "shown_warning": with_emojis(escape(warning), entity["emojis"]),
         "moment": datetime.fromisoformat(entity["created_at"]),
-        "files": [file for each in entity["media_attachments"] if (file := _file(each))["url"]],
+        "answers": _answered(entity),
+        "files": files,
+        "pictures": [file for file in files if file["type"] in _PICTURED],
+        "other_files": [file for file in files if file["type"] not in _PICTURED],
         "card": _card(entity["card"]) if entity["card"] is not None else None,
         "poll": _poll(entity["poll"]) if entity["poll"] is not None else None,
         "quoted": _shown(quoted) if quoted is not None else None,
     }
 
 
+def _answered(entity: dict[str, Any]) -> str:
+    """The address of whom a post answers, as far as the post says it; empty for one that answers nobody else."""
+    number = entity["in_reply_to_account_id"]
+    found = (f"@{mention['acct']}" for mention in entity["mentions"] if mention["id"] == number)
+    return next(found, "") if number != entity["account"]["id"] else ""
+
+
 def _file(file: dict[str, Any]) -> dict[str, Any]:
     meta = file["meta"] or {}
     size = meta.get("small") or meta.get("original") or {}
+    focus = meta.get("focus") or {}
     # What this server cannot show is a link to where it is.
     url = file["remote_url"] if file["type"] == MediaType.UNKNOWN and file["url"] else file["url"]
     return file | {
@@ -78,7 +109,13 @@ def _file(file: dict[str, Any]) -> dict[str, Any]:
         "description": file["description"] or "",
         "width": size.get("width") or 0,
         "height": size.get("height") or 0,
+        "focus": f"x{_tenths(focus.get('x'))} y{_tenths(-(focus.get('y') or 0.0))}",
     }
+
+
+def _tenths(place: float | None) -> int:
+    """A coordinate of a focal point, from -1 to 1, as tenths of the whole: styles stand in the style sheet alone."""
+    return round(5 * (1 + max(-1.0, min(place or 0.0, 1.0))))
 
 
 def _card(card: dict[str, Any]) -> dict[str, Any]:
@@ -101,6 +138,7 @@ def _poll(poll: dict[str, Any]) -> dict[str, Any]:
         "options": [
             {
                 "title": visible_text(option["title"]),
+                "shown_title": with_emojis(escape(visible_text(option["title"])), poll["emojis"]),
                 "share": None if option["votes_count"] is None else round(100 * option["votes_count"] / whole),
             }
             for option in poll["options"]
@@ -140,8 +178,9 @@ def tagged(request: HttpRequest, username: str, name: str) -> HttpResponse:
     if account.suspended or not is_hashtag(name):
         raise NotFound
     posts = newest_shown(account.id, AccountStatusesFilter(tagged=name), limit=TAGGED_POSTS_LIMIT)
-    context = {"name": name, "person": shown_person(account), "posts": posts}
-    return show(request, "statuses/tagged.html", context)
+    context: dict[str, Any] = {"name": name, "person": shown_person(account), "posts": posts}
+    context["sharing"] = sharing_of_site(request.path, title=f"#{name} – {context['person'].address}")
+    return allow_caching(show(request, "statuses/tagged.html", context))
 
 
 @require_safe
@@ -151,5 +190,5 @@ def embed(request: HttpRequest, username: str, id: str) -> HttpResponse:
     Its script only tells the page around it how high it is. Raises NotFound.
     """
     for post in load_shown([find_embeddable(username, id).id]):
-        return allow_framing(allow_scripts(show(request, "statuses/embed.html", {"post": post})))
+        return allow_caching(allow_framing(allow_scripts(show(request, "statuses/embed.html", {"post": post}))))
     raise NotFound

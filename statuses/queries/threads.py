@@ -41,7 +41,7 @@ SELECT {_GAP_ABOVE}, id, (deleted_at IS NOT NULL)::int, NULL FROM statuses_statu
  WHERE id = ANY((SELECT path FROM here)::bigint[]) AND {_GAP}
 UNION ALL
 (SELECT {_DESCENDANT}, id, in_reply_to_id, NULL FROM below
-  WHERE NOT thread_path && ARRAY(SELECT id FROM below WHERE is_gap) ORDER BY id LIMIT %(limit)s)
+  WHERE NOT thread_path && ARRAY(SELECT id FROM below WHERE is_gap) AND id > %(after)s ORDER BY id LIMIT %(limit)s)
 """  # noqa: S608 (constants)
 
 
@@ -49,30 +49,33 @@ UNION ALL
 class Context:
     """The rows of a thread around a post: `ancestors` root first, `descendants` in the order of the tree.
 
-    Together they are the rows of `page`, ancestors first, ready to be shown.
+    Together they are the rows of `page`, ancestors first, ready to be shown. `more_after` is the newest descendant looked at,
+    when there may be more after it.
     """
 
     page: Page
     ancestors: list[Post]
     descendants: list[Post]
+    more_after: int | None
 
 
-def load_context(post: Post, viewer_id: int | None) -> Context:
+def load_context(post: Post, viewer_id: int | None, *, after: int | None = None) -> Context:
     """The thread around a post for a viewer, in at most seven queries.
 
     What the viewer may not read is left out, also posts of authors they block or mute, and of limited authors they do
     not follow; answers to those stay. Answers to a deleted post have left the thread, with everything below them.
     Children come in the order of their ids, an author's answers to themselves first. The oldest descendants win where
-    there are more than may be shown.
+    there are more than may be shown; of those with a greater id than `after`, where that is given.
     """
     reach = ANONYMOUS_REACH if viewer_id is None else USER_REACH
-    above, parents = _load_thread(post.id, reach)
+    above, parents = _load_thread(post.id, reach, after or 0)
     page = select([*above[-reach.ancestors :], *parents], viewer_id, THREAD.shows)
     ancestors = [post for post in page.rows if post.id not in parents]
     below = [post for post in page.rows if post.id in parents]
     descendants = in_tree_order(below, parents, root_id=post.id, root_author_id=post.account_id)
     page.rows = ancestors + descendants
-    return Context(page=fill(page), ancestors=ancestors, descendants=descendants)
+    more_after = max(parents) if len(parents) == reach.descendants else None
+    return Context(page=fill(page), ancestors=ancestors, descendants=descendants, more_after=more_after)
 
 
 _SELF_REPLIES: Final = """
@@ -129,7 +132,7 @@ def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
     return {(status_id, reader_id) for status_id, reader_id in rows_of(_SOLICITED, values)}
 
 
-def _load_thread(status_id: int, reach: Reach) -> tuple[list[int], dict[int, int]]:
+def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], dict[int, int]]:
     """The ids above a post, root first, down from the nearest post that answers nothing any more; and those below, oldest
     first, each with that of its parent.
     """
@@ -137,7 +140,7 @@ def _load_thread(status_id: int, reach: Reach) -> tuple[list[int], dict[int, int
     gaps: dict[int, int] = {}
     parents: dict[int, int] = {}
     for kind, number, other, found in rows_of(
-        _THREAD, {"id": status_id, "depth": reach.depth, "limit": reach.descendants}
+        _THREAD, {"id": status_id, "depth": reach.depth, "limit": reach.descendants, "after": after}
     ):
         if kind == _PATH:
             path = found

@@ -64,7 +64,7 @@ def test_every_page_is_complete_and_has_security_headers(
     assert "social.localhost" in text
     scripts = re.findall(r"<script.*?</script>", text, re.DOTALL)
     assert scripts == (['<script src="/static/passkeys.js" defer></script>'] if path in SCRIPTED else [])
-    assert not re.search(r"\son\w+=|\sstyle=|javascript:|<iframe|<link[^>]+https?:", text)
+    assert not re.search(r"\son\w+=|\sstyle=|javascript:|<iframe|<link(?! rel=.canonical)[^>]+https?:", text)
     for field in re.findall(r'<(?:input|textarea)[^>]*?id="([^"]+)"', text):
         assert f'for="{field}"' in text, f"{field} has no label"
     policy = page["Content-Security-Policy"]

@@ -1,0 +1,120 @@
+"""Pages on which somebody with an account elsewhere says where, to follow a person or act on a post from there.
+
+Their server names the page that they go on to (WebFinger, the relation `SUBSCRIBE`). It is shown as a link with its host:
+nobody is sent anywhere (security row 30).
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from accounts.pages.forms import PLAIN
+from accounts.pages.person import Person, shown_person
+from accounts.queries.accounts import split_address
+from federation.documents.reading import Rejected
+from federation.remote.requests import may_look_up
+from federation.remote.webfinger import find_interaction_page
+from federation.views.reading import find_local_account
+from social.api import admission, limits
+from social.api.addresses import client_ip, rate_key
+from social.kernel.errors import KernelError, require_found
+from social.kernel.http.addresses import parse_url
+from social.kernel.text.names import clean_input, unambiguous_domain
+from social.pages.frame import show, with_query
+from social.pages.views import page
+from statuses.pages.posts import load_shown
+from statuses.queries.statuses import find_embeddable
+
+logger = logging.getLogger("social.federation")
+_LONGEST_ADDRESS = 320
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """Person or post that somebody wants to act on: its id, its author, and the post if it is one."""
+
+    uri: str
+    person: Person
+    post: dict[str, Any] | None = None
+
+
+class ServerForm(forms.Form):
+    """The address of somebody who has an account elsewhere, or the name of their server."""
+
+    address = forms.CharField(
+        label=gettext_lazy("Your server, or your address on it"),
+        help_text=gettext_lazy("For example: example.org or you@example.org"),
+        max_length=_LONGEST_ADDRESS,
+        widget=forms.TextInput({"autocomplete": "off", "inputmode": "url", **PLAIN}),
+    )
+
+
+@page
+@require_http_methods(["GET", "HEAD", "POST"])
+def follow(request: HttpRequest, username: str) -> HttpResponse:
+    """`/@:username/follow`. Raises NotFound, Gone or Forbidden for who cannot be followed."""
+    account = find_local_account(username)
+    return _ask(request, _Aim(account.uri, shown_person(account)))
+
+
+@page
+@require_http_methods(["GET", "HEAD", "POST"])
+def interact(request: HttpRequest, username: str, id: str) -> HttpResponse:
+    """`/@:username/:id/interact`, for posts that anybody may read. Raises NotFound."""
+    post = find_embeddable(username, id)
+    shown = require_found(next(iter(load_shown([post.id])), None))
+    return _ask(request, _Aim(post.object_uri, shown["author"], shown))
+
+
+def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
+    here = with_query(reverse("interact"), uri=aim.uri)
+    form = ServerForm(request.POST or None)
+    page_url = ""
+    if form.is_valid():
+        limits.refuse_exceeded(
+            [count for count in [admission.count(limits.REMOTE_PAGES, address=rate_key(client_ip(request)))] if count]
+        )
+        pair = _typed(form.cleaned_data["address"])
+        if pair is not None and pair[1] is None:
+            return HttpResponseRedirect(here)
+        page_url = _find(pair[0], pair[1], aim.uri) if pair is not None and pair[1] is not None else ""
+        if not page_url:
+            form.add_error(
+                "address", _("There is no server at this address that says where to go on. Is it spelt right?")
+            )
+    context = {
+        "form": form,
+        "here": here,
+        "person": aim.person,
+        "post": aim.post,
+        "page_url": page_url,
+        "host": unambiguous_domain(parse_url(page_url).netloc) if page_url else "",
+    }
+    return show(request, "federation/from_anywhere.html", context, status=422 if form.errors else 200)
+
+
+def _typed(text: str) -> tuple[str, str | None] | None:
+    """The username and domain of what somebody typed: an address, a domain (its server's own actor), or a page of it."""
+    address = clean_input(text).strip().removeprefix("https://").removeprefix("http://").partition("/")[0]
+    if "@" not in address.removeprefix("@"):
+        address = address.removeprefix("@")
+        address = f"{address}@{address}"
+    return split_address(address) if address.rpartition("@")[2] else None
+
+
+def _find(username: str, domain: str, uri: str) -> str:
+    """The page of their server; empty when it cannot be asked, or names none."""
+    try:
+        return find_interaction_page(username, domain, uri) if may_look_up(domain) else ""
+    except (Rejected, KernelError) as error:
+        logger.info("No page to go on at %s: %s", domain, error)
+        return ""

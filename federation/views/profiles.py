@@ -1,0 +1,213 @@
+"""Pages of a person: posts, replies, files, followers and who is followed; and the feed of the posts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.html import escape
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models import Account
+from accounts.pages.emojis import with_emojis
+from accounts.pages.person import load_entities, shown_author, shown_person
+from accounts.queries.networks import list_followers, list_following
+from federation.views.negotiation import Wanted, not_acceptable, wanted
+from federation.views.reading import find_local_account
+from social.kernel import links
+from social.kernel.errors import NotFound
+from social.kernel.ids import parse_id
+from social.kernel.text.markup import plain
+from social.kernel.text.names import visible_text
+from social.pages.frame import Sharing, absolute, allow_caching, path_of, show
+from social.pages.text import shown_html
+from social.pages.views import page
+from statuses.pages.feed import show_feed
+from statuses.pages.posts import newest_shown
+from statuses.queries.listings import AccountStatusesFilter
+
+POSTS_PER_PAGE: Final = 20
+PEOPLE_PER_PAGE: Final = 40
+FILES_PER_PAGE: Final = 40
+
+#: No boosts, and no answers to others: what a feed has.
+_FEED: Final = AccountStatusesFilter(exclude_replies=True, exclude_reblogs=True)
+_PINNED: Final = AccountStatusesFilter(pinned=True)
+#: By the last part of a page's path.
+_TABS: Final = {
+    "": AccountStatusesFilter(exclude_replies=True),
+    "with_replies": AccountStatusesFilter(exclude_reblogs=True),
+}
+_NETWORKS: Final = {
+    "followers": (list_followers, "account_id", gettext_lazy("Followers")),
+    "following": (list_following, "target_id", gettext_lazy("Following")),
+}
+
+
+def tab(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
+    """`/@:username/with_replies`, `/media`, `/followers` and `/following`, which have no documents."""
+    if wanted(request) is not Wanted.PAGE:
+        return not_acceptable()
+    shown = _network if name in _NETWORKS else _files if name == "media" else _posts
+    return shown(request, username, name)
+
+
+@page
+def profile_page(request: HttpRequest, username: str) -> HttpResponseBase:
+    """The page of `/@:username`, with what is pinned before everything else."""
+    account = find_local_account(username)
+    context = _posts_of(request, account, "")
+    if not context["newest"]:
+        pinned = newest_shown(account.id, _PINNED, limit=POSTS_PER_PAGE)
+        above = {post["id"] for post in pinned}
+        others = [post for post in context["posts"] if post["id"] not in above]
+        context["posts"] = [*(post | {"pinned_here": True} for post in pinned), *others]
+    return _show(request, account, "federation/profile.html", context)
+
+
+@page
+def _posts(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
+    account = find_local_account(username)
+    return _show(request, account, "federation/profile.html", _posts_of(request, account, name))
+
+
+def _posts_of(request: HttpRequest, account: Account, name: str) -> dict[str, Any]:
+    before = parse_id(request.GET.get("max_id", ""))
+    posts = newest_shown(account.id, _TABS[name], max_id=before, limit=POSTS_PER_PAGE + 1)
+    return {
+        "posts": posts[:POSTS_PER_PAGE],
+        "older": f"?max_id={posts[POSTS_PER_PAGE - 1]['id']}" if len(posts) > POSTS_PER_PAGE else "",
+        "newest": request.path if before is not None else "",
+    }
+
+
+@page
+def _files(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
+    account = find_local_account(username)
+    if not account.show_media:
+        raise NotFound
+    before = parse_id(request.GET.get("max_id", ""))
+    chosen = AccountStatusesFilter(
+        only_media=True, exclude_reblogs=True, exclude_replies=not account.show_media_replies
+    )
+    posts = newest_shown(account.id, chosen, max_id=before, limit=FILES_PER_PAGE + 1)
+    context = {
+        "with_pictures": [post for post in posts[:FILES_PER_PAGE] if post["pictures"]],
+        "posts": [post for post in posts[:FILES_PER_PAGE] if not post["pictures"]],
+        "older": f"?max_id={posts[FILES_PER_PAGE - 1]['id']}" if len(posts) > FILES_PER_PAGE else "",
+        "newest": request.path if before is not None else "",
+    }
+    return _show(request, account, "federation/profile.html", context)
+
+
+@page
+def _network(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
+    """Raises NotFound for who hides it."""
+    account = find_local_account(username)
+    if account.hide_collections:
+        raise NotFound
+    list_rows, person, title = _NETWORKS[name]
+    before = parse_id(request.GET.get("max_id", ""))
+    rows = list_rows(account, None).order_by("-id")
+    rows = rows if before is None else rows.filter(id__lt=before)
+    found = list(rows.values_list("id", person)[: PEOPLE_PER_PAGE + 1])
+    people = load_entities(person_id for _row, person_id in found[:PEOPLE_PER_PAGE])
+    context = {
+        "title": title,
+        "people": [shown_author(entity) for entity in people],
+        "older": f"?max_id={found[PEOPLE_PER_PAGE - 1][0]}" if len(found) > PEOPLE_PER_PAGE else "",
+        "newest": request.path if before is not None else "",
+    }
+    return _show(request, account, "federation/people.html", context)
+
+
+def _show(request: HttpRequest, account: Account, template: str, context: dict[str, Any]) -> HttpResponse:
+    entity = next(iter(load_entities([account.id])), None)
+    if entity is None:
+        raise NotFound
+    around = {
+        "account": entity,
+        "indexed": may_be_indexed(entity),
+        "person": shown_author(entity),
+        "sharing": sharing_of_person(account),
+        "header": path_of(entity["header_static"]) if account.header else "",
+        "kind": _("Group") if entity["group"] else _("Bot") if entity["bot"] else "",
+        "moved_to": shown_author(entity["moved"]) if entity.get("moved") else None,
+        # Fields and biography were written by our own formatter when they were saved.
+        "note": with_emojis(shown_html(entity["note"]), entity["emojis"]),
+        "fields": [
+            {
+                "name": with_emojis(escape(visible_text(item["name"])), entity["emojis"]),
+                "html": with_emojis(shown_html(item["value"]), entity["emojis"]),
+                "verified": item["verified_at"] is not None,
+            }
+            for item in entity["fields"]
+        ],
+        "joined_at": account.created_at,
+        "networks": not account.hide_collections,
+        "tabs": _tabs(request, account),
+        "feed": reverse("profile_feed", kwargs={"username": account.username}),
+        "follow_url": reverse("follow_from_anywhere", kwargs={"username": account.username}),
+        "paths": {name: _path(account, name) for name in _NETWORKS},
+        "app": open_in_app(f"/@{account.username}"),
+    }
+    return allow_caching(show(request, template, around | context))
+
+
+def _path(account: Account, name: str) -> str:
+    return reverse("profile_tab", kwargs={"username": account.username, "name": name})
+
+
+def _tabs(request: HttpRequest, account: Account) -> list[dict[str, Any]]:
+    profile = reverse("profile", kwargs={"username": account.username})
+    tabs = [(_("Posts"), profile), (_("Posts and replies"), _path(account, "with_replies"))]
+    if account.show_media:
+        tabs.append((_("Media"), _path(account, "media")))
+    here = request.path.rstrip("/").lower()
+    return [{"title": title, "url": url, "current": here == url.lower()} for title, url in tabs]
+
+
+def open_in_app(path: str) -> dict[str, str]:
+    """Addresses that lead from a page of ours to the same in an app (FEP-07d7)."""
+    address = links.web_url(path)
+    return {"url": address, "scheme_url": f"web+ap://{address.partition('://')[2]}"}
+
+
+def may_be_indexed(entity: Mapping[str, Any]) -> bool:
+    """Tell whether search engines may keep the pages of a local account; for its profile and its posts alike."""
+    wanted = entity["indexable"] and entity["discoverable"] is not False
+    return bool(wanted and not entity.get("noindex") and not entity.get("limited"))
+
+
+def sharing_of_person(account: Account) -> Sharing:
+    """Describe a profile to those that show a preview of it."""
+    who = shown_person(account)
+    biography = " ".join(visible_text(plain(account.note_html)).split())
+    return Sharing(
+        kind="profile",
+        url=links.profile_url(account.username),
+        title=f"{who.name} ({who.address})",
+        description=biography or _("Posts by %(address)s") % {"address": who.address},
+        image=absolute(who.avatar),
+        image_description=account.avatar_description,
+        username=f"{account.username}@{settings.LOCAL_DOMAIN}",
+    )
+
+
+@page
+def feed(request: HttpRequest, username: str) -> HttpResponseBase:
+    """`/@:username.rss`: the first page of somebody's posts as a feed (contract, federation section 1)."""
+    account = find_local_account(username)
+    sharing = sharing_of_person(account)
+    return show_feed(
+        title=sharing.title,
+        url=sharing.url,
+        description=sharing.description,
+        posts=newest_shown(account.id, _FEED, limit=POSTS_PER_PAGE),
+        image=sharing.image,
+    )
