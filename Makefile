@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check 
 ARGS ?=
 CONFORMANCE ?= ../shared/conformance
 
-.PHONY: run help test dev shell verify lint bench bench-media conformance lock messages documents
+.PHONY: run help test dev shell verify interop lint bench bench-media conformance lock messages documents
 
 run: $(RUNTIME) ## Start everything at http://localhost:8000 (the first time it is installed and set up)
 	@exec $(BIN)/python manage.py run $(ARGS)
@@ -22,7 +22,7 @@ help: ## List what make can do
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-14s %s\n' "$$name" "$$text"; done
 
 # A run starts a hundred processes: each would compile the whole program again.
-test verify: export PYTHONDONTWRITEBYTECODE =
+test verify interop: export PYTHONDONTWRITEBYTECODE =
 test: $(DEV) ## Run the test suite on servers of its own; one test: make test ARGS="tests/api -k language -n 0"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
@@ -36,6 +36,9 @@ shell: $(DEV) ## A Python shell with every model imported
 
 verify: $(DEV) ## Run the slow promises: kills, deep properties (half an hour)
 	@$(BIN)/python -m pytest -m verify -n 2 --dist loadfile --timeout 900 $(ARGS)
+
+interop: $(DEV) ## Run a server made of Fedify's libraries beside ours; npm brings them, without it this is skipped
+	@$(BIN)/python -m pytest -m interop -n 0 -rs tests/interop $(ARGS)
 
 lint: $(DEV) ## Check style, types, layers and migrations
 	$(BIN)/ruff check .

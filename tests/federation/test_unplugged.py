@@ -43,7 +43,7 @@ def suites() -> list[str]:
     The kernel may not import it (import contracts), and the architecture's tests read files.
     """
     folders = {path.parent.relative_to(ROOT).parts[1] for path in (ROOT / "tests").rglob("test_*.py")}
-    return [f"tests/{name}" for name in sorted(folders - {"federation", "kernel", "architecture"})]
+    return [f"tests/{name}" for name in sorted(folders - {"federation", "interop", "kernel", "architecture"})]
 
 
 @pytest.mark.verify
