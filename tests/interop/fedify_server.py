@@ -68,16 +68,16 @@ def find_node(folder: Path) -> str:
 
 
 class Fedify:
-    """One running server. Use as a context manager; `first_knock` is the kind of signatures that it tries first."""
+    """One running server. Use as a context manager; `first_tried` is the kind of signatures that it tries first."""
 
-    def __init__(self, first_knock: str) -> None:
-        self.port, self.first_knock = free_port(), first_knock
+    def __init__(self, first_tried: str) -> None:
+        self.port, self.first_tried = free_port(), first_tried
         self.url = f"http://localhost:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Fedify:
         folder = install()
-        command = [find_node(folder), "server.mjs", str(self.port), self.first_knock]
+        command = [find_node(folder), "server.mjs", str(self.port), self.first_tried]
         self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL)
         try:
             wait(self._answers, 60)

@@ -1,6 +1,6 @@
 // A small server made of Fedify's libraries, with people of any name, which tests steer at /do and ask at /seen.
 //
-// node server.mjs PORT FIRST_KNOCK: the signatures that are tried first, "rfc9421" or "draft-cavage-http-signatures-12".
+// node server.mjs PORT SIGNATURES: the signatures that are tried first, "rfc9421" or "draft-cavage-http-signatures-12".
 import { createFederation, generateCryptoKeyPair, InProcessMessageQueue, MemoryKvStore } from "@fedify/fedify";
 import * as vocab from "@fedify/vocab";
 import { Temporal } from "@js-temporal/polyfill";
