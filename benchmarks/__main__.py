@@ -8,9 +8,11 @@ whose figures we compare ours with: reads before writes, each after a warm-up, t
 from __future__ import annotations
 
 import argparse
+import ast
 import statistics
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.probes import fan_out, stream
 from benchmarks.processes import Tree
@@ -46,9 +48,25 @@ def show(found: dict[tuple[str, int], list[Figures]]) -> None:
         print(f"{name:4} {WORKLOADS[name][0]:32} {at_once:>7} {shown}   {spread}", flush=True)
 
 
+def others() -> str:
+    """The other measurements of this package, and what each measures."""
+    lines = []
+    for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
+        text = path.read_text()
+        if "ArgumentParser" in text:
+            first, _newline, _rest = (ast.get_docstring(ast.parse(text)) or "").partition("\n")
+            lines.append(f"  python -m benchmarks.{path.stem:14} {first}")
+    return "\n".join(["other measurements, each with a --help of its own:", *lines])
+
+
 def main() -> None:
     """Seed, measure, print a table."""
-    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="benchmarks",
+        description=__doc__,
+        epilog=others(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--workloads", default=",".join(WORKLOADS), help="comma separated names")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one run")
     parser.add_argument("--rounds", type=int, default=3)

@@ -13,69 +13,20 @@ the server together, for one message, with those of making the notifications. `-
 from __future__ import annotations
 
 import argparse
-import asyncio
 import statistics
 import sys
-import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 from benchmarks.client import Client
 from benchmarks.fan_out import follow, wait_until_idle
 from benchmarks.measuring import attach, insert, make_people, make_tokens
 from benchmarks.processes import Tree
+from benchmarks.receiving import Receiver
 from tests.support.instance import Instance
 
 FIRST_ID: Final = 1_000_000
-_ANSWER: Final = b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
-
-
-class PushService:
-    """A push service that notes when something came to which path, and how often."""
-
-    def __init__(self, latency: float) -> None:
-        self.came: list[tuple[float, str]] = []
-        self.port = 0
-        self._latency = latency
-        self._ready = threading.Event()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-                _name, _colon, rest = head.partition("content-length:")
-                await reader.readexactly(int(rest.partition("\r\n")[0]))
-                self.came.append((time.perf_counter(), head.split(" ", 2)[1]))
-                if self._latency:
-                    await asyncio.sleep(self._latency)
-                writer.write(_ANSWER)
-        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
-            writer.close()
-
-    async def _run(self) -> None:
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-        self._ready.set()
-        async with server:
-            try:
-                await server.serve_forever()
-            except asyncio.CancelledError:
-                return
-
-    @contextmanager
-    def running(self) -> Iterator[PushService]:
-        """It answers as long as the block lasts."""
-        thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
-        thread.start()
-        assert self._ready.wait(5)
-        yield self
-        assert self._task is not None
-        self._loop.call_soon_threadsafe(self._task.cancel)
-        thread.join(5)
 
 
 def subscribe(first_id: int, count: int, port: int, *, standard: bool) -> None:
@@ -111,7 +62,7 @@ def main() -> int:
     options = parser.parse_args()
     wanted = options.subscriptions
     with (
-        PushService(options.latency / 1000).running() as service,
+        Receiver(b"201 Created", latency=options.latency / 1000).running() as service,
         Instance(WEB_WORKERS="1", FEDERATION_LOOPBACK="yes") as server,
     ):
         assert server.process is not None

@@ -58,7 +58,8 @@ def handle_create(incoming: Incoming) -> None:
         if is_received(note.uri):
             return
         status = keep_note(note, incoming.actor, recipient=incoming.recipient)
-        if status is not None and incoming.object:
+        # Nobody can have boosted or quoted it yet: what it answers is all that makes it somebody's concern.
+        if status is not None and incoming.object and status.in_reply_to_id is not None:
             forward(incoming, status)
 
 

@@ -25,6 +25,7 @@ from social.kernel import clock
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.events import publish
 from social.kernel.lengths import is_refused_value
+from social.kernel.plans import Plan, Slot
 
 logger = logging.getLogger("social.federation")
 
@@ -33,6 +34,11 @@ ACTIVITIES_IN_ONE: Final = 20
 _OUTCOME_LENGTH: Final = 500
 _COLLECTIONS: Final = {"Collection": "items", "OrderedCollection": "orderedItems"}
 
+_WAITING: Final = Plan(
+    lambda: InboundActivity.objects.select_related("actor", "recipient").filter(
+        id=Slot("id", InboundActivity._meta.pk), processed_at=None
+    )
+)
 Handler = Callable[[Incoming], object]
 
 
@@ -82,9 +88,7 @@ def act_upon(activity_id: int) -> None:
     ATTEMPTS times with growing pauses, without holding up what else its actor has sent. Raises only database errors
     that make noting anything impossible, and Awaited for a document that was not gathered yet.
     """
-    activity = (
-        InboundActivity.objects.select_related("actor", "recipient").filter(id=activity_id, processed_at=None).first()
-    )
+    activity = _WAITING.first(id=activity_id)
     if activity is None:
         return
     recipient = activity.recipient

@@ -8,12 +8,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from django.db import connection
-
 from federation.documents.reading import origin_of
-from federation.models import InboundActivity, Tombstone
+from federation.models import Tombstone
 from social.kernel import clock
 from social.kernel.errors import RateLimited
+from social.kernel.statements import Value, rows_of
 
 #: Activities that wait to be acted upon, and their bytes: of one actor, and of all actors of one server.
 WAITING_OF_ACTOR: Final = 500
@@ -25,9 +24,11 @@ DAILY_OF_ACTOR: Final = 20_000
 #: Deletions and undoings by one actor of what never came, and how long each is remembered.
 UNKNOWN_OF_ACTOR: Final = 1_000
 
-_WAITING: Final = """
+_COUNTS: Final = """
 SELECT count(*), COALESCE(sum(size), 0), count(*) FILTER (WHERE actor_id = %(actor)s),
-       COALESCE(sum(size) FILTER (WHERE actor_id = %(actor)s), 0)
+       COALESCE(sum(size) FILTER (WHERE actor_id = %(actor)s), 0),
+       (SELECT received_at FROM federation_inboundactivity WHERE actor_id = %(actor)s
+        ORDER BY id DESC OFFSET %(daily)s - 1 LIMIT 1)
 FROM (SELECT size, actor_id FROM federation_inboundactivity WHERE host = %(host)s AND processed_at IS NULL LIMIT %(limit)s) w
 """
 
@@ -37,26 +38,17 @@ def check_room(actor_id: int, host: str, size: int) -> None:
 
     It is answered 429, upon which servers send it again later.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_WAITING, {"host": host, "actor": actor_id, "limit": WAITING_OF_HOST})
-        of_host, bytes_of_host, of_actor, bytes_of_actor = cursor.fetchone()
+    values: dict[str, Value] = {"host": host, "actor": actor_id, "limit": WAITING_OF_HOST, "daily": DAILY_OF_ACTOR}
+    ((of_host, bytes_of_host, of_actor, bytes_of_actor, since),) = rows_of(_COUNTS, values)
     if (
         of_host >= WAITING_OF_HOST
         or bytes_of_host + size > BYTES_OF_HOST
         or of_actor >= WAITING_OF_ACTOR
         or bytes_of_actor + size > BYTES_OF_ACTOR
-        or _received_today(actor_id)
+        # Since when it has sent as many as it may within a day; None as long as it has not.
+        or (since is not None and clock.now() - since < timedelta(days=1))
     ):
         raise RateLimited
-
-
-def _received_today(actor_id: int) -> bool:
-    """Tell whether the actor has sent as many within a day as it may."""
-    newest_first = (
-        InboundActivity.objects.filter(actor_id=actor_id).order_by("-id").values_list("received_at", flat=True)
-    )
-    earlier = newest_first[DAILY_OF_ACTOR - 1 : DAILY_OF_ACTOR].first()
-    return earlier is not None and clock.now() - earlier < timedelta(days=1)
 
 
 def remember_gone(uri: str, actor_uri: str, lifetime: timedelta) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import DateTimeField, Q, TextField
 
 from accounts.models import Account, Follow
 from federation.documents.context import PUBLIC_NAMES, visibility_of
@@ -21,7 +21,9 @@ from federation.remote.requests import ANCESTORS, request_posts, request_quote
 from moderation.queries.blocks import rule_for
 from social.kernel import clock
 from social.kernel.locks import lock
+from social.kernel.plans import IDS, Plan, Slot
 from statuses.models import Quote, QuoteState, Status
+from statuses.policies.cards import find_link
 from statuses.policies.quotes import NO_GROUP, Group, encode_policy
 from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_readers
 from statuses.queries.statuses import list_statuses
@@ -31,6 +33,16 @@ from statuses.services.storing import Composed, NewQuote
 
 QUIET_AFTER: Final = timedelta(hours=6)
 """A post that was fetched and is older is stored without telling anybody (contract, federation section 7 "Create")."""
+_TOMBSTONES: Final = Plan(
+    lambda: Tombstone.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=Slot("now", DateTimeField())),
+        uri=Slot("uri", TextField()),
+        actor_uri=Slot("actor_uri", TextField()),
+    ).values_list("id", flat=True)
+)
+_FOLLOWS: Final = Plan(
+    lambda: Follow.objects.filter(target_id__one_of=IDS, account__domain=None).values_list("id", flat=True)[:1]
+)
 
 
 def refuse_tombstone(uri: str, actor: Account) -> None:
@@ -38,8 +50,7 @@ def refuse_tombstone(uri: str, actor: Account) -> None:
 
     The caller holds `lock("object:<uri>")`.
     """
-    alive = Q(expires_at=None) | Q(expires_at__gt=clock.now())
-    if Tombstone.objects.filter(alive, uri=uri, actor_uri=actor.uri).exists():
+    if _TOMBSTONES.run(uri=uri, actor_uri=actor.uri, now=clock.now()):
         raise Rejected("it was deleted")
 
 
@@ -102,7 +113,8 @@ def keep_note(
             if _answers_unknown(note):
                 request_posts([str(note.in_reply_to)], remaining=ancestors - 1)
             request_posts(note.replies, remaining=0)
-            look_at_quote(status, remaining=ancestors - 1)
+            if new.quote is not None:
+                look_at_quote(status, remaining=ancestors - 1)
     if status is not None:
         return status
     known = find_post_by_uri(note.uri)
@@ -179,7 +191,7 @@ def compose_received(
         tags=note.tags,
         files=note.files if shows_pictures else (),
         emojis=note.emojis if shows_pictures else (),
-        has_link="<a " in note.content and note.quoted is None,
+        has_link=note.quoted is None and find_link(note.content) is not None,
         poll=note.poll,
         quote_policy=_quote_policy(note, author),
         quote=_new_quote(note, author),
@@ -272,4 +284,4 @@ def may_be_related(author: Account, recipient: Account | None, addressed: Iterab
 
 
 def _is_followed(account_ids: Sequence[int]) -> bool:
-    return Follow.objects.filter(target_id__one_of=account_ids, account__domain=None).exists()
+    return bool(_FOLLOWS.run(ids=list(account_ids)))

@@ -7,15 +7,19 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
-from django.db.models import QuerySet
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import QuerySet, TextField
 
 from accounts.models import Account
 from social.kernel import links
 from social.kernel.ids import parse_id
+from social.kernel.plans import Plan, Slot
 from statuses.models import Status
 
 _LOCAL_POST: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/(?:statuses/)?([0-9]{1,19})(?:/activity)?/?\Z")
 _LOCAL_ACTOR: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
+_ACCOUNTS: Final = Plan(lambda: Account.objects.filter(uri__one_of=Slot("uris", ArrayField(TextField()))))
+_POST_IDS: Final = Plan(lambda: Status.objects.filter(uri=Slot("uri", TextField())).values_list("id", flat=True))
 
 
 def is_own(uri: str) -> bool:
@@ -44,7 +48,7 @@ def find_post_by_uri(uri: str) -> Status | None:
 
 def is_received(uri: str) -> bool:
     """Tell whether a post of another server is here already, also as a deleted one."""
-    return Status.objects.filter(uri=uri).exists()
+    return bool(_POST_IDS.run(uri=uri))
 
 
 def own_username(uri: str) -> str | None:
@@ -62,4 +66,4 @@ def find_account_by_uri(uri: str) -> Account | None:
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
     """The known accounts with these ids, in one query."""
-    return {account.uri: account for account in Account.objects.filter(uri__one_of=uris)}
+    return {account.uri: account for account in _ACCOUNTS.run(uris=list(uris))}

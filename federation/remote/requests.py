@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, TextField
 from django.db.models.functions import Now
 
 from accounts.events import AccountFollowed
@@ -24,11 +24,15 @@ from social.kernel import clock
 from social.kernel.claims import idle
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
+from social.kernel.plans import Plan, Slot
 from social.kernel.runner import Host, enqueue
 
 ANCESTORS: Final = 20
 """Posts above a received one that are fetched for it."""
 CACHED: Final = timedelta(minutes=3, seconds=20)
+_LEFT_ALONE: Final = Plan(
+    lambda: Host.objects.filter(name=Slot("name", TextField()), retry_at__gt=Now()).values_list("id", flat=True)
+)
 
 
 def request_posts(uris: Iterable[str], *, remaining: int) -> None:
@@ -124,8 +128,9 @@ def record_contact(name: str) -> bool:
 
     In the caller's transaction. Announces DeliveriesDue (contract, federation section 11).
     """
-    if not Host.objects.filter(name=name, retry_at__gt=Now()).update(retry_at=Now()):
+    if not _LEFT_ALONE.run(name=name):
         return False
+    Host.objects.filter(name=name, retry_at__gt=Now()).update(retry_at=Now())
     Delivery.objects.filter(idle(), host=name, dead_at=None, due_at__gt=Now()).update(due_at=Now())
     publish(DeliveriesDue())
     return True

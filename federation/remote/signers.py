@@ -23,8 +23,12 @@ from social.kernel import clock
 from social.kernel.errors import Unavailable
 from social.kernel.http.client import Busy
 from social.kernel.http.limits import stranger_budget
+from social.kernel.plans import Plan, Slot
 
 DEADLINE: Final = 4.0
+_KEY: Final = Plan(
+    lambda: KeyPair.objects.select_related("account").filter(key_id=Slot("key_id", KeyPair._meta.get_field("key_id")))
+)
 Parsed = cavage.CavageSignature | rfc9421.MessageSignature
 
 
@@ -106,8 +110,8 @@ def _known_key(key_id: str) -> _Key | None:
     """The key with this id, as far as it is known here; of an `acct:` id, the first key of the account with that address."""
     if len(key_id) > MAX_URI:
         raise BadSignature("the key's id is no address")
-    keys = KeyPair.objects.select_related("account")
     address = _address_of(key_id)
+    keys = KeyPair.objects.select_related("account")
     if address is not None:
         username, domain = address
         return _key(keys.filter(account__username__iexact=username, account__domain=domain).first())
@@ -116,7 +120,7 @@ def _known_key(key_id: str) -> _Key | None:
     if origin_of(key_id) == origin_of(settings.BASE_URL):
         raise BadSignature("the key would be one of ours")
     further = keys.filter(further_keys__has_key=key_id).exclude(further_keys={})
-    return _key(keys.filter(key_id=key_id).first() or further.first(), key_id)
+    return _key(_KEY.first(key_id=key_id) or further.first(), key_id)
 
 
 def _key(pair: KeyPair | None, key_id: str | None = None) -> _Key | None:

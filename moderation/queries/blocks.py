@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import QuerySet, TextField
 from django.db.models.functions import Length
 
 from accounts.models import Account, CanonicalEmailBlock, EmailDomainBlock, IpBlock
@@ -14,6 +15,13 @@ from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.policies.domain_rules import names_of
 from social.kernel import links
 from social.kernel.errors import NotFound, require_found
+from social.kernel.plans import Plan, Slot
+
+_NAMES: Final = Slot("names", ArrayField(TextField()))
+_RULE: Final = Plan(
+    lambda: DomainRule.objects.filter(domain__one_of=_NAMES).alias(length=Length("domain")).order_by("-length")
+)
+_SEVERITIES: Final = Plan(lambda: DomainRule.objects.filter(domain__one_of=_NAMES).values_list("domain", "severity"))
 
 
 def find_rule(rule_id: int) -> DomainRule:
@@ -28,12 +36,7 @@ def find_allow(allow_id: int) -> DomainAllow:
 
 def rule_for(domain: str) -> DomainRule | None:
     """The rule that counts for a server: of all for it and the domains above it the one for the longest name."""
-    return (
-        DomainRule.objects.filter(domain__one_of=names_of(domain.lower()))
-        .alias(length=Length("domain"))
-        .order_by("-length")
-        .first()
-    )
+    return _RULE.first(names=names_of(domain.lower()))
 
 
 def is_closed_to(*domains: str) -> bool:
@@ -48,7 +51,7 @@ def is_closed_to(*domains: str) -> bool:
         allowed = set(DomainAllow.objects.filter(domain__one_of=wanted).values_list("domain", flat=True))
         if any(allowed.isdisjoint(longest_first) for longest_first in names.values()):
             return True
-    severities = dict(DomainRule.objects.filter(domain__one_of=wanted).values_list("domain", "severity"))
+    severities = dict(_SEVERITIES.run(names=list(wanted)))
     return any(
         next((severities[name] for name in longest_first if name in severities), None) == DomainSeverity.SUSPEND
         for longest_first in names.values()

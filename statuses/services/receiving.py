@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import Min, Q
+from django.db.models import Q, TextField
 
 from accounts.services.emojis import store_emojis
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from social.kernel.locks import lock
+from social.kernel.plans import Plan, Slot
 from statuses.events import StatusJoinedThread
 from statuses.models import MediaAttachment, Processing, Status, StatusStat
 from statuses.policies.visibility import OPEN_VISIBILITIES
@@ -19,6 +21,14 @@ from statuses.services.changing import bump
 from statuses.services.polls import refresh_poll
 from statuses.services.revising import store_revision
 from statuses.services.storing import Composed, RemoteFile, revise_quote, store_status
+
+_URI: Final = Slot("uri", TextField())
+_STATUS_IDS: Final = Plan(lambda: Status.objects.filter(uri=_URI).values_list("id", flat=True))
+_ORPHAN: Final = Plan(
+    lambda: (
+        Status.objects.filter(in_reply_to_uri=_URI, in_reply_to=None).order_by("id").values_list("id", flat=True)[:1]
+    )
+)
 
 
 def publish_remote_status(*, new: Composed) -> Status | None:
@@ -31,15 +41,15 @@ def publish_remote_status(*, new: Composed) -> Status | None:
         raise ValueError("a remote post has an id of its own")
     with transaction.atomic():
         lock(f"status:{new.uri}")
-        if Status.objects.filter(uri=new.uri).exists():
+        if _STATUS_IDS.run(uri=new.uri):
             return None
         store_emojis(new.author.domain or "", new.emojis)
         if new.files:
             media = MediaAttachment.objects.bulk_create((_media(new, file) for file in new.files), batch_size=BATCH)
             new = replace(new, media_ids=[item.id for item in media])
-        orphans = Status.objects.filter(in_reply_to_uri=new.uri, in_reply_to=None).aggregate(first=Min("id"))
-        status = store_status(replace(new, answered_by=orphans["first"]))
-        if orphans["first"] is not None:
+        orphan = _ORPHAN.first(uri=new.uri)
+        status = store_status(replace(new, answered_by=orphan))
+        if orphan is not None:
             _adopt_orphans(status)
         _store_counts(status.id, new)
     return status

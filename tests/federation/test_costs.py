@@ -13,6 +13,9 @@ from django.urls import URLPattern, get_resolver
 
 from accounts.models import Account, Collection, CollectionItem, CustomEmoji, FeaturedTag, Tag
 from accounts.services.following import FollowChange, follow_account
+from federation.inbound.processing import process
+from federation.models import InboundActivity
+from federation.remote.actors import fetch_actor
 from social.api.routing import EndpointPattern
 from social.kernel import redis
 from statuses.models import Pin, PreviewCard, Status, StatusCard
@@ -20,6 +23,7 @@ from statuses.policies.polls import PollDraft
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import (
     edit,
+    follow,
     make_favourite,
     make_media,
     make_reblog,
@@ -27,6 +31,7 @@ from tests.factories.statuses import (
     make_remote_status,
     make_status,
 )
+from tests.federation.remote_server import RemotePerson
 from tests.support.client import Api
 from timelines.queries import public
 
@@ -196,3 +201,21 @@ def test_every_public_address_is_among_them() -> None:
     ]
     assert len(public) > 30
     assert forgotten == []
+
+
+def test_a_signed_post_is_accepted_and_kept_in_few_statements(zoe: RemotePerson, alice: Account) -> None:
+    """As many for the hundredth as for the second: `benchmarks/federation.py` says what they cost."""
+    follow(alice, fetch_actor(zoe.uri))
+    spent: list[tuple[int, int]] = []
+    for number in range(1, 5):
+        note = zoe.note(
+            f'<p>{number} <a href="{zoe.home.uri("tags/tea")}" class="mention hashtag">#tea</a></p>', number
+        )
+        with CaptureQueriesContext(connection) as accepted:
+            assert zoe.send(zoe.activity("Create", note)).status_code == 202
+        with CaptureQueriesContext(connection) as kept:
+            process(InboundActivity.objects.latest("id").id)
+        assert Status.objects.filter(uri=note["id"]).exists()
+        spent.append((len(accepted), len(kept)))
+    assert spent[1] == spent[-1]
+    assert (spent[-1][0] <= 9, spent[-1][1] <= 26) == (True, True), spent[-1]
