@@ -262,13 +262,14 @@ class CollectionItemAdded(Event, key="collection:{collection_id}"):
 
 
 class CollectionItemRemoved(Event, key="collection:{collection_id}"):
-    """`account_id` is in a collection no more: its owner has taken it out, or it has left. `item_id` is 0 in rows of earlier
-    releases.
+    """`account_id` is in a collection no more: its owner has taken it out, or it has `left`. `item_id` is 0 in rows of
+    earlier releases.
     """
 
     collection_id: int
     account_id: int
     item_id: int = 0
+    left: bool = False
 
 
 class CollectionChanged(Event, key="collection:{collection_id}"):

@@ -37,6 +37,17 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
     quoting_uri: str
 
 
+class FeatureAnswerDue(Event, key="pair:{actor_id}:{account_id}"):
+    """`account_id` (ours) owes `actor_id` an answer to the FeatureRequest `uri`: the consent with the number `item_id`, or a
+    refusal when that is 0.
+    """
+
+    account_id: int
+    actor_id: int
+    item_id: int
+    uri: str
+
+
 class UnknownFollowFound(Event, key="pair:{account_id}:{target_id}"):
     """The server of `target_id` has `account_id` (ours) for a follower, and nobody here knows of it."""
 

@@ -91,14 +91,17 @@ class FetchKind(StrEnum):
     PROFILE = "profile"
     LINKS = "links"
     OUTBOX = "outbox"
+    COLLECTIONS = "collections"
+    FEATURED = "featured"
 
 
 class Fetch(WaitingRow):
     """A document to be fetched from `host`, once however many want it.
 
-    `uri` is the id of the post (of a quote that of the quoting one) or actor (of what hangs on a profile whose it is), or the
-    number of the activity; of the followers of an activity's actor their address, with their digest as its fragment.
-    `remaining` is how many posts above this one may still be fetched for the activity that began it.
+    `uri` is the id of the post (of a quote that of the quoting one), of the item of a collection, of the actor (of what hangs
+    on a profile whose it is), or the number of the activity; of the followers of an activity's actor their address, with
+    their digest as its fragment. `remaining` is how many posts above this one may still be fetched for the activity that
+    began it.
     """
 
     queue = "fetches"

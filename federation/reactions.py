@@ -15,7 +15,14 @@ from accounts.events import (
     FollowRequested,
     ProfileUpdated,
 )
-from federation.events import ActivityReceived, FollowAnswerDue, ForwardingDue, QuoteAnswerDue, UnknownFollowFound
+from federation.events import (
+    ActivityReceived,
+    FeatureAnswerDue,
+    FollowAnswerDue,
+    ForwardingDue,
+    QuoteAnswerDue,
+    UnknownFollowFound,
+)
 from federation.inbound.fetch_queue import FETCHES, LOOKUPS, THREADS
 from federation.outbound import distributing, featuring, forwarding, quoting, synchronizing
 from federation.outbound.delivering import DELIVERIES
@@ -61,7 +68,10 @@ on(
     database=True,
     when=lambda event: not event.at_creation,
 )
+on(CollectionItemAdded, featuring.send_feature_requests, queue=QUEUE, database=True)
 on(CollectionItemRemoved, featuring.send_items_removed, queue=QUEUE, database=True)
+on(CollectionItemRemoved, featuring.send_withdrawn, queue=QUEUE, database=True, when=lambda event: event.left)
+on(FeatureAnswerDue, featuring.send_feature_answers, queue=QUEUE, database=True)
 on(FollowRequested, distributing.send_follow_requested, queue=QUEUE, database=True)
 on(AccountFollowed, distributing.send_followed, queue=QUEUE, database=True)
 on(AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)

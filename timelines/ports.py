@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from accounts.models import Account
+from accounts.models import Account, Collection
 from social.kernel.ports import Port
 from statuses.models import Status
 
@@ -12,8 +12,9 @@ from statuses.models import Status
 class RemoteObjects(Protocol):
     """Finds what an address of another server leads to, over the network."""
 
-    def find_by_url(self, url: str) -> Account | Status | None:
-        """The account or post that has this id, or this page. Asked outside of a transaction; takes at most five seconds.
+    def find_by_url(self, url: str) -> Account | Status | Collection | None:
+        """The account, post or collection of people that has this id, or this page. Asked outside of a transaction; takes at
+        most five seconds.
 
         None for anything else, and for what cannot be had: never raises for what another server does.
         """

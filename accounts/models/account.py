@@ -85,6 +85,11 @@ class Account(models.Model):
     following_url = models.TextField(default="")
     featured_url = models.TextField(default="")
     featured_tags_url = models.TextField(default="")
+    featured_collections_url = models.TextField(default="", db_default="")
+    devices_url = models.TextField(default="", db_default="")
+    # Of an account elsewhere: who may put it into collections (`accounts.policies.collections.Audience`), as its server says;
+    # NULL where that says nothing.
+    feature_policy = models.TextField(null=True)
     suspended_at = models.DateTimeField(null=True)
     suspension_origin = models.TextField(choices=SuspensionOrigin.choices, null=True)
     limited_at = models.DateTimeField(null=True)
@@ -129,6 +134,12 @@ class Account(models.Model):
                 suspension_origin=WORD_LIMIT,
             ),
             lengths("accounts_account_featured_tags_lengths", featured_tags_url=URI_LIMIT),
+            lengths(
+                "accounts_account_collections_lengths",
+                featured_collections_url=URI_LIMIT,
+                devices_url=URI_LIMIT,
+                feature_policy=WORD_LIMIT,
+            ),
             models.UniqueConstraint(
                 Lower("username"), Lower(Coalesce("domain", Value(""))), name="accounts_account_address"
             ),

@@ -9,19 +9,28 @@ from accounts.models.account import Account
 from accounts.models.tag import Tag
 from social.kernel import clock, links
 from social.kernel.ids import SnowflakeField
-from social.kernel.lengths import URI_LIMIT, WORD_LIMIT, lengths
+from social.kernel.lengths import HTML_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 NAME_LIMIT = 40
 DESCRIPTION_LIMIT = 100
 ITEMS_LIMIT = 25
+# Of other servers (contract, federation section 16), and how many collections of one account there are kept.
+REMOTE_NAME_LIMIT = 256
+REMOTE_DESCRIPTION_LIMIT = 2048
+REMOTE_ITEMS_LIMIT = 150
+REMOTE_COLLECTIONS_LIMIT = 25
 
 
 class Collection(models.Model):
-    """A named list of at most ITEMS_LIMIT accounts. One that is not discoverable is shown to who knows its id."""
+    """A named list of at most ITEMS_LIMIT accounts. One that is not discoverable is shown to who knows its id.
+
+    Those of other servers have their `uri`, the `url` of their page there, and HTML as description.
+    """
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="collections", db_index=False)
     uri = models.TextField(null=True, unique=True)
+    url = models.TextField(default="", db_default="")
     name = models.TextField()
     description = models.TextField(null=True)
     language = models.TextField(null=True)
@@ -34,10 +43,7 @@ class Collection(models.Model):
     class Meta:
         constraints = [
             lengths("accounts_collection_lengths", uri=URI_LIMIT, language=WORD_LIMIT),
-            models.CheckConstraint(
-                condition=Q(name__length__lte=NAME_LIMIT) & (Q(description=None) | Q(description__length__lte=2000)),
-                name="accounts_collection_length",
-            ),
+            lengths("accounts_collection_text_lengths", name=REMOTE_NAME_LIMIT, description=HTML_LIMIT, url=URI_LIMIT),
         ]
         indexes = [models.Index(fields=["account", "-id"], name="accounts_collection_account")]
 
@@ -46,8 +52,8 @@ class Collection(models.Model):
 
     @property
     def page_url(self) -> str:
-        """The address of its page."""
-        return links.web_url(f"/collections/{self.id}")
+        """The address of its page, on its own server."""
+        return links.web_url(f"/collections/{self.id}") if self.uri is None else self.url or self.uri
 
 
 class ItemState(models.TextChoices):
@@ -60,17 +66,46 @@ class ItemState(models.TextChoices):
 
 
 class CollectionItem(models.Model):
-    """An account in a collection. One who left stays as REVOKED, so that they are not put in again."""
+    """An account in a collection. One who left stays as REVOKED, so that they are not put in again.
+
+    Nobody is shown before they have ACCEPTED. In a collection of another server `uri` is the item's id there, and
+    `object_uri` the account's, which may be unknown here (`account` is NULL); `uri` is NULL as long as somebody here has
+    agreed and the collection was not seen with them. `approval_uri` is the consent of an account elsewhere, `request_uri`
+    the request for consent, whichever side made it (FEP-7aa9).
+    """
 
     id = SnowflakeField(primary_key=True)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="items", db_index=False)
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="collection_items", db_index=False)
+    account = models.ForeignKey(
+        Account, null=True, on_delete=models.CASCADE, related_name="collection_items", db_index=False
+    )
     state = models.TextField(choices=ItemState.choices, default=ItemState.ACCEPTED)
+    uri = models.TextField(null=True, unique=True)
+    object_uri = models.TextField(default="", db_default="")
+    approval_uri = models.TextField(null=True)
+    request_uri = models.TextField(null=True, unique=True)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         constraints = [
             lengths("accounts_collectionitem_lengths", state=WORD_LIMIT),
+            lengths(
+                "accounts_collectionitem_uris",
+                uri=URI_LIMIT,
+                object_uri=URI_LIMIT,
+                approval_uri=URI_LIMIT,
+                request_uri=URI_LIMIT,
+            ),
             models.UniqueConstraint(fields=["collection", "account"], name="accounts_collectionitem_pair"),
+            models.CheckConstraint(
+                condition=Q(account__isnull=False) | ~Q(state="accepted"), name="accounts_collectionitem_known"
+            ),
         ]
-        indexes = [models.Index(fields=["account", "state", "-collection"], name="accounts_collectionitem_member")]
+        indexes = [
+            models.Index(fields=["account", "state", "-collection"], name="accounts_collectionitem_member"),
+            models.Index(
+                fields=["approval_uri"],
+                name="accounts_collectionitem_stamp",
+                condition=Q(approval_uri__isnull=False),
+            ),
+        ]

@@ -17,7 +17,7 @@ from accounts.models import Account, User
 from accounts.pages.emojis import with_emojis
 from accounts.queries.collections import find_shown, load_members
 from accounts.serializers.account import picture_urls, present_accounts
-from social.kernel.errors import require_found
+from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
 from social.kernel.text.names import unambiguous_domain, visible_text
 from social.pages.frame import allow_caching, path_of, sharing_of_site, show
@@ -87,9 +87,11 @@ def person(account: Account) -> dict[str, Any]:
 
 @require_safe
 def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`, as anybody may see it. Raises NotFound."""
+    """`/collections/:id`, as anybody may see it. Raises NotFound, also for one of another server, which has its page there."""
     number = require_found(parse_id(id))
     shown = find_shown(number, None)
+    if shown.collection.uri is not None:
+        raise NotFound
     owner, *members = load_members(shown)
     context: dict[str, Any] = {
         "name": visible_text(shown.collection.name),

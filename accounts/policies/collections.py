@@ -75,17 +75,24 @@ def too_many_items() -> FieldError:
 
 
 class Audience(StrEnum):
-    """Groups that may put an account into collections; the values are those of the entity "FeatureApproval"."""
+    """Groups that may put an account into collections, and what is known of them.
+
+    `ASKED` is everybody, whom the account answers one by one; `MISSING` means that the account's server does not say.
+    """
 
     NOBODY = ""
     PUBLIC = "public"
     FOLLOWERS = "followers"
+    ASKED = "asked"
+    MISSING = "missing"
 
 
 def featuring_audience(account: Account) -> Audience:
     """The people whom the account allows to feature it: everybody if it is discoverable, followers only if it is
-    locked.
+    locked; of an account elsewhere those whom its server names (FEP-7aa9).
     """
+    if not account.local:
+        return Audience.MISSING if account.feature_policy is None else Audience(account.feature_policy)
     if not account.discoverable:
         return Audience.NOBODY
     return Audience.FOLLOWERS if account.locked else Audience.PUBLIC
@@ -93,7 +100,7 @@ def featuring_audience(account: Account) -> Audience:
 
 def is_approved(audience: Audience, account_id: int, relations: Relations) -> bool:
     """Tell whether the viewer of `relations`, which know the account, is of its audience; people are of their own."""
-    if relations.viewer_id is None or audience is Audience.NOBODY:
+    if relations.viewer_id is None or audience not in (Audience.PUBLIC, Audience.FOLLOWERS):
         return False
     return audience is Audience.PUBLIC or account_id == relations.viewer_id or account_id in relations.following
 
@@ -101,11 +108,15 @@ def is_approved(audience: Audience, account_id: int, relations: Relations) -> bo
 def may_be_featured(account: Account, relations: Relations) -> bool:
     """Tell whether the viewer may put the account into a collection: somebody else, who may be found, and no block between.
 
-    `relations` are the viewer's. Locked accounts are featured by their followers only (`feature_approval`).
+    `relations` are the viewer's. Locked accounts are featured by their followers only (`feature_approval`). An account
+    elsewhere is asked first, whatever its policy.
     """
     if account.id == relations.viewer_id or account.suspended or relations.blocked_either_way(account.id):
         return False
-    return is_approved(featuring_audience(account), account.id, relations)
+    if account.id in relations.domain_blocking or account.id in relations.domain_blocked_by:
+        return False
+    audience = featuring_audience(account)
+    return audience is Audience.ASKED or is_approved(audience, account.id, relations)
 
 
 def _too_long(field: str, value: str | None, limit: int) -> list[FieldError]:

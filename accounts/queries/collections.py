@@ -25,7 +25,8 @@ class ShownCollection:
     @property
     def account_ids(self) -> list[int]:
         """The owner's, then those of the accounts in the collection."""
-        return [self.collection.account_id, *(item.account_id for item in self.items)]
+        members = (item.account_id for item in self.items)
+        return [self.collection.account_id, *(number for number in members if number is not None)]
 
 
 def _collections() -> QuerySet[Collection]:
@@ -40,7 +41,7 @@ def find_collection(collection_id: int) -> Collection:
 def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
     """The collection as the viewer sees it. Raises NotFound; Forbidden when its owner blocks the viewer."""
     found = find_collection(collection_id)
-    if found.account_id in load_relations(viewer_id, [found.account_id]).blocked_by:
+    if load_relations(viewer_id, [found.account_id]).is_blocked_by(found.account_id):
         raise Forbidden
     return show([found], viewer_id)[0]
 
@@ -64,7 +65,7 @@ def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collect
     found = _collections().filter(account=account).order_by("-id")
     if viewer_id == account.id:
         return found
-    if account.id in load_relations(viewer_id, [account.id]).blocked_by:
+    if load_relations(viewer_id, [account.id]).is_blocked_by(account.id):
         return found.none()
     return found.filter(discoverable=True)
 
@@ -78,19 +79,21 @@ def list_with_account(account_id: int) -> QuerySet[Collection]:
 def show(collections: Iterable[Collection], viewer_id: int | None) -> list[ShownCollection]:
     """The collections as the viewer sees them, in two queries: owners see who has not answered yet as well.
 
-    Suspended accounts and those the viewer blocks are left out.
+    Suspended accounts and those the viewer blocks, or whose server, are left out.
     """
     collections = list(collections)
     ids = [collection.id for collection in collections]
-    found = CollectionItem.objects.filter(is_present("account"), collection_id__one_of=ids).order_by("id")
+    rows = CollectionItem.objects.filter(is_present("account"), account__isnull=False, collection_id__one_of=ids)
+    found = list(rows.order_by("id"))
     items: dict[int, list[CollectionItem]] = {number: [] for number in ids}
     for item in found:
         items[item.collection_id].append(item)
-    blocking = load_relations(viewer_id, {item.account_id for item in found}).blocking
+    relations = load_relations(viewer_id, {item.account_id for item in found if item.account_id is not None})
+    hidden = relations.blocking | relations.domain_blocking
     shown = []
     for collection in collections:
         states = _states(collection, viewer_id)
-        kept = (item for item in items[collection.id] if item.state in states and item.account_id not in blocking)
+        kept = (item for item in items[collection.id] if item.state in states and item.account_id not in hidden)
         shown.append(ShownCollection(collection, tuple(kept)))
     return shown
 

@@ -166,12 +166,12 @@ def picture_url(account: Account, name: str) -> str:
 
 def feature_approval(audience: Audience, account_id: int, relations: Relations) -> dict[str, Any]:
     """The member of that name, as the viewer of `relations` sees it: never cached."""
-    approved = is_approved(audience, account_id, relations)
+    otherwise = {Audience.ASKED: "manual", Audience.MISSING: "missing"}.get(audience, "denied")
     return {
         "feature_approval": {
-            "automatic": [audience] if audience else [],
-            "manual": [],
-            "current_user": "automatic" if approved else "denied",
+            "automatic": [audience] if audience in (Audience.PUBLIC, Audience.FOLLOWERS) else [],
+            "manual": [Audience.PUBLIC] if audience is Audience.ASKED else [],
+            "current_user": "automatic" if is_approved(audience, account_id, relations) else otherwise,
         }
     }
 

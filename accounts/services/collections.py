@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
+from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import Q
@@ -50,7 +51,7 @@ def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequen
         collection = Collection(account=owner, **_values(draft))
         collection.save(force_insert=True)
         items = CollectionItem.objects.bulk_create(
-            (CollectionItem(collection=collection, account=member) for member in members), batch_size=ITEMS_LIMIT
+            [_new_item(collection, member) for member in members], batch_size=ITEMS_LIMIT
         )
         publish(
             *_listed(collection),
@@ -90,8 +91,9 @@ def delete_collection(*, owner: Account, collection: Collection) -> None:
 
 
 def add_item(*, owner: Account, collection: Collection, account_id: int) -> CollectionItem:
-    """Put an account into a collection. Raises Forbidden for somebody else's collection or one who may not be featured,
-    NotFound, Invalid for one who is or was in it and when it is full. Publishes CollectionItemAdded.
+    """Put an account into a collection; one elsewhere is asked first. Raises Forbidden for somebody else's collection or
+    one who may not be featured, NotFound, Invalid for one who is or was in it and when it is full. Publishes
+    CollectionItemAdded, and once more when an account elsewhere has agreed.
     """
     _require_owner(owner, collection)
     member = _featurable(owner.id, [account_id])[0]
@@ -100,9 +102,10 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
         items = CollectionItem.objects.filter(collection=collection)
         if items.filter(account=member).exists():
             raise Invalid.sentence(_("Account has already been taken"))
-        if items.exclude(state=ItemState.REVOKED).count() >= ITEMS_LIMIT:
+        if items.filter(state__in=[ItemState.ACCEPTED, ItemState.PENDING]).count() >= ITEMS_LIMIT:
             _check([too_many_items()])
-        item = CollectionItem.objects.create(collection=collection, account=member)
+        item = _new_item(collection, member)
+        item.save(force_insert=True)
         publish(CollectionItemAdded(collection_id=collection.id, item_id=item.id))
     return item
 
@@ -113,30 +116,30 @@ def remove_item(*, owner: Account, item: CollectionItem) -> None:
     """
     _require_owner(owner, item.collection)
     with transaction.atomic():
-        publish(_removed(item))
+        publish(*removed(item))
         item.delete()
 
 
 def revoke_item(*, account: Account, item: CollectionItem) -> None:
-    """Leave a collection for good; twice is no error. Raises Forbidden for somebody else's item. Publishes
-    CollectionItemRemoved.
+    """Leave a collection for good, one of another server too; twice is no error. Raises Forbidden for somebody else's item.
+    Publishes CollectionItemRemoved.
     """
     if item.account_id != account.id:
         raise Forbidden
     with transaction.atomic():
         CollectionItem.objects.filter(id=item.id).update(state=ItemState.REVOKED)
-        publish(_removed(item))
+        publish(*removed(item, left=True))
 
 
 def remove_between(account_id: int, other_id: int) -> None:
-    """Take each of two accounts out of the other's collections: one has blocked the other. Publishes CollectionItemRemoved for
-    each, inside the caller's transaction.
+    """Take each of two accounts out of the other's collections: the first has blocked the other. Publishes
+    CollectionItemRemoved for each, inside the caller's transaction.
     """
     items = CollectionItem.objects.filter(
         Q(collection__account_id=account_id, account_id=other_id)
         | Q(collection__account_id=other_id, account_id=account_id)
     )
-    publish(*(_removed(item) for item in items))
+    publish(*(event for item in items for event in removed(item, left=item.account_id == account_id)))
     items.delete()
 
 
@@ -146,8 +149,20 @@ def _listed(collection: Collection) -> list[CollectionListed]:
     return [event] if collection.discoverable else []
 
 
-def _removed(item: CollectionItem) -> CollectionItemRemoved:
-    return CollectionItemRemoved(collection_id=item.collection_id, account_id=item.account_id, item_id=item.id)
+def removed(item: CollectionItem, *, left: bool = False) -> list[CollectionItemRemoved]:
+    """The event of an item that ends; none of one whose account is unknown here. `left`: by the account's own will."""
+    if item.account_id is None:
+        return []
+    number, account_id = item.collection_id, item.account_id
+    return [CollectionItemRemoved(collection_id=number, account_id=account_id, item_id=item.id, left=left)]
+
+
+def _new_item(collection: Collection, member: Account) -> CollectionItem:
+    """An account that is put into a collection of this server; one elsewhere has to agree."""
+    if member.local:
+        return CollectionItem(collection=collection, account=member)
+    request_uri = f"{collection.account.uri}/feature_requests/{uuid4()}"
+    return CollectionItem(collection=collection, account=member, state=ItemState.PENDING, request_uri=request_uri)
 
 
 def _featurable(owner_id: int, account_ids: Sequence[int]) -> list[Account]:

@@ -54,6 +54,9 @@ class RemoteProfile:
     following_url: str = ""
     featured_url: str = ""
     featured_tags_url: str = ""
+    featured_collections_url: str = ""
+    devices_url: str = ""
+    feature_policy: str | None = None
     display_name: str = ""
     note: str = ""
     note_html: str = ""

@@ -8,8 +8,9 @@ from typing import Any
 from django.conf import settings
 
 from accounts.models import Account, CustomEmoji, Tag
+from accounts.policies.collections import Audience, featuring_audience
 from accounts.serializers.account import emoji_urls
-from federation.documents.context import SECURITY, WEBFINGER, with_context
+from federation.documents.context import PUBLIC, SECURITY, WEBFINGER, with_context
 from social.kernel import links
 from social.kernel.media import storage
 from social.kernel.text.scan import Kind, scan
@@ -47,6 +48,7 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
         "featured": featured_url(account),
         "featuredTags": f"{uri}/collections/tags",
         "featuredCollections": f"{uri}/featured_collections",
+        "interactionPolicy": {"canFeature": {"automaticApproval": [_may_feature(account)]}},
         "preferredUsername": account.username,
         "name": account.username if suspended else account.display_name or account.username,
         "webfinger": f"{account.username}@{settings.LOCAL_DOMAIN}",
@@ -70,6 +72,12 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
     else:
         document |= _shown_unless_suspended(account)
     return with_context(document, _terms_of(document), SECURITY, WEBFINGER)
+
+
+def _may_feature(account: Account) -> str:
+    """Return the id of those who may put an account into collections (FEP-7aa9)."""
+    named = {Audience.PUBLIC: PUBLIC, Audience.FOLLOWERS: f"{account.uri}/followers"}
+    return named.get(featuring_audience(account), account.uri)
 
 
 def _shown_unless_suspended(account: Account) -> dict[str, Any]:

@@ -48,26 +48,68 @@ def authorization_uri(account: Account, item_id: int) -> str:
     return f"{account.uri}/feature_authorizations/{item_id}"
 
 
-def authorization(item: CollectionItem) -> dict[str, Any]:
+def authorization(account: Account, collection: Collection, item_id: int) -> dict[str, Any]:
     """The consent of somebody of this server to be in a collection."""
-    collection = item.collection
     return {
-        "id": authorization_uri(item.account, item.id),
+        "id": authorization_uri(account, item_id),
         "type": "FeatureAuthorization",
         "interactingObject": collection.uri or collection_uri(collection.account, collection.id),
-        "interactionTarget": item.account.uri,
+        "interactionTarget": account.uri,
     }
+
+
+def delete_authorization(account: Account, document: dict[str, Any]) -> dict[str, Any]:
+    """The end of the consent of somebody of this server."""
+    activity = {
+        "id": f"{document['id']}#delete",
+        "type": "Delete",
+        "actor": account.uri,
+        "to": [PUBLIC],
+        "object": document,
+    }
+    return with_context(activity, AUTHORIZATION_TERMS)
+
+
+def feature_request(uri: str, collection: Collection, account_uri: str) -> dict[str, Any]:
+    """The request to put an account elsewhere into a collection. It has no actor: the signer is meant (contract, federation
+    section 7).
+    """
+    instrument = collection_uri(collection.account, collection.id)
+    activity = {"id": uri, "type": "FeatureRequest", "instrument": instrument, "object": account_uri}
+    return with_context(activity, ["FeatureRequest"])
+
+
+def answer_feature(account: Account, actor_uri: str, request_uri: str, *, item_id: int) -> dict[str, Any]:
+    """Accept of a FeatureRequest, with the authorization as its result; Reject when `item_id` is 0."""
+    kind, number = ("Accept", str(item_id)) if item_id else ("Reject", "")
+    activity = {
+        "id": f"{account.uri}#{kind.lower()}s/feature_requests/{number}",
+        "type": kind,
+        "actor": account.uri,
+        "to": actor_uri,
+        **({"result": authorization_uri(account, item_id)} if item_id else {}),
+        "object": request_uri,
+    }
+    return with_context(activity)
 
 
 def featured_item(owner: Account, item: CollectionItem) -> dict[str, Any]:
     """An item: an account, and its consent."""
+    member = _member(item)
     return {
         "id": item_uri(owner, item.id),
         "type": "FeaturedItem",
-        "featuredObject": item.account.uri,
-        "featureAuthorization": authorization_uri(item.account, item.id),
+        "featuredObject": member.uri,
+        "featureAuthorization": item.approval_uri or authorization_uri(member, item.id),
         "published": iso(item.created_at),
     }
+
+
+def _member(item: CollectionItem) -> Account:
+    """The account in an item that is shown, which is known."""
+    if item.account is None:
+        raise TypeError("nobody is shown who is unknown")
+    return item.account
 
 
 def featured_collection(collection: Collection, items: list[CollectionItem]) -> dict[str, Any]:

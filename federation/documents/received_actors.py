@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accounts.models.account import DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, USERNAME_LIMIT, ActorType
+from accounts.policies.collections import Audience
 from accounts.services.emojis import RemoteEmoji
+from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,
     first,
@@ -20,6 +22,7 @@ from federation.documents.reading import (
     same_origin,
     text_of,
     uri_of,
+    uris_of,
     web_uri,
 )
 from federation.documents.received_emojis import read_emojis
@@ -61,6 +64,9 @@ class ReceivedActor:
     following: str = ""
     featured: str = ""
     featured_tags: str = ""
+    featured_collections: str = ""
+    devices: str = ""
+    feature_policy: str | None = None
     keys: Sequence[ReceivedKey] = ()
     key_reference: str | None = None
     locked: bool = False
@@ -125,6 +131,9 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         following=_own(document.get("following"), uri),
         featured=_own(document.get("featured"), uri),
         featured_tags=_own(document.get("featuredTags"), uri),
+        featured_collections=_own(document.get("featuredCollections"), uri),
+        devices=_own(document.get("devices"), uri),
+        feature_policy=_feature_policy(document.get("interactionPolicy"), web_uri(document.get("followers"))),
         keys=keys,
         key_reference=reference,
         locked=flag_of(document.get("manuallyApprovesFollowers")),
@@ -145,6 +154,19 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
             text_of(item, 253) for item in many(document.get("attributionDomains"))[:LIST_LIMIT] if text_of(item, 253)
         ],
     )
+
+
+def _feature_policy(value: Any, followers: str | None) -> str | None:
+    """The people who may put the actor into collections; None where it does not say (FEP-7aa9 `canFeature`)."""
+    policy = value.get("canFeature") if isinstance(value, Mapping) else None
+    if not isinstance(policy, Mapping):
+        return None
+    automatic, manual = (set(uris_of(policy.get(f"{way}Approval"), LIST_LIMIT)) for way in ("automatic", "manual"))
+    if not PUBLIC_NAMES.isdisjoint(automatic):
+        return Audience.PUBLIC
+    if followers in automatic:
+        return Audience.FOLLOWERS
+    return Audience.NOBODY if PUBLIC_NAMES.isdisjoint(manual) else Audience.ASKED
 
 
 def _own(value: Any, uri: str) -> str:

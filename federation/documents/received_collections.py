@@ -1,12 +1,28 @@
-"""Reads collections of other servers (contract, federation section 8)."""
+"""Reads collections of other servers, also those of people (contract, federation sections 7, 8 and 16; FEP-7aa9)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from accounts.models.collection import REMOTE_DESCRIPTION_LIMIT, REMOTE_ITEMS_LIMIT, REMOTE_NAME_LIMIT
 from accounts.models.tag import TAG_LIMIT
-from federation.documents.reading import first, kinds_of, many, text_of
+from accounts.services.remote_collections import RemoteCollection, RemoteItem
+from federation.documents.reading import (
+    Rejected,
+    first,
+    flag_of,
+    kinds_of,
+    link_of,
+    many,
+    moment_of,
+    same_origin,
+    text_of,
+    web_uri,
+)
+from social.kernel.text.languages import known_language
+from social.kernel.text.names import one_line
+from social.kernel.text.sanitize import sanitize
 
 
 def items_of(document: Mapping[str, Any], limit: int) -> list[Any]:
@@ -20,3 +36,61 @@ def hashtag_of(item: Any) -> str | None:
     if not isinstance(item, Mapping) or "Hashtag" not in kinds_of(item):
         return None
     return text_of(item.get("name"), TAG_LIMIT).removeprefix("#") or None
+
+
+def is_featured_collection(document: Any) -> bool:
+    """Tell whether a document is a collection of people."""
+    return isinstance(document, Mapping) and "FeaturedCollection" in kinds_of(document)
+
+
+def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollection:
+    """Read a collection of people. Raises Rejected for one without an id or a name, and for another owner's."""
+    uri = web_uri(document.get("id"))
+    if uri is None or not is_featured_collection(document):
+        raise Rejected("the document is no collection of people")
+    if web_uri(document.get("attributedTo")) != owner_uri or not same_origin(uri, owner_uri):
+        raise Rejected("the collection is another account's")
+    name = one_line(text_of(document.get("name"), REMOTE_NAME_LIMIT))
+    if not name:
+        raise Rejected("the collection has no name")
+    language, said = _description(document)
+    url, published = link_of(document.get("url")), moment_of(document.get("published"))
+    items: dict[str, RemoteItem] = {}
+    for value in items_of(document, REMOTE_ITEMS_LIMIT):
+        item = read_item(value, uri)
+        if item is not None:
+            items.setdefault(item.uri, item)
+    return RemoteCollection(
+        uri=uri,
+        url=url if url is not None and same_origin(url, uri) else "",
+        name=name,
+        description=sanitize(said) or None,
+        language=known_language(language) if language else None,
+        sensitive=flag_of(document.get("sensitive")),
+        # Shown to everybody is only what says so.
+        discoverable=flag_of(document.get("discoverable")),
+        tag=hashtag_of(document.get("topic")),
+        published=published,
+        updated=moment_of(document["updated"]) if document.get("updated") else published,
+        items=list(items.values()),
+    )
+
+
+def read_item(document: Any, collection_uri: str) -> RemoteItem | None:
+    """Read an account in a collection; None for what is none, or not of the collection's server."""
+    if not isinstance(document, Mapping) or "FeaturedItem" not in kinds_of(document):
+        return None
+    uri, object_uri = web_uri(document.get("id")), web_uri(document.get("featuredObject"))
+    if uri is None or object_uri is None or not same_origin(uri, collection_uri):
+        return None
+    approval_uri = web_uri(document.get("featureAuthorization"))
+    return RemoteItem(uri, object_uri, approval_uri, moment_of(document.get("published")))
+
+
+def _description(document: Mapping[str, Any]) -> tuple[str, str]:
+    """The language, if it is named, and the text of a description."""
+    texts = document.get("summaryMap")
+    for language, text in texts.items() if isinstance(texts, Mapping) else ():
+        if isinstance(text, str):
+            return language, text_of(text, REMOTE_DESCRIPTION_LIMIT)
+    return "", text_of(document.get("summary"), REMOTE_DESCRIPTION_LIMIT)

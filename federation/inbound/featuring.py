@@ -1,4 +1,4 @@
-"""Acts upon Add and Remove: what an actor shows on its profile (contract, federation section 7)."""
+"""Acts upon Add and Remove: what an actor shows on its profile, and its collections (contract, federation section 7)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from accounts.queries.tags import named_tag
 from accounts.services.tags import unfeature_tag_named
 from federation.documents.reading import Rejected, same_origin, uri_of
 from federation.documents.received_collections import hashtag_of
+from federation.inbound import collections
 from federation.inbound.incoming import Incoming
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.references import find_post_by_uri
@@ -15,8 +16,14 @@ from statuses.services.pins import pin_remote_status, unpin_status
 
 
 def handle_add(incoming: Incoming) -> None:
-    """A post or a hashtag is on the actor's profile from now on. A post that is unknown here is fetched."""
-    name = _featured_hashtag(incoming)
+    """A post or a hashtag is on the actor's profile from now on, or somebody in a collection of the actor's. A post that is
+    unknown here is fetched.
+    """
+    target = _place(incoming)
+    if target != incoming.actor.featured_url:
+        collections.add(incoming, target)
+        return
+    name = hashtag_of(incoming.document.get("object"))
     if name is not None:
         feature_used_tag(account=incoming.actor, name=name)
         return
@@ -30,8 +37,12 @@ def handle_add(incoming: Incoming) -> None:
 
 
 def handle_remove(incoming: Incoming) -> None:
-    """A post or a hashtag is on the actor's profile no more."""
-    name = _featured_hashtag(incoming)
+    """A post or a hashtag is on the actor's profile no more, or somebody in a collection of the actor's."""
+    target = _place(incoming)
+    if target != incoming.actor.featured_url:
+        collections.remove(incoming, target)
+        return
+    name = hashtag_of(incoming.document.get("object"))
     if name is not None:
         unfeature_tag_named(account=incoming.actor, tag=named_tag(name))
         return
@@ -40,9 +51,9 @@ def handle_remove(incoming: Incoming) -> None:
         unpin_status(account_id=incoming.actor.id, status=post)
 
 
-def _featured_hashtag(incoming: Incoming) -> str | None:
-    """The hashtag that the activity is about; None for a post. Raises Rejected when it is not about the actor's profile."""
+def _place(incoming: Incoming) -> str:
+    """The id of the collection that the activity is about. Raises Rejected when it is not one of the actor's server."""
     target = uri_of(incoming.document.get("target"))
-    if not target or target != incoming.actor.featured_url:
+    if not target or not same_origin(target, incoming.actor.uri):
         raise Rejected("the collection is not that of what the actor features")
-    return hashtag_of(incoming.document.get("object"))
+    return target

@@ -14,6 +14,7 @@ from federation.inbound.processing import act_upon
 from federation.inbound.synchronizing import synchronize_followers
 from federation.models import Fetch, FetchKind, Lookup, ThreadStep
 from federation.remote.actors import refresh_if_stale
+from federation.remote.collections import read_collections, resolve_item
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.lookups import ask_for
 from federation.remote.posts import fetch_again, find_or_fetch_post
@@ -61,6 +62,10 @@ def _work(row: Fetch) -> None:
         verify_links(row.uri)
     elif row.kind == FetchKind.OUTBOX:
         read_outbox(row.uri)
+    elif row.kind == FetchKind.COLLECTIONS:
+        read_collections(row.uri)
+    elif row.kind == FetchKind.FEATURED:
+        resolve_item(row.uri)
     elif row.kind == FetchKind.QUOTE:
         resolve_quote(row.uri, remaining=row.remaining)
     elif row.kind == FetchKind.FOLLOWERS:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
 from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_note
-from federation.inbound import quotes
+from federation.inbound import collections, quotes
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
@@ -84,12 +84,14 @@ UNKNOWN_POST_AGE: Final = timedelta(days=1)
 
 
 def handle_update(incoming: Incoming) -> None:
-    """The actor says that it, or a post of its own, has changed, and its own signature proves what it says.
+    """The actor says that it, or a post or collection of its own, has changed, and its own signature proves what it says.
 
     The document is not fetched again: its server may answer from a cache of some minutes. One that is only named is.
     """
     if incoming.object_uri == incoming.actor.uri:
         _update_actor(incoming)
+    elif collections.is_about_collection(incoming):
+        collections.update(incoming)
     elif is_note(incoming.object):
         _update_post(incoming, read_note(incoming.object))
     elif not incoming.object and find_post_by_uri(incoming.needed_object_uri()) is not None:
@@ -137,8 +139,10 @@ REMEMBERED_UNKNOWN: Final = timedelta(days=3)
 
 
 def handle_delete(incoming: Incoming) -> None:
-    """The end of the actor itself, of one of its posts, or of its consent to a quote."""
-    if quotes.revoke(incoming):
+    """The end of the actor itself, of one of its posts or collections, or of its consent to a quote or to being in a
+    collection.
+    """
+    if quotes.revoke(incoming) or collections.revoke(incoming) or collections.delete(incoming):
         return
     if incoming.object_uri == incoming.actor.uri:
         end_actor(incoming.actor)

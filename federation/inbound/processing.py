@@ -14,7 +14,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, transacti
 
 from federation.documents.reading import Rejected, many, parse, uri_of
 from federation.events import ActivityReceived
-from federation.inbound import featuring, flag, forwarded, interactions, posts, quotes, relationships, undo
+from federation.inbound import collections, featuring, flag, forwarded, interactions, posts, quotes, relationships, undo
 from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
 from federation.remote.actors import is_stale
@@ -49,6 +49,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "Block": relationships.handle_block,
     "Create": posts.handle_create,
     "Delete": posts.handle_delete,
+    "FeatureRequest": collections.handle_request,
     "Flag": flag.handle,
     "Follow": relationships.handle_follow,
     "Like": interactions.handle_like,

@@ -11,7 +11,7 @@ from accounts.services.following import FollowChange, accept_requests, end_follo
 from accounts.services.moving import receive_move
 from federation.documents.reading import Rejected, uri_of, web_uri
 from federation.events import FollowAnswerDue
-from federation.inbound import quotes, relays
+from federation.inbound import collections, quotes, relays
 from federation.inbound.incoming import Incoming, local_account, remember_undone
 from federation.remote.actors import find_successor
 from federation.remote.posts import refuse_tombstone
@@ -84,13 +84,17 @@ def _refuse_used_id(uri: str, actor: Account, target: Account) -> None:
 
 def handle_accept(incoming: Incoming) -> None:
     """Grant the follow request that was sent from here; nothing happens when there is none. Or a quote of ours,
-    or the subscription to a relay.
+    a place in a collection of ours, or the subscription to a relay.
     """
     if relays.settle(incoming, accepted=True):
         return
     quote = quotes.find_asked(incoming)
     if quote is not None:
         quotes.accept(incoming, quote)
+        return
+    item = collections.find_asked(incoming)
+    if item is not None:
+        collections.accept(incoming, item)
         return
     follower = find_follower(incoming)
     with transaction.atomic():
@@ -102,13 +106,17 @@ def handle_accept(incoming: Incoming) -> None:
 
 def handle_reject(incoming: Incoming) -> None:
     """Remove the follow request or the follow of somebody here, as the followed account asks. Or end a quote of
-    ours, or refuse the subscription to a relay.
+    ours, or refuse a place in a collection or the subscription to a relay.
     """
     if relays.settle(incoming, accepted=False):
         return
     quote = quotes.find_asked(incoming)
     if quote is not None:
         quotes.reject(quote)
+        return
+    item = collections.find_asked(incoming)
+    if item is not None:
+        collections.reject(incoming, item)
         return
     follower = find_follower(incoming)
     with transaction.atomic():

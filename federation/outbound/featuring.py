@@ -12,10 +12,12 @@ from accounts.events import (
     CollectionListed,
     FeaturedTagChanged,
 )
-from accounts.models import Account, Collection, FeaturedTag, Tag
+from accounts.models import Account, Collection, CollectionItem, FeaturedTag, Tag
+from accounts.models.collection import ItemState
 from federation.documents import activities, featured_collections
 from federation.documents.actors import featured_tag
-from federation.outbound.audience import followers_inboxes
+from federation.events import FeatureAnswerDue
+from federation.outbound.audience import followers_inboxes, inbox_of
 from federation.outbound.queueing import drop_waiting, enqueue
 from statuses.events import StatusPinChanged
 from statuses.models import Pin
@@ -98,6 +100,53 @@ def send_items_removed(events: Sequence[CollectionItemRemoved]) -> None:
             owner = collection.account
             target = featured_collections.item_uri(owner, event.item_id)
             _send_listing(owner, collection.id, featured_collections.item_listing(owner, collection.id, target))
+
+
+def send_feature_requests(events: Sequence[CollectionItemAdded]) -> None:
+    """FeatureRequest, to the server of who is put into a collection of ours and has not answered."""
+    waiting = CollectionItem.objects.filter(
+        id__one_of=[event.item_id for event in events], state=ItemState.PENDING, collection__uri=None
+    )
+    for item in waiting.select_related("collection__account", "account").order_by("id"):
+        if item.account is not None and item.request_uri is not None:
+            owner = item.collection.account
+            document = featured_collections.feature_request(item.request_uri, item.collection, item.account.uri)
+            inboxes = inbox_of(item.account)
+            enqueue(account=owner, document=document, inboxes=inboxes, key=f"collection:{item.collection_id}")
+
+
+def send_feature_answers(events: Sequence[FeatureAnswerDue]) -> None:
+    """Accept or Reject of a FeatureRequest; Reject when the consent has ended meanwhile."""
+    wanted = [number for event in events for number in (event.account_id, event.actor_id)]
+    accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
+    agreed = CollectionItem.objects.filter(id__one_of=[event.item_id for event in events], state=ItemState.ACCEPTED)
+    accepted = set(agreed.values_list("id", flat=True))
+    for event in events:
+        account, actor = accounts.get(event.account_id), accounts.get(event.actor_id)
+        if account is not None and actor is not None:
+            item_id = event.item_id if event.item_id in accepted else 0
+            document = featured_collections.answer_feature(account, actor.uri, event.uri, item_id=item_id)
+            enqueue(
+                account=account, document=document, inboxes=inbox_of(actor), key=_consent_key(event.account_id, actor)
+            )
+
+
+def send_withdrawn(events: Sequence[CollectionItemRemoved]) -> None:
+    """Delete of the authorization of somebody here who has left a collection of another server."""
+    collections = Collection.objects.filter(id__one_of=[event.collection_id for event in events], uri__isnull=False)
+    shown = collections.select_related("account").in_bulk()
+    accounts = Account.objects.filter(id__one_of=[event.account_id for event in events], domain=None).in_bulk()
+    for event in events:
+        account, collection = accounts.get(event.account_id), shown.get(event.collection_id)
+        if account is not None and collection is not None and account.deleted_at is None:
+            authorization = featured_collections.authorization(account, collection, event.item_id)
+            document = featured_collections.delete_authorization(account, authorization)
+            owner = collection.account
+            enqueue(account=account, document=document, inboxes=inbox_of(owner), key=_consent_key(account.id, owner))
+
+
+def _consent_key(account_id: int, other: Account) -> str:
+    return f"consent:{account_id}:{other.id}"
 
 
 def _shown_collections(collection_ids: Iterable[int]) -> dict[int, Collection]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections import abc
+from collections.abc import Mapping
 from html import unescape
 from typing import Final
 
-from accounts.models import Account
+from accounts.models import Account, Collection
 from federation.documents.reading import Rejected, kinds_of, origin_of, parse, uri_of
 from federation.documents.received_actors import TYPES as ACTORS
+from federation.documents.received_collections import is_featured_collection
 from federation.documents.received_notes import TYPES as NOTES
 from federation.models import Lookup
 from federation.remote import webfinger
 from federation.remote.actors import fetch_actor, find_or_fetch, is_stale, refresh
+from federation.remote.collections import fetch_unknown_collection
 from federation.remote.fetching import get
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.references import find_account_by_uri, find_post_by_uri
@@ -31,13 +34,14 @@ logger = logging.getLogger("social.federation")
 
 LOOKUP_SECONDS: Final = 5.0
 Address = tuple[str, str | None]
+Found = Account | Status | Collection
 
 
 class RemoteAddresses:
     """People by WebFinger and their actors; left out is what cannot be found within five seconds, and whose server was asked
     too much lately."""
 
-    def find_by_address(self, addresses: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
+    def find_by_address(self, addresses: abc.Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
         """See `accounts.ports.RemoteAccounts`."""
         end = time.monotonic() + LOOKUP_SECONDS
         found: dict[tuple[str, str], Account] = {}
@@ -50,7 +54,7 @@ class RemoteAddresses:
                 found[address] = account
         return found
 
-    def seek(self, addresses: Collection[Address]) -> Collection[Address]:
+    def seek(self, addresses: abc.Collection[Address]) -> abc.Collection[Address]:
         """See `accounts.ports.RemoteAccounts`."""
         hosts = {f"{username}@{domain}": origin_of(f"https://{domain}") for username, domain in addresses if domain}
         given_up = dict(Lookup.objects.filter(address__one_of=hosts).values_list("address", "dead_at"))
@@ -97,9 +101,9 @@ _ATTRIBUTE: Final = re.compile(r"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'
 
 
 class RemoteDocuments:
-    """Accounts and posts by their id, or by the page that says where their document is."""
+    """Accounts, posts and collections by their id, or by the page that says where their document is."""
 
-    def find_by_url(self, url: str) -> Account | Status | None:
+    def find_by_url(self, url: str) -> Found | None:
         """See `timelines.ports.RemoteObjects`."""
         host = origin_of(url)
         if host is None:
@@ -111,14 +115,14 @@ class RemoteDocuments:
             return None
 
 
-def _known(uri: str) -> Account | Status | None:
+def _known(uri: str) -> Found | None:
     post = find_post_by_uri(uri)
     if post is not None:
         return None if post.is_deleted else post
-    return find_account_by_uri(uri)
+    return find_account_by_uri(uri) or Collection.objects.filter(uri=uri).first()
 
 
-def _fetch(url: str, end: float, *, page: bool = True) -> Account | Status | None:
+def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
     """Ask for the document; `page`: a page is looked through for the address of its document, once."""
     response = get(url, accept=(*ACTIVITY_TYPES, _HTML), signer=server_signer(), deadline=_left(end))
     if response.status != 200:
@@ -140,6 +144,8 @@ def _fetch(url: str, end: float, *, page: bool = True) -> Account | Status | Non
         return fetch_actor(uri, deadline=_left(end))
     if any(kind in NOTES for kind in kinds):
         return find_or_fetch_post(uri, deadline=_left(end))
+    if is_featured_collection(document):
+        return fetch_unknown_collection(document, deadline=_left(end))
     return None
 
 

@@ -13,13 +13,14 @@ from django.db.models import Exists, OuterRef, TextField
 from django.db.models.functions import Now
 
 from accounts.events import AccountFollowed
-from accounts.models import Account, Follow
+from accounts.models import Account, Collection, CollectionItem, Follow
+from accounts.models.collection import ItemState
 from accounts.services.profile_links import links_to_verify
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
 from federation.models import Delivery, Fetch, FetchKind, InboundActivity
 from social.api.admission import count
-from social.api.limits import LOOK_UPS
+from social.api.limits import FEATURED, LOOK_UPS
 from social.kernel import clock
 from social.kernel.claims import idle
 from social.kernel.errors import Unavailable
@@ -83,7 +84,11 @@ def request_profile(account: Account) -> None:
     """Have looked at what hangs on the profile of a remote account."""
     host = origin_of(account.uri) or ""
     collections = (account.featured_tags_url, account.followers_url, account.following_url, account.outbox_url)
-    wanted = {FetchKind.PINS: account.featured_url, FetchKind.PROFILE: any(collections)}
+    wanted = {
+        FetchKind.PINS: account.featured_url,
+        FetchKind.PROFILE: any(collections),
+        FetchKind.COLLECTIONS: account.featured_collections_url,
+    }
     enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, there in wanted.items() if host and there))
 
 
@@ -93,15 +98,37 @@ def request_links(account: Account) -> None:
         _request(Fetch(kind=FetchKind.LINKS, uri=account.uri, host=origin_of(account.uri) or ""))
 
 
+def request_members(collection: Collection, *, may_ask: bool) -> None:
+    """Have the consent looked at of who is in a collection of another server and waits. People who are unknown here are asked
+    for only if the caller `may_ask`: a stranger's collection makes this server look for nobody.
+    """
+    waiting = CollectionItem.objects.filter(
+        collection=collection, state=ItemState.PENDING, uri__isnull=False, approval_uri__isnull=False
+    )
+    if not may_ask:
+        waiting = waiting.filter(account__isnull=False)
+    places = {str(item.uri): origin_of(item.object_uri) for item in waiting}
+    known = Fetch.objects.filter(kind=FetchKind.FEATURED, uri__one_of=places).values_list("uri", flat=True)
+    for uri in known:
+        del places[uri]
+    counted = count(FEATURED, subject=origin_of(str(collection.uri)) or "") if places else None
+    if counted is not None and counted.exceeded:
+        return
+    enqueue(*(Fetch(kind=FetchKind.FEATURED, uri=uri, host=host) for uri, host in places.items() if host))
+
+
 def request_first_posts(events: Sequence[AccountFollowed]) -> None:
-    """The reaction to AccountFollowed: posts of somebody elsewhere whom nobody here has followed before are read."""
+    """The reaction to AccountFollowed: posts and collections of somebody elsewhere whom nobody here has followed before are
+    read.
+    """
     others = Follow.objects.filter(target=OuterRef("target"), account__domain=None).exclude(id=OuterRef("id"))
     follows = Follow.objects.select_related("target").filter(
         ~Exists(others), id__one_of=[event.follow_id for event in events], account__domain=None
     )
-    for follow in follows.exclude(target__outbox_url=""):
-        account = follow.target
-        _request(Fetch(kind=FetchKind.OUTBOX, uri=account.uri, host=origin_of(account.uri) or ""))
+    for follow in follows:
+        account, host = follow.target, origin_of(follow.target.uri) or ""
+        wanted = {FetchKind.OUTBOX: account.outbox_url, FetchKind.COLLECTIONS: account.featured_collections_url}
+        enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, there in wanted.items() if host and there))
 
 
 def request_for(activity: InboundActivity, host: str) -> None:

@@ -91,10 +91,10 @@ def authorization(request: HttpRequest, username: str, id: str) -> HttpResponse:
     if wanted(request) is not Wanted.DOCUMENT:
         return not_acceptable()
     items = CollectionItem.objects.filter(is_present("collection__account"), account=account, state=ItemState.ACCEPTED)
-    item = require_found(items.filter(id=parse_id(id) or 0).select_related("collection__account", "account").first())
+    item = require_found(items.filter(id=parse_id(id) or 0).select_related("collection__account").first())
     if _blocks(account.id, signer.id if signer is not None else None):
         raise NotFound
-    data = with_context(authorization_document(item), AUTHORIZATION_TERMS)
+    data = with_context(authorization_document(account, item.collection, item.id), AUTHORIZATION_TERMS)
     return document(data, private=signer is not None)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db.models import QuerySet
-
 from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved
 from accounts.models import CollectionItem
 from accounts.models.collection import ItemState
@@ -18,13 +16,13 @@ def notify_added(events: Sequence[CollectionItemAdded]) -> None:
     notify(
         [
             Note(
-                item.account_id,
+                account_id,
                 item.collection.account_id,
                 NotificationType.ADDED_TO_COLLECTION,
                 f"collection_item:{item.id}",
                 collection_id=item.collection_id,
             )
-            for item in _accepted().filter(id__one_of=[event.item_id for event in events])
+            for item, account_id in _accepted(id__one_of=[event.item_id for event in events])
         ]
     )
 
@@ -34,13 +32,13 @@ def notify_changed(events: Sequence[CollectionChanged]) -> None:
     notify_anew(
         [
             Note(
-                item.account_id,
+                account_id,
                 item.collection.account_id,
                 NotificationType.COLLECTION_UPDATE,
                 f"collection_update:{item.collection_id}",
                 collection_id=item.collection_id,
             )
-            for item in _accepted().filter(collection_id__one_of=list({event.collection_id for event in events}))
+            for item, account_id in _accepted(collection_id__one_of=list({event.collection_id for event in events}))
         ]
     )
 
@@ -51,5 +49,7 @@ def forget_removed(events: Sequence[CollectionItemRemoved]) -> None:
         Notification.objects.filter(collection_id=event.collection_id, account_id=event.account_id).delete()
 
 
-def _accepted() -> QuerySet[CollectionItem]:
-    return CollectionItem.objects.filter(state=ItemState.ACCEPTED).select_related("collection").order_by("id")
+def _accepted(**conditions: object) -> list[tuple[CollectionItem, int]]:
+    """The items of those who have agreed, with their account ids."""
+    rows = CollectionItem.objects.filter(state=ItemState.ACCEPTED, **conditions).select_related("collection")
+    return [(item, item.account_id) for item in rows.order_by("id") if item.account_id is not None]

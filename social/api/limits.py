@@ -90,6 +90,9 @@ LOOK_UPS = Rule("look_ups", 10, 10, "account")
 FORWARDED = Rule("forwarded", 300, 3600, "account")
 """Activities of one server, and about the posts of one account, that are passed on to that account's followers."""
 
+FEATURED = Rule("featured", 120, 3600, "account")
+"""Changes of collections of one server upon which other servers are asked whether the people in them agree."""
+
 # Pages on which people ask for something that costs the server, or that strangers could guess at.
 REAUTHENTICATION = Rule("password_again", 10, 600, "account")
 ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")

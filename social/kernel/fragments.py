@@ -14,7 +14,7 @@ from social.kernel import redis
 
 RETENTION_SECONDS: Final = 600
 # Raised when the shape of what is stored changes: fragments of an older release are then never read.
-FORMAT: Final = "4"
+FORMAT: Final = "5"
 
 
 def _prefix() -> str:

@@ -30,8 +30,8 @@ from tests.support.client import Api
 from tests.support.work import work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.skipif(not FILES, reason="the recorded documents are not here")]
-# Collections of people do not cross servers yet; no LD signatures are made (contract, federation section 10).
-LEFT_OUT = {"interactionPolicy", "signature"}
+# No LD signatures are made (contract, federation section 10).
+LEFT_OUT = {"signature"}
 
 
 def _set(anna: Account, **values: Any) -> None:
@@ -73,7 +73,13 @@ def _suspend(anna: Account) -> None:
     _set(anna, suspended_at=clock.now())
 
 
+def _end_for_a_time(anna: Account) -> None:
+    _set(anna, discoverable=True)
+    suspend_account(by=OPERATOR, account=anna)
+
+
 def _move(anna: Account) -> None:
+    _set(anna, discoverable=True)
     move_account(user=User.objects.get(account=anna), target=make_account("new", also_known_as=[anna.uri]))
 
 
@@ -100,7 +106,7 @@ SENT: dict[str, tuple[str, Callable[[Account], object]]] = {
     "move": ("Move", _move),
     "update_actor": ("Update", _everything),
     "update_actor_moved": ("Update", _move),
-    "update_actor_suspended": ("Update", lambda anna: suspend_account(by=OPERATOR, account=anna)),
+    "update_actor_suspended": ("Update", _end_for_a_time),
 }
 
 

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from accounts.models import Account, Follow, FollowRequest
+from accounts.models import Account, Collection, CollectionItem, Follow, FollowRequest
+from accounts.models.collection import ItemState
 from accounts.services.following import FollowChange, follow_account
 from federation.documents.reading import parse
 from federation.documents.received_actors import read_actor
@@ -126,21 +127,26 @@ def world(elsewhere: RemoteServer) -> Iterator[World]:
 
 NOT_KEPT = "answered, and not kept"
 NO_FOLLOW = "rejected: the answer is about no follow of ours"
-NO_FEATURED = "rejected: the collection is not that of what the actor features"
-NO_PROFILE = "rejected: only the actor's own profile and posts are updated"
-# What is not "done". By section 7 of the contract: kinds that are not acted upon (yet) are answered and ignored; an answer
-# is to a Follow that waits, by its id.
+# What is not "done". By section 7 of the contract an answer is to a Follow that waits, by its id.
 REFUSED = {
-    "accept_feature_request": NO_FOLLOW,
     "accept_follow_again": NO_FOLLOW,
     "accept_quote_request": NO_FOLLOW,
-    "reject_feature_request": NO_FOLLOW,
     "reject_quote_request": NO_FOLLOW,
-    **dict.fromkeys(("add_featured_collection", "add_featured_item", "remove_featured_collection"), NO_FEATURED),
     "follow_relay": "rejected: the account is not of this server",
-    "update_featured_collection": NO_PROFILE,
-    "feature_request": NOT_KEPT,
 }
+
+
+def _ask_for_places(world: World) -> None:
+    """Bob has asked those who answer whether they want to be in a collection of his."""
+    bob = world.people["bob"]
+    Account.objects.filter(id=bob.id).update(discoverable=True)
+    collection = Collection.objects.create(account=bob, name="Birds", sensitive=False, discoverable=True)
+    for name in ("accept_feature_request", "reject_feature_request"):
+        answer = world.here(record(name)["body"])
+        person = fetch_actor(answer["actor"])
+        CollectionItem.objects.create(
+            collection=collection, account=person, request_uri=answer["object"], state=ItemState.PENDING
+        )
 
 
 def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world: World) -> None:
@@ -153,6 +159,7 @@ def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world
         follower, target = Account.objects.get(uri=asked["actor"]), fetch_actor(asked["object"])
         follow_account(account=follower, target=target, change=FollowChange())
         FollowRequest.objects.filter(account=follower).update(uri=asked["id"])
+    _ask_for_places(world)
     forwarded = world.here(record("create_note_forwarded_reply")["body"]["object"])
     world.serve(forwarded)
     world.signer(record("create_note_forwarded_reply")["body"]["signature"]["creator"])
@@ -161,6 +168,10 @@ def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world
     outcomes = {name: world.send(name) for name in POSTS}
     assert outcomes.pop("delete_actor") == NOT_KEPT, "an actor takes its activities along"
     assert {name: outcome for name, outcome in outcomes.items() if outcome != "done"} == REFUSED
+    places = CollectionItem.objects.filter(collection__uri=None).order_by("id")
+    assert list(places.values_list("state", flat=True)) == [ItemState.REVOKED, ItemState.REJECTED]
+    changed = world.here(record("update_featured_collection")["body"]["object"])
+    assert Collection.objects.get(uri__isnull=False).name == changed["name"]
     posts = [name for name in POSTS if name.startswith("create_") and name != "create_vote"]
     created = [world.here(record(name)["body"]["object"]["id"]) for name in posts]
     stored = set(Status.objects.filter(uri__in=created).values_list("uri", flat=True))

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from django.db.models import OuterRef
 
 from accounts.models import Account, Tag
+from accounts.models import Collection as PeopleCollection
 from accounts.policies.relations import blocked_by
 from accounts.queries.accounts import by_address, list_accounts, split_address
 from accounts.queries.discovery import search_accounts
@@ -162,6 +163,8 @@ def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
         thing = finder.find_by_url(url) if finder is not None else None
         if isinstance(thing, Account):
             person = thing.id
+        elif isinstance(thing, PeopleCollection):
+            collection = thing.id
         elif thing is not None:
             post = thing.id
     if post is not None and form.wants("statuses"):

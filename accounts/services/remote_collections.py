@@ -1,0 +1,242 @@
+"""Keeps collections of other servers, and what people say to being in one across servers (FEP-7aa9).
+
+What is kept was read by the caller, within the limits of the contract (federation section 16). Who was put into a collection
+elsewhere is shown in it from the time on when they were found to agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from accounts.events import CollectionChanged, CollectionItemAdded
+from accounts.models import Account, Collection, CollectionItem
+from accounts.models.collection import REMOTE_COLLECTIONS_LIMIT, REMOTE_ITEMS_LIMIT, ItemState
+from accounts.services.collections import removed
+from accounts.services.tags import ensure_tags
+from social.kernel.errors import Conflict
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from social.kernel.text.names import is_hashtag, normalise_hashtag
+
+_SAID = ("url", "name", "description", "language", "sensitive", "discoverable")
+
+
+@dataclass(frozen=True)
+class RemoteItem:
+    """An account in a collection of another server; `uri` is the item's id."""
+
+    uri: str
+    object_uri: str
+    approval_uri: str | None
+    published: datetime
+
+
+@dataclass(frozen=True)
+class RemoteCollection:
+    """A collection of another server, typed, sanitised and clamped; `tag` is a hashtag without its #."""
+
+    uri: str
+    url: str
+    name: str
+    description: str | None
+    language: str | None
+    sensitive: bool
+    discoverable: bool
+    tag: str | None
+    published: datetime
+    updated: datetime
+    items: Sequence[RemoteItem]
+
+
+def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection:
+    """Make or change the collection with this id, and make its items those that are listed; what is older than what is known
+    changes nothing. Somebody here who has agreed stays as long as the collection was not seen with them.
+
+    Publishes CollectionChanged, and CollectionItemRemoved. Raises Conflict for an id that is another account's, and for
+    more than REMOTE_COLLECTIONS_LIMIT collections of one.
+    """
+    with transaction.atomic():
+        lock(f"collections:{owner.id}", f"object:{received.uri}")
+        collection = Collection.objects.filter(uri=received.uri).select_related("account").first()
+        if collection is None:
+            if Collection.objects.filter(account=owner).count() >= REMOTE_COLLECTIONS_LIMIT:
+                raise Conflict
+            collection = Collection(account=owner, uri=received.uri, created_at=received.published, **_values(received))
+            collection.save(force_insert=True)
+        elif collection.account_id != owner.id:
+            raise Conflict
+        elif received.updated >= collection.updated_at:
+            _change(collection, _values(received))
+        else:
+            return collection
+        listed = received.items[:REMOTE_ITEMS_LIMIT]
+        gone = CollectionItem.objects.filter(collection=collection, uri__isnull=False)
+        _end(gone.exclude(uri__one_of=[item.uri for item in listed]))
+        _keep_items(collection, listed)
+    return collection
+
+
+def keep_item(*, collection: Collection, received: RemoteItem) -> None:
+    """Add an item to a collection of another server, or change it. Beyond REMOTE_ITEMS_LIMIT nothing is added."""
+    with transaction.atomic():
+        lock(f"object:{collection.uri}")
+        known = CollectionItem.objects.filter(collection=collection)
+        if known.filter(uri=received.uri).exists() or known.count() < REMOTE_ITEMS_LIMIT:
+            _keep_items(collection, [received])
+
+
+def end_item(*, item: CollectionItem) -> None:
+    """Take an item out of a collection of another server, as its owner has done. Publishes CollectionItemRemoved."""
+    with transaction.atomic():
+        _end(CollectionItem.objects.filter(id=item.id))
+
+
+def allow_item(*, collection: Collection, account: Account, request_uri: str) -> CollectionItem | None:
+    """Write that an account here agrees to be in a collection of another server; None for one who has left it before, and
+    for a collection that is full.
+
+    Asked again it is the same item. Publishes CollectionItemAdded for a new one. Raises Conflict for an id of a request
+    that is another one's.
+    """
+    with transaction.atomic():
+        lock(f"object:{collection.uri}")
+        if (
+            CollectionItem.objects.filter(request_uri=request_uri)
+            .exclude(collection=collection, account=account)
+            .exists()
+        ):
+            raise Conflict
+        items = CollectionItem.objects.filter(collection=collection)
+        item = items.filter(account=account).first()
+        if item is None:
+            if items.count() >= REMOTE_ITEMS_LIMIT:
+                return None
+            item = CollectionItem.objects.create(
+                collection=collection, account=account, object_uri=account.uri, request_uri=request_uri
+            )
+            publish(CollectionItemAdded(collection_id=collection.id, item_id=item.id))
+        elif item.state != ItemState.ACCEPTED:
+            return None
+        else:
+            CollectionItem.objects.filter(id=item.id).update(request_uri=request_uri)
+    return item
+
+
+def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: str | None = None) -> bool:
+    """Write what an account elsewhere says to being in a collection; whether that changed anything.
+
+    Who waits becomes accepted, with their consent, or rejected; who was accepted can only leave; what was refused stays so.
+    `account_id` is whose word it is: nothing happens when another account is in the item by now. Publishes
+    CollectionItemAdded or CollectionItemRemoved.
+    """
+    with transaction.atomic():
+        item = CollectionItem.objects.select_for_update().filter(id=item_id, account_id=account_id).first()
+        if item is None:
+            return False
+        before = item.state
+        if before == ItemState.PENDING:
+            item.state = ItemState.ACCEPTED if accepted else ItemState.REJECTED
+        elif before == ItemState.ACCEPTED and not accepted:
+            item.state = ItemState.REVOKED
+        if item.state == before:
+            return False
+        item.approval_uri = approval_uri or item.approval_uri
+        item.save(update_fields=["state", "approval_uri"])
+        if accepted:
+            publish(CollectionItemAdded(collection_id=item.collection_id, item_id=item.id))
+        elif before == ItemState.ACCEPTED:
+            publish(*removed(item, left=True))
+    return True
+
+
+def find_member(*, item: CollectionItem, account: Account) -> bool:
+    """Write whose the account in an item is that was unknown here; False when they have another item already, and this one
+    is gone.
+    """
+    with transaction.atomic():
+        lock(f"object:{item.collection.uri}")
+        if (
+            CollectionItem.objects.filter(collection_id=item.collection_id, account=account)
+            .exclude(id=item.id)
+            .exists()
+        ):
+            CollectionItem.objects.filter(id=item.id).delete()
+            return False
+        CollectionItem.objects.filter(id=item.id).update(account=account)
+    return True
+
+
+def _values(received: RemoteCollection) -> dict[str, Any]:
+    values = {name: getattr(received, name) for name in _SAID}
+    name = received.tag
+    shown = name is not None and is_hashtag(name)
+    values["tag"] = ensure_tags([(normalise_hashtag(name), name)])[0] if shown and name is not None else None
+    return values | {"updated_at": received.updated}
+
+
+def _change(collection: Collection, values: dict[str, Any]) -> None:
+    renamed = any(values[name] != getattr(collection, name) for name in ("name", "description"))
+    changed = {name: value for name, value in values.items() if getattr(collection, name) != value}
+    if changed:
+        for name, value in changed.items():
+            setattr(collection, name, value)
+        collection.save(update_fields=list(changed))
+        publish(CollectionChanged(collection_id=collection.id, renamed=renamed))
+
+
+def _end(items: Iterable[CollectionItem]) -> None:
+    """Delete items, but those of people who have left: they are not put in again."""
+    ended = [item for item in items if item.state != ItemState.REVOKED]
+    publish(*(event for item in ended for event in removed(item)))
+    CollectionItem.objects.filter(id__one_of=[item.id for item in ended]).delete()
+
+
+def _keep_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
+    """Make or change items. Somebody here is in it only who has agreed before; others wait for their consent to be checked."""
+    people = {one.uri: one for one in Account.objects.filter(uri__one_of=[item.object_uri for item in listed])}
+    items = list(CollectionItem.objects.filter(collection=collection).select_related("account"))
+    by_uri = {item.uri: item for item in items if item.uri is not None}
+    by_account = {item.account_id: item for item in items if item.account_id is not None}
+    others = CollectionItem.objects.filter(uri__one_of=[item.uri for item in listed]).exclude(collection=collection)
+    taken = set(others.values_list("uri", flat=True))
+    new: dict[str, CollectionItem] = {}
+    for item in listed:
+        person = people.get(item.object_uri)
+        known = by_account.get(person.id) if person is not None else None
+        known = known or by_uri.get(item.uri)
+        is_ours = person is not None and person.local
+        if item.uri in taken or item.object_uri in new or by_uri.get(item.uri, known) != known:
+            continue
+        if known is None and is_ours:
+            continue
+        if known is None:
+            new[item.object_uri] = CollectionItem(
+                collection=collection,
+                account=person,
+                state=ItemState.PENDING,
+                uri=item.uri,
+                object_uri=item.object_uri,
+                approval_uri=item.approval_uri,
+                created_at=item.published,
+            )
+        elif not is_ours:
+            _change_item(known, item, person)
+        elif known.account == person and known.uri != item.uri:
+            CollectionItem.objects.filter(id=known.id).update(uri=item.uri)
+    CollectionItem.objects.bulk_create(new.values(), batch_size=REMOTE_ITEMS_LIMIT)
+
+
+def _change_item(known: CollectionItem, item: RemoteItem, person: Account | None) -> None:
+    """Take over what an item says now: another account, or another consent, is checked anew."""
+    values: dict[str, Any] = {"uri": item.uri, "object_uri": item.object_uri, "account": person}
+    if known.object_uri != item.object_uri or known.approval_uri != item.approval_uri:
+        values |= {"approval_uri": item.approval_uri, "state": ItemState.PENDING}
+        if known.state == ItemState.ACCEPTED:
+            publish(*removed(known))
+    if any(getattr(known, name) != value for name, value in values.items()):
+        CollectionItem.objects.filter(id=known.id).update(**values)

@@ -1,0 +1,144 @@
+"""Acts upon what is said of collections of people: those of other servers, and consent to being in one (FEP-7aa9; contract,
+federation section 7; security row 36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from accounts.models import Collection, CollectionItem
+from accounts.policies.collections import may_be_featured
+from accounts.queries.relations import load_relations
+from accounts.services.remote_collections import allow_item, end_item, keep_item, settle_item
+from federation.documents.reading import Rejected, first, same_origin, web_uri
+from federation.documents.received_collections import is_featured_collection, read_item
+from federation.events import FeatureAnswerDue
+from federation.inbound.incoming import Incoming, local_account
+from federation.remote.collections import find_collection, find_or_fetch_collection, is_followed, keep_document
+from federation.remote.fetching import fetch_document
+from federation.remote.requests import request_members
+from social.kernel.errors import Conflict
+from social.kernel.events import publish
+
+
+def add(incoming: Incoming, target: str) -> None:
+    """A collection of somebody followed here is new, or an account is in one. Others are read with their profiles."""
+    if target == incoming.actor.featured_collections_url:
+        keep_document(_collection_in(incoming), incoming.actor)
+        return
+    collection = find_collection(target, incoming.actor)
+    if collection is None:
+        _require_followed(incoming)
+        collection = find_or_fetch_collection(target, incoming.actor)
+    obj: Any = first(incoming.document.get("object"))
+    item = read_item(obj if isinstance(obj, Mapping) else fetch_document(incoming.needed_object_uri()), target)
+    if item is None:
+        raise Rejected("the object is no account in the collection")
+    keep_item(collection=collection, received=item)
+    request_members(collection, may_ask=is_followed(incoming.actor))
+
+
+def update(incoming: Incoming) -> None:
+    """A collection says something else, as its owner has signed."""
+    keep_document(_collection_in(incoming), incoming.actor)
+
+
+def _collection_in(incoming: Incoming) -> Mapping[str, Any]:
+    """The collection that is contained, or only named. Raises Rejected for an unknown one of nobody followed here."""
+    uri = incoming.needed_object_uri()
+    if not same_origin(uri, incoming.actor.uri):
+        raise Rejected("the collection is of another server")
+    if find_collection(uri, incoming.actor) is None:
+        _require_followed(incoming)
+    return incoming.object or fetch_document(uri)
+
+
+def _require_followed(incoming: Incoming) -> None:
+    if not is_followed(incoming.actor):
+        raise Rejected("nobody here has to do with the collection")
+
+
+def remove(incoming: Incoming, target: str) -> None:
+    """A collection is gone, or an account is in one no more."""
+    uri = incoming.needed_object_uri()
+    if target == incoming.actor.featured_collections_url:
+        delete(incoming)
+        return
+    collection = find_collection(target, incoming.actor)
+    if collection is None:
+        raise Rejected("the actor has no such collection")
+    item = CollectionItem.objects.filter(uri=uri, collection=collection).first()
+    if item is not None:
+        end_item(item=item)
+
+
+def delete(incoming: Incoming) -> bool:
+    """End a collection of the actor's; whether there is one."""
+    removed, _rows = Collection.objects.filter(uri=incoming.object_uri or "", account=incoming.actor).delete()
+    return removed > 0
+
+
+def is_about_collection(incoming: Incoming) -> bool:
+    """Tell whether a collection of people stands in the activity."""
+    return is_featured_collection(incoming.object)
+
+
+def handle_request(incoming: Incoming) -> None:
+    """A request to put somebody here into a collection, answered as their policy says.
+
+    The collection is fetched when it is unknown here. Who has left it before is not put in again.
+    """
+    uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
+    collection_uri = web_uri(incoming.document.get("instrument"))
+    if collection_uri is None or not same_origin(collection_uri, incoming.actor.uri):
+        raise Rejected("the request names no collection of its actor")
+    item = None
+    if may_be_featured(target, load_relations(incoming.actor.id, [target.id])) and hasattr(target, "user"):
+        collection = find_or_fetch_collection(collection_uri, incoming.actor)
+        try:
+            item = allow_item(collection=collection, account=target, request_uri=uri)
+        except Conflict:
+            raise Rejected("the id of the request is another one's") from None
+    with transaction.atomic():
+        publish(
+            FeatureAnswerDue(
+                account_id=target.id, actor_id=incoming.actor.id, item_id=0 if item is None else item.id, uri=uri
+            )
+        )
+
+
+def find_asked(incoming: Incoming) -> CollectionItem | None:
+    """The item of a collection of ours whose FeatureRequest is answered; None when the answer is to something else.
+
+    Raises Rejected for the answer of anybody but the account that was asked.
+    """
+    items = CollectionItem.objects.filter(collection__uri=None, request_uri__isnull=False)
+    item = items.filter(request_uri=incoming.object_uri or "").first()
+    if item is not None and item.account_id != incoming.actor.id:
+        raise Rejected("the answer is not the featured account's")
+    return item
+
+
+def accept(incoming: Incoming, item: CollectionItem) -> None:
+    """Write the consent of the featured account, whose server keeps the authorization."""
+    result = web_uri(incoming.document.get("result"))
+    if result is None or not same_origin(result, incoming.actor.uri):
+        raise Rejected("the answer names no authorization of its actor's server")
+    settle_item(item_id=item.id, accepted=True, account_id=incoming.actor.id, approval_uri=result)
+
+
+def reject(incoming: Incoming, item: CollectionItem) -> None:
+    """Write the refusal of the featured account."""
+    settle_item(item_id=item.id, accepted=False, account_id=incoming.actor.id)
+
+
+def revoke(incoming: Incoming) -> bool:
+    """Take the actor out of the collections whose authorization it deletes; whether there are any."""
+    items = CollectionItem.objects.filter(approval_uri=incoming.object_uri or "", account=incoming.actor)
+    numbers = list(items.values_list("id", flat=True))
+    for number in numbers:
+        settle_item(item_id=number, accepted=False, account_id=incoming.actor.id)
+    return bool(numbers)

@@ -1,0 +1,131 @@
+"""Fetches collections of people from other servers, and the consent of who is in them (FEP-7aa9).
+
+Who was put into a collection is shown in it once the authorization was found on their own server, as with quotes (security
+row 36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from accounts.models import Account, Collection, CollectionItem, Follow
+from accounts.models.collection import ItemState
+from accounts.policies.audience import is_present
+from accounts.services.remote_collections import find_member, keep_collection, settle_item
+from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of, web_uri
+from federation.documents.received_collections import is_featured_collection, items_of, read_collection
+from federation.remote.actors import find_or_fetch
+from federation.remote.fetching import DEADLINE, fetch_collection, fetch_document
+from federation.remote.references import is_own
+from federation.remote.requests import request_members
+from social.kernel.errors import Conflict
+
+PAGES: Final = 5
+"""Pages of the list of an account's collections that are read: as many collections as are kept, with five on a page."""
+COLLECTIONS_PER_PAGE: Final = 20
+
+
+def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
+    """Keep a collection that its owner has signed, or whose document was fetched, and have its members looked at.
+
+    Raises Rejected for another owner's, for one too many, and when the owner is suspended.
+    """
+    if owner.local or owner.suspended:
+        raise Rejected("the owner has no collections here")
+    try:
+        collection = keep_collection(owner=owner, received=read_collection(document, owner.uri))
+    except Conflict:
+        raise Rejected("the id is another collection's, or there are too many") from None
+    request_members(collection, may_ask=is_followed(owner))
+    return collection
+
+
+def is_followed(owner: Account) -> bool:
+    """Tell whether somebody here follows the account."""
+    return Follow.objects.filter(target=owner, account__domain=None).exists()
+
+
+def find_collection(uri: str, owner: Account) -> Collection | None:
+    """The owner's collection with this id, known here."""
+    return Collection.objects.filter(uri=uri, account=owner).select_related("account").first()
+
+
+def find_or_fetch_collection(uri: str, owner: Account, *, deadline: float = DEADLINE) -> Collection:
+    """The owner's collection with this id, asked for when it is unknown here. Raises as `fetch_document`."""
+    known = find_collection(uri, owner)
+    if known is not None:
+        return known
+    if not same_origin(uri, owner.uri):
+        raise Rejected("the collection is of another server")
+    return keep_document(fetch_document(uri, deadline=deadline), owner)
+
+
+def fetch_unknown_collection(document: Mapping[str, Any], *, deadline: float) -> Collection:
+    """Keep the collection that an address led to; its owner is asked for when unknown here. Raises as `fetch_document`."""
+    owner_uri = web_uri(document.get("attributedTo"))
+    if owner_uri is None or is_own(owner_uri):
+        raise Rejected("the collection is nobody's elsewhere")
+    return find_or_fetch_collection(uri_of(document) or "", find_or_fetch(owner_uri, deadline=deadline))
+
+
+def read_collections(actor_uri: str) -> None:
+    """Keep the collections that an account's server lists, and forget the others. Raises as `fetch_collection`."""
+    owner = Account.objects.filter(is_present(), uri=actor_uri, domain__isnull=False).first()
+    if owner is None or not owner.featured_collections_url:
+        return
+    page: Any = fetch_collection(owner.featured_collections_url)
+    found = items_of(page, COLLECTIONS_PER_PAGE)
+    following = None if page.get("totalItems") == 0 else page.get("first")
+    for _number in range(PAGES):
+        if following is None:
+            break
+        page = following if isinstance(following, Mapping) else _fetch_page(following, owner)
+        found += items_of(page, COLLECTIONS_PER_PAGE)
+        following = page.get("next")
+    listed = []
+    for document in found:
+        if not is_featured_collection(document):
+            continue
+        try:
+            listed.append(keep_document(document, owner).id)
+        except Rejected:
+            continue
+    if following is None:
+        # Those that cannot be discovered are in no list.
+        Collection.objects.filter(account=owner, discoverable=True).exclude(id__one_of=listed).delete()
+
+
+def _fetch_page(value: Any, owner: Account) -> Mapping[str, Any]:
+    uri = uri_of(value)
+    if uri is None or not same_origin(uri, owner.uri):
+        raise Rejected("the page is of another server")
+    return fetch_collection(uri)
+
+
+def resolve_item(item_uri: str) -> None:
+    """Show who is in a collection of another server, if they agree. Raises Rejected when they do not, and as
+    `find_or_fetch`.
+    """
+    items = CollectionItem.objects.filter(uri=item_uri, state=ItemState.PENDING, approval_uri__isnull=False)
+    item = items.select_related("collection__account", "account").first()
+    if item is None or item.collection.uri is None or item.approval_uri is None:
+        return
+    member = item.account
+    if member is None:
+        member = find_or_fetch(item.object_uri)
+        if not find_member(item=item, account=member):
+            return
+    if member.local or member.suspended:
+        raise Rejected("nobody like that has agreed")
+    _check_authorization(item.approval_uri, item.collection.uri, member)
+    settle_item(item_id=item.id, accepted=True, account_id=member.id, approval_uri=item.approval_uri)
+
+
+def _check_authorization(uri: str, collection_uri: str, member: Account) -> None:
+    if not same_origin(uri, member.uri):
+        raise Rejected("the authorization is not on the server of who is in the collection")
+    document = fetch_document(uri)
+    said = [uri_of(document.get(name)) for name in ("id", "interactingObject", "interactionTarget")]
+    if "FeatureAuthorization" not in kinds_of(document) or said != [uri, collection_uri, member.uri]:
+        raise Rejected("the authorization is for another collection or account")

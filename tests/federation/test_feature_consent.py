@@ -1,0 +1,297 @@
+"""People are in collections across servers with their consent alone (FEP-7aa9; contract, federation section 7; security
+row 36).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, Collection, CollectionItem, User
+from accounts.models.collection import ItemState
+from accounts.services.blocking import block_account
+from federation.remote.actors import fetch_actor
+from notifications.models import Notification
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import follow
+from tests.federation.activities import PUBLIC, deal, remote
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+from tests.federation.test_featured_collections import BIRDS
+from tests.federation.test_featured_elsewhere import added, birds, item
+from tests.federation.test_sent_profiles import same, same_context
+from tests.federation.test_wire import FILES, record
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(db: None) -> Account:
+    return make_user("alice", discoverable=True).account
+
+
+@pytest.fixture
+def api(alice: Account) -> Api:
+    return Api(make_token(User.objects.get(account=alice)))
+
+
+@pytest.fixture
+def yan(elsewhere: RemoteServer) -> RemotePerson:
+    """Somebody elsewhere whom everybody may put into collections."""
+    return _open(elsewhere, "yan")
+
+
+def _open(home: RemoteServer, name: str, *groups: str, way: str = "automaticApproval") -> RemotePerson:
+    policy = {"canFeature": {way: list(groups or [PUBLIC])}}
+    return home.person(
+        name, interactionPolicy=policy, featuredCollections=home.uri(f"users/{name}/featured_collections")
+    )
+
+
+def _sent(elsewhere: RemoteServer, kind: str) -> list[dict[str, Any]]:
+    return [activity for activity in elsewhere.delivered() if activity["type"] == kind]
+
+
+def _asked(api: Api, elsewhere: RemoteServer, yan: RemotePerson) -> tuple[str, dict[str, Any]]:
+    """A collection of Alice's into which she puts Yan, and the request that was sent."""
+    yan_here = fetch_actor(yan.uri)
+    made = api.post("/api/v1/collections", BIRDS | {"account_ids": [str(yan_here.id)]})
+    assert made.status_code == 200, made.content
+    (one,) = made.json()["collection"]["items"]
+    assert one["state"] == "pending"
+    work()
+    return made.json()["collection"]["id"], _sent(elsewhere, "FeatureRequest")[-1]
+
+
+def _seen(number: str, api: Api | None = None) -> list[str]:
+    found = (api or Api()).get(f"/api/v1/collections/{number}").json()
+    return [one["state"] for one in found["collection"]["items"]]
+
+
+def _request(someone: RemotePerson, account: Account, **more: Any) -> dict[str, Any]:
+    """A request without an actor, as Mastodon sends it."""
+    activity = someone.activity("FeatureRequest", account.uri, instrument=birds(someone)["id"]) | more
+    return {name: value for name, value in activity.items() if name != "actor"}
+
+
+def test_somebody_elsewhere_is_asked_and_shown_when_they_agree(
+    elsewhere: RemoteServer, alice: Account, api: Api, yan: RemotePerson
+) -> None:
+    follow(fetch_actor(elsewhere.person("zoe").uri), alice, uri="http://x.example/1")
+    number, request = _asked(api, elsewhere, yan)
+    uri = f"{alice.uri}/collections/{number}"
+    assert (request["object"], request["instrument"], "actor" in request) == (yan.uri, uri, False)
+    assert request["id"].startswith(f"{alice.uri}/feature_requests/")
+    assert [one.path for one in elsewhere.asked if b"FeatureRequest" in one.body and b"Add" not in one.body] == [
+        "/users/yan/inbox"
+    ]
+    assert (_seen(number), _seen(number, api)) == ([], ["pending"])
+    stamp = f"{yan.uri}/feature_authorizations/7"
+    assert deal(yan, yan.activity("Accept", request["id"], result=stamp)) == "done"
+    assert deal(yan, yan.activity("Accept", {"id": request["id"], "type": "FeatureRequest"}, result=stamp)) == "done"
+    assert _seen(number) == ["accepted"]
+    (listing,) = [one for one in _sent(elsewhere, "Add") if one["target"] == uri]
+    assert (listing["object"]["featuredObject"], listing["object"]["featureAuthorization"]) == (yan.uri, stamp)
+    document = Api().get(f"/users/alice/collections/{number}", headers={"Accept": ACTIVITY}).json()
+    assert document["orderedItems"] == [listing["object"]]
+    # Taken back by Yan alone; others hear that Yan is out, and Alice cannot put them in again.
+    zoe = remote_person(elsewhere, "zoe")
+    deal(zoe, zoe.activity("Delete", stamp))
+    assert _seen(number) == ["accepted"]
+    gone = {"id": stamp, "type": "FeatureAuthorization", "interactingObject": uri, "interactionTarget": yan.uri}
+    assert deal(yan, yan.activity("Delete", gone)) == "done"
+    assert (_seen(number, api), [one["object"] for one in _sent(elsewhere, "Remove")]) == (
+        [],
+        [listing["object"]["id"]],
+    )
+    again = api.post(f"/api/v1/collections/{number}/items", {"account_id": str(remote(yan).id)})
+    assert again.status_code == 422
+
+
+def remote_person(home: RemoteServer, name: str) -> RemotePerson:
+    """Somebody who has a document already."""
+    return RemotePerson(home, name)
+
+
+def test_row_36_nobody_else_answers_for_who_was_asked(
+    elsewhere: RemoteServer, api: Api, yan: RemotePerson, alice: Account
+) -> None:
+    number, request = _asked(api, elsewhere, yan)
+    xia, stamp = elsewhere.person("xia"), f"{yan.uri}/feature_authorizations/7"
+    assert "not the featured" in deal(xia, xia.activity("Accept", request["id"], result=stamp))
+    assert "not the featured" in deal(xia, xia.activity("Reject", request["id"]))
+    for result in ("https://other.example/1", None, 7, {}):
+        assert "no authorization" in deal(yan, yan.activity("Accept", request["id"], result=result))
+    assert _seen(number, api) == ["pending"]
+    assert deal(yan, yan.activity("Reject", request["id"])) == "done"
+    assert deal(yan, yan.activity("Accept", request["id"], result=stamp)) == "done"
+    assert _seen(number, api) == [], "what was refused stays so"
+    assert CollectionItem.objects.get().state == ItemState.REJECTED
+
+
+def test_who_does_not_let_themselves_be_put_into_collections_is_not_asked(
+    elsewhere: RemoteServer, alice: Account, api: Api
+) -> None:
+    number = api.post("/api/v1/collections", BIRDS).json()["collection"]["id"]
+
+    def approval(person: RemotePerson) -> tuple[int, Any]:
+        account = fetch_actor(person.uri)
+        entity = api.get(f"/api/v1/accounts/{account.id}").json()["feature_approval"]
+        answer = api.post(f"/api/v1/collections/{number}/items", {"account_id": str(account.id)})
+        return answer.status_code, entity
+
+    empty: dict[str, Any] = {"automatic": [], "manual": []}
+    assert approval(elsewhere.person("old", discoverable=True)) == (403, empty | {"current_user": "missing"})
+    assert approval(_open(elsewhere, "shy", elsewhere.uri("users/shy"))) == (403, empty | {"current_user": "denied"})
+    careful = _open(elsewhere, "careful", way="manualApproval")
+    assert approval(careful) == (200, {"automatic": [], "manual": ["public"], "current_user": "manual"})
+    near = _open(elsewhere, "near", elsewhere.uri("users/near/followers"))
+    followers: dict[str, Any] = {"automatic": ["followers"], "manual": []}
+    assert approval(near) == (403, followers | {"current_user": "denied"})
+    follow(alice, remote(near))
+    assert approval(near) == (200, followers | {"current_user": "automatic"})
+    work()
+    asked = [one["object"] for one in _sent(elsewhere, "FeatureRequest")]
+    assert asked == [careful.uri, near.uri]
+    gone = CollectionItem.objects.get(account=remote(near))
+    api.delete(f"/api/v1/collections/{number}/items/{gone.id}")
+    late = near.activity("Accept", gone.request_uri, result=f"{near.uri}/feature_authorizations/1")
+    assert deal(near, late).startswith("rejected"), "the owner has thought better of it"
+
+
+def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_leave(
+    elsewhere: RemoteServer, alice: Account, api: Api, yan: RemotePerson
+) -> None:
+    elsewhere.serve(birds(yan))
+    request = _request(yan, alice)
+    assert deal(yan, request, "/users/alice/inbox") == "done"
+    (accept,) = _sent(elsewhere, "Accept")
+    stamp = accept["result"]
+    assert (accept["actor"], accept["to"], accept["object"]) == (alice.uri, yan.uri, request["id"])
+    consent = Api().get(stamp.removeprefix("http://social.localhost"), headers={"Accept": ACTIVITY}).json()
+    assert (consent["id"], consent["interactingObject"]) == (stamp, birds(yan)["id"])
+    (entity,) = api.get(f"/api/v1/accounts/{alice.id}/in_collections").json()["collections"]
+    assert (entity["uri"], entity["local"], entity["item_count"]) == (birds(yan)["id"], False, 1)
+    assert [one["type"] for one in api.get("/api/v1/notifications").json()] == ["added_to_collection"]
+    # Asked once more, she agrees once more; another one's id is not taken.
+    again = request | {"name": "again"}
+    assert deal(yan, again) == "done"
+    assert [one["result"] for one in _sent(elsewhere, "Accept")] == [stamp, stamp]
+    # She is notified of changes, whether or not anybody here follows Yan.
+    listed = item(yan, alice.uri, stamp)
+    newer = birds(yan, [listed], name="Renamed", updated="2026-01-02T12:00:00Z")
+    assert deal(yan, yan.activity("Update", newer)) == "done"
+    kinds = [one["type"] for one in api.get("/api/v1/notifications").json()]
+    assert kinds == ["collection_update", "added_to_collection"]
+    number, one = entity["id"], entity["items"][0]["id"]
+    assert api.post(f"/api/v1/collections/{number}/items/{one}/revoke").status_code == 200
+    work()
+    (gone,) = _sent(elsewhere, "Delete")
+    assert (gone["actor"], gone["object"]) == (alice.uri, {k: v for k, v in consent.items() if k != "@context"})
+    assert [asked.path for asked in elsewhere.asked if b"#delete" in asked.body] == ["/users/yan/inbox"]
+    assert Api().get(stamp.removeprefix("http://social.localhost"), headers={"Accept": ACTIVITY}).status_code == 404
+    assert not Notification.objects.exists()
+    # What still lists her does not show her, and a new request is refused.
+    deal(yan, yan.activity("Update", newer | {"name": "Still", "updated": "2026-01-03T12:00:00Z"}))
+    assert _seen(number) == []
+    assert deal(yan, _request(yan, alice)) == "done"
+    assert len(_sent(elsewhere, "Reject")) == 1
+
+
+def test_nobody_here_is_in_a_collection_without_having_agreed(
+    elsewhere: RemoteServer, alice: Account, yan: RemotePerson
+) -> None:
+    bob = make_user("bob").account
+    follow(bob, fetch_actor(yan.uri))
+    stamps = [f"{alice.uri}/feature_authorizations/{n}" for n in (1, 2)]
+    listed = [item(yan, alice.uri, stamps[0]), item(yan, bob.uri, stamps[1], 2)]
+    assert deal(yan, added(yan, birds(yan, listed))) == "done"
+    assert not CollectionItem.objects.exists()
+    elsewhere.serve(birds(yan))
+    assert deal(yan, _request(yan, alice)) == "done"
+    assert deal(yan, yan.activity("Update", birds(yan))) == "done"
+    here = CollectionItem.objects.get()
+    assert here.state == ItemState.ACCEPTED, "it was not seen with her yet"
+    deal(yan, added(yan, listed[0], birds(yan)["id"]))
+    deal(yan, yan.activity("Update", birds(yan, name="Without her")))
+    assert not CollectionItem.objects.exists()
+    assert _sent(elsewhere, "Delete") == [], "its owner knows"
+
+
+@pytest.mark.parametrize("reason", ["not discoverable", "blocked", "of a stranger"])
+def test_a_request_that_is_not_allowed_is_rejected(
+    elsewhere: RemoteServer, alice: Account, yan: RemotePerson, reason: str
+) -> None:
+    yan_here = fetch_actor(yan.uri)
+    if reason == "blocked":
+        block_account(account=alice, target=yan_here)
+    else:
+        Account.objects.filter(id=alice.id).update(locked=True, discoverable=reason == "of a stranger")
+    elsewhere.serve(birds(yan))
+    assert deal(yan, _request(yan, alice)) == "done"
+    (reject,) = _sent(elsewhere, "Reject")
+    assert reject["id"] == f"{alice.uri}#rejects/feature_requests/"
+    assert not Collection.objects.exists()
+    if reason == "of a stranger":
+        follow(yan_here, alice, uri=f"{yan.uri}#follows/1")
+        assert deal(yan, _request(yan, alice)) == "done"
+        assert len(_sent(elsewhere, "Accept")) == 1
+
+
+def test_a_request_is_refused_that_is_no_request_of_its_signer(
+    elsewhere: RemoteServer, alice: Account, yan: RemotePerson
+) -> None:
+    xia = elsewhere.person("xia")
+    elsewhere.serve(birds(yan))
+    for wrong in (
+        {"instrument": "https://other.example/collections/1"},
+        {"instrument": None},
+        {"object": "http://social.localhost/users/nobody"},
+        {"object": xia.uri},
+        {"id": "https://other.example/1"},
+        {"actor": yan.uri},
+    ):
+        assert deal(xia, _request(xia, alice) | wrong).startswith("rejected"), wrong
+    assert deal(xia, _request(xia, alice, instrument=birds(yan)["id"])).startswith("rejected"), "another owner's"
+    assert deal(xia, _request(xia, alice)).startswith("rejected"), "there is no such collection"
+    assert not CollectionItem.objects.exists()
+    bob, request = make_user("bob", discoverable=True).account, _request(yan, alice)
+    assert deal(yan, request) == "done"
+    assert "another one's" in deal(yan, request | {"object": bob.uri})
+    assert CollectionItem.objects.count() == 1
+
+
+def test_a_block_ends_consent_and_says_so(elsewhere: RemoteServer, alice: Account, yan: RemotePerson) -> None:
+    elsewhere.serve(birds(yan))
+    deal(yan, _request(yan, alice))
+    block_account(account=alice, target=remote(yan))
+    work()
+    assert [one["object"]["type"] for one in _sent(elsewhere, "Delete")] == ["FeatureAuthorization"]
+    assert not CollectionItem.objects.exists()
+
+
+@pytest.mark.skipif(not FILES, reason="the recorded documents are not here")
+def test_requests_and_answers_are_sent_as_mastodon_sends_them(
+    elsewhere: RemoteServer, alice: Account, api: Api, yan: RemotePerson
+) -> None:
+    _number, request = _asked(api, elsewhere, yan)
+    elsewhere.serve(birds(yan))
+    deal(yan, _request(yan, alice))
+    one = CollectionItem.objects.get(account=alice)
+    api.post(f"/api/v1/collections/{one.collection_id}/items/{one.id}/revoke")
+    work()
+    deal(yan, _request(yan, alice))
+    documents = {
+        "feature_request": request,
+        "accept_feature_request": _sent(elsewhere, "Accept")[0],
+        "reject_feature_request": _sent(elsewhere, "Reject")[0],
+        "delete_feature_authorization": _sent(elsewhere, "Delete")[0],
+    }
+    for name, ours in documents.items():
+        theirs = record(name)["body"]
+        ours = json.loads(json.dumps(ours))
+        same_context(ours.pop("@context"), theirs.pop("@context"))
+        same(ours, theirs)

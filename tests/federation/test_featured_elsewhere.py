@@ -1,0 +1,329 @@
+"""Collections of other servers are shown here with those who were found to agree (FEP-7aa9; contract, federation sections 7,
+8 and 16; security rows 36 and 71).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+import pytest
+
+from accounts.models import Account, Collection, CollectionItem, User
+from accounts.models.collection import REMOTE_COLLECTIONS_LIMIT, REMOTE_ITEMS_LIMIT, ItemState
+from accounts.services.blocking import block_account, block_domain
+from federation.models import Fetch, FetchKind
+from federation.remote.actors import end_actor, fetch_actor
+from federation.remote.collections import read_collections
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import follow
+from tests.federation.activities import deal, met, remote
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+_NUMBERS = itertools.count()
+SAID: Final = {
+    "name": "Bird people",
+    "sensitive": False,
+    "discoverable": True,
+    "summaryMap": {"en": "They <em>know</em> birds<script>alert(1)</script>"},
+    "topic": {"type": "Hashtag", "href": "https://x.example/tags/birds", "name": "#Birds"},
+    "published": "2026-01-01T12:00:00Z",
+    "updated": "2026-01-01T12:00:00Z",
+}
+
+
+@pytest.fixture
+def alice(db: None) -> Account:
+    return make_user("alice", discoverable=True).account
+
+
+@pytest.fixture
+def zoe(elsewhere: RemoteServer) -> RemotePerson:
+    return keeper(elsewhere, "zoe")
+
+
+@pytest.fixture
+def yan(elsewhere: RemoteServer) -> RemotePerson:
+    return keeper(elsewhere, "yan")
+
+
+def keeper(home: RemoteServer, name: str) -> RemotePerson:
+    """Somebody with a list of collections."""
+    return home.person(name, featuredCollections=home.uri(f"users/{name}/featured_collections"))
+
+
+def item(owner: RemotePerson, member_uri: str, stamp: str | None, number: int = 1) -> dict[str, Any]:
+    return {
+        "id": f"{owner.uri}/collection_items/{number}",
+        "type": "FeaturedItem",
+        "featuredObject": member_uri,
+        "featureAuthorization": stamp,
+        "published": "2026-01-01T12:01:00Z",
+    }
+
+
+def birds(owner: RemotePerson, items: Iterable[dict[str, Any]] = (), number: int = 1, **more: Any) -> dict[str, Any]:
+    uri, found = f"{owner.uri}/collections/{number}", list(items)
+    named = {"id": uri, "type": "FeaturedCollection", "attributedTo": owner.uri, "url": owner.home.uri(f"c/{number}")}
+    return named | SAID | {"totalItems": len(found), "orderedItems": found} | more
+
+
+def listed(owner: RemotePerson, *collections: dict[str, Any], **more: Any) -> str:
+    """Serve the list of somebody's collections; its address."""
+    uri = f"{owner.uri}/featured_collections"
+    page = {"id": f"{uri}?page=1", "type": "CollectionPage", "partOf": uri, "items": list(collections)} | more
+    owner.home.serve({"id": uri, "type": "Collection", "totalItems": len(collections), "first": page})
+    return uri
+
+
+def stamp(member: RemotePerson, collection: dict[str, Any], number: int = 1, **more: Any) -> str:
+    """Serve somebody's consent; its id."""
+    uri = f"{member.uri}/feature_authorizations/{number}"
+    document = {"id": uri, "type": "FeatureAuthorization", "interactingObject": collection["id"]}
+    member.home.serve(document | {"interactionTarget": member.uri} | more)
+    return uri
+
+
+def added(owner: RemotePerson, obj: Any, target: str | None = None, kind: str = "Add") -> dict[str, Any]:
+    """An Add or Remove, which have no ids; no two are alike, or the second would be a replay."""
+    place = target or f"{owner.uri}/featured_collections"
+    return {"type": kind, "actor": owner.uri, "target": place, "object": obj, "name": str(next(_NUMBERS))}
+
+
+def shown(account: Account, viewer: Account | None = None) -> list[dict[str, Any]]:
+    """The collections of an account through the client API."""
+    api = Api(make_token(User.objects.get(account=viewer))) if viewer is not None else Api()
+    found: list[dict[str, Any]] = api.get(f"/api/v1/accounts/{account.id}/collections").json()["collections"]
+    return found
+
+
+def members(account: Account, viewer: Account | None = None) -> list[list[str]]:
+    """The names of who is shown in each."""
+    names = dict(Account.objects.values_list("id", "username"))
+    return [[names[int(one["account_id"])] for one in each["items"]] for each in shown(account, viewer)]
+
+
+def test_a_list_that_a_profile_names_is_shown_with_who_agrees(
+    elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
+) -> None:
+    xia = elsewhere.person("xia")
+    base = birds(zoe)
+    liar = stamp(xia, base, interactionTarget=yan.uri)
+    items = [
+        item(zoe, yan.uri, stamp(yan, base)),
+        item(zoe, xia.uri, liar, 2),
+        item(zoe, alice.uri, f"{alice.uri}/feature_authorizations/1", 3),
+        item(zoe, zoe.uri, None, 4),
+    ]
+    listed(zoe, birds(zoe, items), birds(zoe, number=2, discoverable=False))
+    follow(alice, fetch_actor(zoe.uri))
+    work()
+    (entity,) = shown(remote(zoe))
+    number = entity["id"]
+    assert entity == {
+        "id": number,
+        "uri": base["id"],
+        "name": "Bird people",
+        "description": "They <em>know</em> birds",
+        "language": "en",
+        "account_id": str(remote(zoe).id),
+        "local": False,
+        "sensitive": False,
+        "discoverable": True,
+        "url": base["url"],
+        "item_count": 1,
+        "created_at": "2026-01-01T12:00:00.000Z",
+        "updated_at": "2026-01-01T12:00:00.000Z",
+        "tag": {"name": "birds", "url": "http://social.localhost/tags/birds"},
+        "items": entity["items"],
+    }
+    assert members(remote(zoe)) == [["yan"]], "the others have not agreed"
+    whole = Api().get(f"/api/v1/collections/{number}").json()
+    assert [one["username"] for one in whole["accounts"]] == ["zoe", "yan"]
+    hidden = Collection.objects.get(uri=f"{zoe.uri}/collections/2")
+    assert Api().get(f"/api/v1/collections/{hidden.id}").json()["collection"]["discoverable"] is False
+    listed(zoe, birds(zoe, items, name="Others", updated="2026-01-02T12:00:00Z"))
+    read_collections(zoe.uri)
+    assert [one["name"] for one in shown(remote(zoe))] == ["Others"]
+    listed(zoe)
+    read_collections(zoe.uri)
+    assert shown(remote(zoe)) == []
+    assert Collection.objects.get() == hidden, "what cannot be discovered stands in no list"
+
+
+def test_changes_arrive_from_who_is_followed_and_others_are_not_stored(
+    elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
+) -> None:
+    met(zoe)
+    assert "nobody here" in deal(zoe, added(zoe, birds(zoe)))
+    assert "nobody here" in deal(zoe, zoe.activity("Update", birds(zoe)))
+    follow(alice, remote(zoe))
+    assert deal(zoe, added(zoe, birds(zoe))) == "done"
+    assert members(remote(zoe)) == [[]]
+    place = birds(zoe)["id"]
+    one = item(zoe, yan.uri, stamp(yan, birds(zoe)))
+    assert deal(zoe, added(zoe, one, place)) == "done"
+    assert deal(zoe, added(zoe, one, place)) == "done"
+    assert members(remote(zoe)) == [["yan"]]
+    newer = {"updated": "2026-01-02T12:00:00Z"}
+    assert deal(zoe, zoe.activity("Update", birds(zoe, [one], name="Friends", **newer))) == "done"
+    assert deal(zoe, zoe.activity("Update", birds(zoe, name="An old one"))) == "done"
+    (entity,) = shown(remote(zoe))
+    assert (entity["name"], entity["item_count"]) == ("Friends", 1)
+    # Nobody else speaks for a collection.
+    met(yan)
+    follow(alice, remote(yan))
+    theirs = birds(zoe, attributedTo=yan.uri, **newer)
+    assert deal(yan, yan.activity("Update", birds(zoe, name="Mine"))).startswith("rejected")
+    assert deal(yan, yan.activity("Update", theirs)).startswith("rejected")
+    assert "no such collection" in deal(yan, added(yan, one["id"], place, "Remove"))
+    assert "no such collection" in deal(yan, added(yan, place, f"{zoe.uri}/featured_collections", "Remove"))
+    assert deal(yan, yan.activity("Delete", place)) == "done"
+    assert members(remote(zoe)) == [["yan"]]
+    assert deal(zoe, added(zoe, one["id"], place, "Remove")) == "done"
+    assert members(remote(zoe)) == [[]]
+    assert deal(zoe, added(zoe, place, kind="Remove")) == "done"
+    assert not Collection.objects.exists()
+    assert deal(zoe, added(zoe, birds(zoe))) == "done"
+    assert deal(zoe, zoe.activity("Delete", place)) == "done"
+    assert not Collection.objects.exists()
+
+
+def test_row_36_a_consent_counts_that_is_found_on_the_members_own_server(
+    elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
+) -> None:
+    follow(alice, met(zoe))
+    base = birds(zoe)
+    with RemoteServer().running() as third:
+        vic = third.person("vic")
+        forged = {"id": f"{zoe.uri}/stamps/1", "type": "FeatureAuthorization", "interactingObject": base["id"]}
+        elsewhere.serve(forged | {"interactionTarget": vic.uri})
+        other = stamp(vic, birds(zoe, number=2), 2)
+        wrong = vic.home.serve({"id": f"{vic.uri}/stamps/3", "type": "QuoteAuthorization"})["id"]
+        for number, uri in enumerate([forged["id"], other, wrong, f"{vic.uri}/stamps/none"], 1):
+            assert deal(zoe, added(zoe, birds(zoe, [item(zoe, vic.uri, uri, number)]))) == "done"
+            assert members(remote(zoe)) == [[]]
+        true = stamp(vic, base)
+        assert deal(zoe, added(zoe, birds(zoe, [item(zoe, vic.uri, true, 5)]))) == "done"
+        assert members(remote(zoe)) == [["vic"]]
+        # Taken back by vic alone, and for good as long as it is the same consent.
+        gone = {"id": true, "type": "FeatureAuthorization"}
+        deal(yan, yan.activity("Delete", gone))
+        assert members(remote(zoe)) == [["vic"]]
+        assert deal(vic, vic.activity("Delete", gone)) == "done"
+        deal(zoe, added(zoe, birds(zoe, [item(zoe, vic.uri, true, 5)])))
+        assert members(remote(zoe)) == [[]]
+
+
+def test_row_71_a_strangers_list_of_thousands_makes_this_server_look_for_nobody(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    with RemoteServer().running() as victim:
+        many = [item(zoe, victim.uri(f"users/{n}"), victim.uri(f"stamps/{n}"), n) for n in range(1, 1000)]
+        listed(
+            zoe,
+            birds(zoe, many),
+            *(birds(zoe, number=n) for n in range(2, 300)),
+            next=f"{zoe.uri}/featured_collections",
+        )
+        met(zoe)
+        assert victim.asked == []
+        assert Collection.objects.count() == 20, "of each page"
+        assert CollectionItem.objects.count() == REMOTE_ITEMS_LIMIT
+        # Of somebody who is followed they are, at the pace of their server, and once.
+        follow(alice, remote(zoe))
+        for number in range(2):
+            assert deal(zoe, zoe.activity("Update", birds(zoe, many[:20], name=f"Name {number}"))) == "done"
+        assert len(set(victim.gets())) == len(victim.asked) == 20
+        assert Fetch.objects.filter(kind=FetchKind.FEATURED, dead_at__isnull=False).count() == 20
+        for number in range(300, 307):
+            deal(zoe, added(zoe, birds(zoe, number=number)))
+        assert Collection.objects.count() == REMOTE_COLLECTIONS_LIMIT
+        assert members(remote(zoe), alice)[-1] == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"id": "https://other.example/1"},
+        {"attributedTo": "https://other.example/zoe"},
+        {"name": ""},
+        {"name": 7},
+        {"type": "Collection"},
+        {"id": None},
+    ],
+)
+def test_what_is_no_collection_of_its_owner_is_refused(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, wrong: dict[str, Any]
+) -> None:
+    follow(alice, met(zoe))
+    assert deal(zoe, added(zoe, birds(zoe) | wrong)).startswith("rejected")
+    assert not Collection.objects.exists()
+
+
+def test_texts_are_cut_to_the_limits_and_broken_items_are_passed_over(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    follow(alice, met(zoe))
+    items: list[Any] = ["text", 7, None, {}, {"type": "FeaturedItem"}, item(zoe, "no address", None)]
+    long = birds(zoe, items, name="n" * 5000, summaryMap={"xx": "d" * 5000}, topic=["x"], published=7, url={})
+    assert deal(zoe, added(zoe, long)) == "done"
+    (entity,) = shown(remote(zoe))
+    assert (len(entity["name"]), len(entity["description"]), entity["tag"]) == (256, 2048, None)
+    assert (entity["language"], entity["items"], entity["url"]) == (None, [], entity["uri"])
+
+
+def test_blocks_between_viewer_owner_and_member_are_obeyed(
+    elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
+) -> None:
+    bob = make_user("bob").account
+    follow(alice, met(zoe))
+    deal(zoe, added(zoe, birds(zoe, [item(zoe, yan.uri, stamp(yan, birds(zoe)))])))
+    number = shown(remote(zoe))[0]["id"]
+    block_account(account=alice, target=remote(yan))
+    assert members(remote(zoe), alice) == [[]]
+    assert members(remote(zoe), bob) == [["yan"]]
+    block_account(account=remote(zoe), target=bob)
+    assert shown(remote(zoe), bob) == []
+    api = Api(make_token(User.objects.get(account=bob)))
+    assert api.get(f"/api/v1/collections/{number}").status_code == 403
+    carol = make_user("carol").account
+    block_domain(account=carol, domain=elsewhere.domain)
+    assert members(remote(zoe), carol) == [[]]
+    end_actor(remote(yan))
+    assert members(remote(zoe)) == [[]]
+    end_actor(remote(zoe))
+    assert Api().get(f"/api/v1/collections/{number}").status_code == 404
+    work()
+    assert not Collection.objects.exists()
+
+
+def test_a_collection_is_found_by_its_address(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+    document = elsewhere.serve(birds(zoe))
+    api = Api(make_token(User.objects.get(account=alice)))
+    found = api.get("/api/v2/search", {"q": document["id"], "resolve": "true"}).json()
+    assert [one["uri"] for one in found["collections"]] == [document["id"]]
+    page = f'<link rel="alternate" type="application/activity+json" href="{document["id"]}">'
+    elsewhere.pages["/c/1"] = type(elsewhere.find("/none"))(page.encode(), "text/html")
+    found = api.get("/api/v2/search", {"q": document["url"], "resolve": "true"}).json()
+    assert [one["uri"] for one in found["collections"]] == [document["id"]]
+
+
+def test_the_state_of_an_item_is_never_that_of_another_account(
+    elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
+) -> None:
+    """A consent is for one account: an item that names another one with it waits again."""
+    follow(alice, met(zoe))
+    xia = elsewhere.person("xia")
+    one = item(zoe, yan.uri, stamp(yan, birds(zoe)))
+    deal(zoe, added(zoe, birds(zoe, [one])))
+    assert members(remote(zoe)) == [["yan"]]
+    other = json.loads(json.dumps(one)) | {"featuredObject": xia.uri}
+    deal(zoe, zoe.activity("Update", birds(zoe, [other])))
+    assert members(remote(zoe)) == [[]]
+    assert CollectionItem.objects.get().state == ItemState.PENDING
