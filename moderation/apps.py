@@ -19,10 +19,10 @@ class ModerationConfig(AppConfig):
         """
         import_module("moderation.reactions")
         from accounts.services.erasing import Hold, keep_of_suspended, register_hold
-        from moderation.models import Appeal, Report, Strike
+        from moderation.models import Appeal, Report, StaffNote, Strike
         from moderation.queries.reports import find_reported_statuses, outlive
         from statuses.services import removing
 
-        keep_of_suspended(Report, Strike, Appeal)
+        keep_of_suspended(Report, Strike, Appeal, StaffNote)
         register_hold(Hold((Report,), outlive, lasts=True))
         removing.keep(find_reported_statuses)

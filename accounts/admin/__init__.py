@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from accounts.admin.accounts import AccountAdmin
 from accounts.admin.users import RoleAdmin, UserAdmin
 
-__all__ = ["AccountAdmin", "RoleAdmin", "UserAdmin"]
+__all__ = ["RoleAdmin", "UserAdmin"]

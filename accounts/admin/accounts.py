@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -16,7 +15,7 @@ from accounts.models import Account, ActorType
 from accounts.policies.audience import is_present
 from accounts.queries.accounts import split_address
 from social.api.staff import ReadOnlyAdmin
-from social.api.staff_columns import PLACEHOLDER, ConditionFilter, address, lines, link, mark, shortened, shown
+from social.api.staff_columns import ConditionFilter, address, lines, link, mark, shortened, shown
 from social.kernel.text.markup import plain
 
 KINDS = {
@@ -78,17 +77,13 @@ class KindFilter(ConditionFilter):
     conditions = {kind.value.lower(): (words, Q(actor_type=kind)) for kind, words in KINDS.items()}
 
 
-def _state(account: Account) -> SafeString:
+def state_of(account: Account) -> SafeString:
+    """State of an account by what staff have done to it, in a word."""
     if account.suspended:
         return mark(_("Suspended"), "bad")
     if account.limited:
         return mark(_("Limited"), "waiting")
     return mark(_("Moved"), "waiting") if account.moved_to_id is not None else mark(_("Active"), "good")
-
-
-def _user(account: Account) -> Any:
-    user = getattr(account, "user", None)
-    return PLACEHOLDER if user is None else link(reverse("admin:accounts_user_change", args=[user.pk]), user.email)
 
 
 def _count(name: str) -> Any:
@@ -108,7 +103,7 @@ ADDRESS = shown("acct", gettext_lazy("Address"), lambda account: address(f"@{acc
 NAME = shown(
     "display_name", gettext_lazy("Name"), lambda a: shortened(a.display_name, 60) if a.display_name else "", minor=True
 )
-STATE = shown("state", gettext_lazy("State"), _state)
+STATE = shown("state", gettext_lazy("State"), state_of)
 KIND = shown(
     "kind", gettext_lazy("Kind"), lambda account: KINDS.get(account.actor_type, account.actor_type), minor=True
 )
@@ -119,57 +114,54 @@ FOLLOWERS = shown(
 CREATED_TIME = shown("created_at", gettext_lazy("Since"), order="id")
 
 
-@admin.register(Account)
+PAGE = shown("page", gettext_lazy("Page"), lambda account: link(account.page_url, account.page_url))
+SUMMARY = (ADDRESS, PAGE, STATE, KIND)
+PROFILE = lines(
+    gettext_lazy("Profile"),
+    shown("display_name", gettext_lazy("Name")),
+    shown("note", gettext_lazy("Biography"), lambda account: plain(account.note_html)),
+    shown("fields", gettext_lazy("Profile fields"), _fields),
+    shown("locked", gettext_lazy("Approves followers")),
+    shown("discoverable", gettext_lazy("May be suggested to others")),
+    shown("indexable", gettext_lazy("Posts may be found by search")),
+    shown("following", gettext_lazy("Following"), _count("following_count")),
+    FOLLOWERS,
+    tab=True,
+)
+FIGURES = lines(
+    gettext_lazy("Figures"),
+    POSTS,
+    shown("last_status_at", gettext_lazy("Last post"), lambda a: _count("last_status_at")(a) or None),
+    tab=True,
+)
+MOMENTS = lines(
+    gettext_lazy("Since when"),
+    CREATED_TIME,
+    shown("limited_at", gettext_lazy("Limited since")),
+    shown("suspended_at", gettext_lazy("Suspended since")),
+    shown(
+        "moved_to",
+        gettext_lazy("Moved to"),
+        lambda account: account_link(account.moved_to) if account.moved_to else None,
+    ),
+    shown("fetched_at", gettext_lazy("Last fetched from its server")),
+    shown("uri", gettext_lazy("ActivityPub id")),
+    tab=True,
+)
+
+
 class AccountAdmin(ReadOnlyAdmin):
-    """Accounts of this server and of others."""
+    """Accounts of this server and of others; `moderation/admin/accounts.py` adds what staff do to them, and registers it."""
 
     in_palette = True
 
     list_display = (ADDRESS, NAME, STATE, KIND, POSTS, FOLLOWERS, CREATED_TIME)
-    list_filter = (HomeFilter, StateFilter, KindFilter)
+    list_filter: ClassVar[Any] = (HomeFilter, StateFilter, KindFilter)
     list_select_related = ("stat",)
     search_fields = ("username",)
     search_help_text = gettext_lazy("An address (@anna, anna@there.example), a domain, or a part of one")
     ordering = ("-id",)
-    fieldsets = (
-        lines(
-            None,
-            ADDRESS,
-            shown("page", gettext_lazy("Page"), lambda account: link(account.page_url, account.page_url)),
-            shown("user", gettext_lazy("User"), _user),
-            STATE,
-            KIND,
-        ),
-        lines(
-            gettext_lazy("Profile"),
-            shown("display_name", gettext_lazy("Name")),
-            shown("note", gettext_lazy("Biography"), lambda account: plain(account.note_html)),
-            shown("fields", gettext_lazy("Profile fields"), _fields),
-            shown("locked", gettext_lazy("Approves followers")),
-            shown("discoverable", gettext_lazy("May be suggested to others")),
-            shown("indexable", gettext_lazy("Posts may be found by search")),
-        ),
-        lines(
-            gettext_lazy("Figures"),
-            POSTS,
-            FOLLOWERS,
-            shown("following", gettext_lazy("Following"), _count("following_count")),
-            shown("last_status_at", gettext_lazy("Last post"), lambda a: _count("last_status_at")(a) or None),
-        ),
-        lines(
-            gettext_lazy("Since when"),
-            CREATED_TIME,
-            shown("limited_at", gettext_lazy("Limited since")),
-            shown("suspended_at", gettext_lazy("Suspended since")),
-            shown(
-                "moved_to",
-                gettext_lazy("Moved to"),
-                lambda account: account_link(account.moved_to) if account.moved_to else None,
-            ),
-            shown("fetched_at", gettext_lazy("Last fetched from its server")),
-            shown("uri", gettext_lazy("ActivityPub id")),
-        ),
-    )
+    fieldsets: ClassVar[Any] = (lines(None, *SUMMARY), PROFILE, FIGURES, MOMENTS)
 
     def name_of(self, row: Account) -> str:
         """Name and address."""

@@ -19,8 +19,9 @@ from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
 from accounts.policies.staff import Staff, can, staff_of
 from accounts.services import staff
+from accounts.services.erasing import reject_user
 from social.api.staff import ReadOnlyAdmin
-from social.api.staff_columns import PLACEHOLDER, ConditionFilter, address, lines, mark, shown
+from social.api.staff_columns import PLACEHOLDER, ConditionFilter, address, lines, mark, shortened, shown
 
 PERMISSION_NAMES = {
     Permission.ADMINISTRATOR: gettext_lazy("Everything"),
@@ -126,6 +127,10 @@ def _role(user: User) -> str:
     return role_name(user.role) if user.role_id != EVERYONE_ROLE_ID else PLACEHOLDER
 
 
+REASON = shown(
+    "sign_up_reason", gettext_lazy("Why they want to join"), lambda user: shortened(user.sign_up_reason, 400)
+)
+ADDRESS = shown("sign_up_ip", gettext_lazy("IP address"), minor=True)
 USERNAME = shown(
     "username", gettext_lazy("User"), lambda user: address(f"@{user.account.username}"), order="account__username"
 )
@@ -142,13 +147,13 @@ class UserAdmin(ReadOnlyAdmin):
 
     in_palette = True
 
-    list_display = (USERNAME, EMAIL, ROLE, STATE, JOINED, LAST_SEEN_TIME)
+    list_display = (USERNAME, EMAIL, REASON, ADDRESS, STATE, JOINED)
     list_filter = (StateFilter, RoleFilter)
     list_select_related = ("account", "role")
     search_fields = ("email",)
     search_help_text = gettext_lazy("A username, an e-mail address, or a part of one")
     ordering = ("-id",)
-    actions = ("approve", "confirm", "disable", "enable")
+    actions = ("approve", "reject", "confirm", "disable", "enable")
     # Neither the password's hash nor what people have set for themselves: nobody needs to see them.
     fieldsets = (
         lines(
@@ -163,8 +168,8 @@ class UserAdmin(ReadOnlyAdmin):
         lines(
             gettext_lazy("Sign-up"),
             JOINED,
-            shown("sign_up_reason", gettext_lazy("Why they want to join")),
-            shown("sign_up_ip", gettext_lazy("IP address")),
+            REASON,
+            ADDRESS,
             shown(
                 "application",
                 gettext_lazy("By the app"),
@@ -194,8 +199,9 @@ class UserAdmin(ReadOnlyAdmin):
         return queryset.filter(Q(email__icontains=term) | Q(pk__in=by_name)), False
 
     def name_of(self, row: User) -> str:
-        """Username and address."""
-        return f"@{row.account.username} ({row.email})"
+        """Username, address, and why somebody who waits wants to join."""
+        reason = f": {row.sign_up_reason}" if row.sign_up_reason and not row.approved else ""
+        return f"@{row.account.username} ({row.email}){reason}"
 
     def has_manage_permission(self, request: HttpRequest) -> bool:
         """Tell whether the role may act on users."""
@@ -211,6 +217,19 @@ class UserAdmin(ReadOnlyAdmin):
             lambda user: staff.approve(by=by, user=user),
             verb="approve",
             done=lambda count: ngettext("%(count)d user was let in.", "%(count)d users were let in.", count),
+        )
+
+    @admin.action(description=gettext_lazy("Reject the chosen sign-ups"), permissions=["manage"])
+    def reject(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
+        """Reject."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda user: reject_user(by=by, user=user),
+            verb="reject",
+            done=lambda count: ngettext("%(count)d sign-up was rejected.", "%(count)d sign-ups were rejected.", count),
+            question=gettext_lazy("Reject these sign-ups? They are deleted."),
         )
 
     @admin.action(description=gettext_lazy("Take their e-mail addresses for confirmed"), permissions=["manage"])

@@ -38,6 +38,11 @@ def record_each(
     AuditEntry.objects.bulk_create(entries, batch_size=_BATCH)
 
 
+def because(reason: str) -> dict[str, str]:
+    """The details of an audit row that say why something was done; none without a reason."""
+    return {"reason": reason} if reason else {}
+
+
 def record_by_user(*, by: User | None, **what: Any) -> None:
     """`record_each` for what is done to rows of the kernel (`social.kernel.ports`): by a user, or None for the operator."""
     record_each(by=OPERATOR if by is None else staff_of(by), **what)

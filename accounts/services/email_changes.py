@@ -70,7 +70,7 @@ def change_email(*, user: User, key: str, session_key: str | None, address: str)
             raise Invalid.of([taken("email")], details=True)
         try:
             with transaction.atomic():
-                _replace(locked, wanted)
+                replace_email(locked, wanted)
         except IntegrityError:
             raise Invalid.of([taken("email")], details=True) from None
         end_sessions(user=user, except_key=session_key)
@@ -118,7 +118,8 @@ def _link(user: User) -> str:
     return links.web_url(reverse("confirm_new_email", args=[key]))
 
 
-def _replace(user: User, email: str) -> None:
+def replace_email(user: User, email: str) -> None:
+    """Write a confirmed address in the place of all others. The caller holds a transaction, and the user's row locked."""
     EmailAddress.objects.filter(user=user).delete()
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
     user.email, user.new_email = email, None

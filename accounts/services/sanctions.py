@@ -23,7 +23,7 @@ from accounts.models.relations import SeveranceType
 from accounts.models.user import Permission
 from accounts.policies.sign_up import email_digest
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import because, record
 from accounts.services.changing import change_account
 from accounts.services.erasing import delete_account
 from accounts.services.sessions import end_sessions, publish_user_state
@@ -56,9 +56,9 @@ class _Subject:
             self.after |= changed
 
 
-def limit_account(*, by: Staff, account: Account) -> None:
-    """Keep an account out of public places ("silence"). Raises Forbidden, NotFound."""
-    with _acting(by, account, "limit", _SANCTIONS) as subject:
+def limit_account(*, by: Staff, account: Account, reason: str = "") -> None:
+    """Keep an account out of public places ("silence"). `reason` stands in the audit log. Raises Forbidden, NotFound."""
+    with _acting(by, account, "limit", _SANCTIONS, **because(reason)) as subject:
         subject.write(limited_at=subject.account.limited_at or clock.now())
 
 
@@ -68,9 +68,9 @@ def unlimit_account(*, by: Staff, account: Account) -> None:
         subject.write(limited_at=None)
 
 
-def sensitize_account(*, by: Staff, account: Account) -> None:
+def sensitize_account(*, by: Staff, account: Account, reason: str = "") -> None:
     """Have all media of an account shown as sensitive to others. Raises Forbidden, NotFound."""
-    with _acting(by, account, "sensitize", _SANCTIONS) as subject:
+    with _acting(by, account, "sensitize", _SANCTIONS, **because(reason)) as subject:
         subject.write(sensitized_at=subject.account.sensitized_at or clock.now())
 
 
@@ -80,13 +80,13 @@ def unsensitize_account(*, by: Staff, account: Account) -> None:
         subject.write(sensitized_at=None)
 
 
-def suspend_account(*, by: Staff, account: Account) -> None:
+def suspend_account(*, by: Staff, account: Account, reason: str = "") -> None:
     """Show nothing of an account any more and let nobody use it, until that is undone; after REVERSAL_PERIOD it is erased.
 
     Sessions and streams end; tokens stay and answer 403. The address of a user is blocked for sign-up. Raises Forbidden,
     NotFound, and Conflict for the last one who may do everything. Publishes AccountSuspended.
     """
-    with _acting(by, account, "suspend", _SANCTIONS) as subject:
+    with _acting(by, account, "suspend", _SANCTIONS, **because(reason)) as subject:
         current, user = subject.account, subject.user
         if current.suspended and current.suspension_origin == SuspensionOrigin.LOCAL:
             return

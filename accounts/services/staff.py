@@ -12,23 +12,25 @@ from contextlib import contextmanager
 from typing import Any
 
 from allauth.account.models import EmailAddress
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from accounts.events import UserApproved
+from accounts.events import EmailChanged, UserApproved
 from accounts.models import AccessToken, Account, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
-from accounts.policies.sign_up import SignUpDraft, password_errors
+from accounts.policies.sign_up import SignUpDraft, email_errors, password_errors, taken
 from accounts.policies.staff import Staff, require
+from accounts.queries.sign_up import load_email_findings
 from accounts.services.activation import activate_if_ready
-from accounts.services.audit import record
+from accounts.services.audit import because, record
 from accounts.services.changing import change_account
+from accounts.services.email_changes import replace_email
 from accounts.services.following import FollowChange, follow_account
-from accounts.services.mails import SECOND_FACTOR_RESET, report_security_change
+from accounts.services.mails import SECOND_FACTOR_RESET, report_security_change, request_password_reset
 from accounts.services.second_factors import remove_all_factors
 from accounts.services.sessions import change_password, end_sessions, publish_user_state, sign_out_everywhere
-from accounts.services.signing_up import sign_up
+from accounts.services.signing_up import look_up_mail_hosts, sign_up
 from accounts.services.tokens import close_streams, command_line_application, issue_token
 from social.kernel import clock
 from social.kernel.errors import Conflict, Invalid, NotFound
@@ -93,12 +95,12 @@ def confirm(*, by: Staff, user: User) -> None:
         activate_if_ready(user_id=user.pk)
 
 
-def disable(*, by: Staff, user: User) -> None:
+def disable(*, by: Staff, user: User, reason: str = "") -> None:
     """Refuse sign-in and API calls: sessions and streams end, tokens stay and answer 403 (behaviours section 18).
 
-    Raises Forbidden, and Conflict for the last one who may do everything.
+    `reason` stands in the audit log. Raises Forbidden, and Conflict for the last one who may do everything.
     """
-    with _acting(by, user, "disable") as locked:
+    with _acting(by, user, "disable", Permission.MANAGE_USERS, **because(reason)) as locked:
         keep_one_administrator(locked)
         _update(user, disabled_at=clock.now())
         end_sessions(user=user)
@@ -118,6 +120,34 @@ def set_password(*, by: Staff, user: User, password: str) -> None:
         raise Invalid.of(errors, details=True)
     with _acting(by, user, "reset_password", Permission.MANAGE_USER_ACCESS):
         change_password(user=user, password=password)
+
+
+def send_password_reset(*, by: Staff, user: User) -> None:
+    """Have a link sent to the user with which they can choose a new password. Raises Forbidden."""
+    with _acting(by, user, "send_password_reset", Permission.MANAGE_USER_ACCESS):
+        request_password_reset(user=user)
+
+
+def set_email(*, by: Staff, user: User, email: str) -> None:
+    """Give a user another e-mail address, taken for confirmed, for somebody who has lost theirs.
+
+    Sessions in browsers end, and the old address gets a mail (security row 24). Publishes EmailChanged. Raises Forbidden;
+    Invalid for an address that is malformed, blocked, in use or the one they have.
+    """
+    wanted = email.strip().lower()
+    errors = email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors()
+    if errors:
+        raise Invalid.of(errors, details=True)
+    with _acting(by, user, "change_email", Permission.MANAGE_USER_ACCESS) as locked:
+        old = locked.email
+        try:
+            with transaction.atomic():
+                replace_email(locked, wanted)
+        except IntegrityError:
+            raise Invalid.of([taken("email")], details=True) from None
+        end_sessions(user=user)
+        publish(EmailChanged(user_id=user.pk, old_email=old, address=""))
+        activate_if_ready(user_id=user.pk)
 
 
 def reset_second_factor(*, by: Staff, user: User) -> bool:

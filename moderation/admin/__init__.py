@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moderation.admin.accounts import ModeratedAccountAdmin
 from moderation.admin.announcements import AnnouncementAdmin
 from moderation.admin.audit import AuditAdmin
 from moderation.admin.documents import RuleAdmin, SiteAdmin, TermsAdmin
@@ -11,6 +12,7 @@ __all__ = [
     "AnnouncementAdmin",
     "AppealAdmin",
     "AuditAdmin",
+    "ModeratedAccountAdmin",
     "ReportAdmin",
     "RuleAdmin",
     "SiteAdmin",

@@ -3,6 +3,7 @@
 from moderation.models.announcement import Announcement, AnnouncementDismissal, AnnouncementReaction
 from moderation.models.documents import ActivityWeek, InstanceRule, TermsOfService
 from moderation.models.domain_rule import DomainAllow, DomainRule, DomainSeverity
+from moderation.models.note import StaffNote
 from moderation.models.report import Appeal, Report, ReportCategory, Strike, StrikeAction
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "InstanceRule",
     "Report",
     "ReportCategory",
+    "StaffNote",
     "Strike",
     "StrikeAction",
     "TermsOfService",

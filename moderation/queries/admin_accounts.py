@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -63,7 +63,7 @@ def list_for_staff(wanted: AccountFilter) -> QuerySet[Account]:
     if wanted.origin is not None:
         rows = rows.filter(domain__isnull=wanted.origin == "local")
     if wanted.status is not None:
-        rows = rows.filter(_of_status(wanted.status))
+        rows = rows.filter(of_status(wanted.status))
     if wanted.staff:
         bits = Permission.ADMINISTRATOR | Permission.MANAGE_REPORTS
         rows = rows.alias(rights=F("user__role__permissions").bitand(bits)).filter(rights__gt=0)
@@ -79,7 +79,7 @@ def list_for_staff(wanted: AccountFilter) -> QuerySet[Account]:
         rows = rows.filter(domain=normalise_domain(wanted.by_domain) or "")
     if wanted.email.strip():
         rows = rows.filter(user__email__istartswith=wanted.email.strip())
-    return _by_address(rows, wanted.ip.strip()) if wanted.ip.strip() else rows
+    return by_address(rows, wanted.ip.strip()) if wanted.ip.strip() else rows
 
 
 def find_for_staff(account_id: int) -> Account:
@@ -92,7 +92,13 @@ def load_admin_accounts(account_ids: Collection[int]) -> dict[int, AdminAccount]
     wanted = list(account_ids)
     if not wanted:
         return {}
-    accounts = {account.id: account for account in Account.objects.filter(id__one_of=wanted)}
+    return describe_accounts(Account.objects.filter(id__one_of=wanted))
+
+
+def describe_accounts(found: Iterable[Account]) -> dict[int, AdminAccount]:
+    """Accounts that are loaded as `load_admin_accounts` gives them, in two queries more."""
+    accounts = {account.id: account for account in found}
+    wanted = list(accounts)
     confirmed = EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True)
     users = {
         user.account_id: user
@@ -128,7 +134,8 @@ def _accounts() -> QuerySet[Account]:
     return Account.objects.filter(Q(domain__isnull=False) | Q(user__isnull=False))
 
 
-def _of_status(status: str) -> Q:
+def of_status(status: str) -> Q:
+    """The condition for one of STATUSES, on accounts."""
     return {
         "active": is_present(),
         "pending": Q(user__approved=False),
@@ -139,7 +146,7 @@ def _of_status(status: str) -> Q:
     }[status]
 
 
-def _by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
+def by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
     """Accounts that signed up from, or were seen at, an address or in a network; none for what is neither."""
     try:
         network = network_of(address)

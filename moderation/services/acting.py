@@ -12,7 +12,7 @@ from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services import sanctions, staff
-from accounts.services.audit import record
+from accounts.services.audit import because, record
 from moderation.models import Report, Strike, StrikeAction
 from moderation.services.reports import settle_reports
 from moderation.services.strikes import issue_strike
@@ -36,33 +36,34 @@ def act_on_account(
         blank = FieldError("type", "ERR_BLANK", _("can't be blank"))
         raise Invalid.of([wrong] if action.strip() else [blank, wrong])
     with transaction.atomic():
-        _ACTS_ON_ACCOUNTS[action](by, account)
+        _ACTS_ON_ACCOUNTS[action](by, account, text)
         issue_strike(by=by, target=account, action=action, text=text, report=report, notify=notify)
         if action != "none" or report is not None:
             settle_reports(by=by, target=account, only=report if action == "none" else None)
 
 
-def _warn(by: Staff, account: Account) -> None:
+def _warn(by: Staff, account: Account, reason: str) -> None:
     user = User.objects.select_related("role").filter(account_id=account.pk).first()
     require(by, Permission.MANAGE_USERS | Permission.MANAGE_REPORTS, over=user.role if user is not None else None)
     if not Account.objects.filter(pk=account.pk, deleted_at=None).exists():
         raise NotFound
-    record(by=by, action="warn", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
+    name = f"@{account.acct}"
+    record(by=by, action="warn", target_type="Account", target_id=account.pk, target_name=name, **because(reason))
 
 
-def _disable(by: Staff, account: Account) -> None:
+def _disable(by: Staff, account: Account, reason: str) -> None:
     user = User.objects.select_related("role", "account").filter(account_id=account.pk).first()
     if user is None:
         raise Forbidden
-    staff.disable(by=by, user=user)
+    staff.disable(by=by, user=user, reason=reason)
 
 
-_ACTS_ON_ACCOUNTS: Final[dict[str, Callable[[Staff, Account], None]]] = {
+_ACTS_ON_ACCOUNTS: Final[dict[str, Callable[[Staff, Account, str], None]]] = {
     "none": _warn,
     "disable": _disable,
-    "sensitive": lambda by, account: sanctions.sensitize_account(by=by, account=account),
-    "silence": lambda by, account: sanctions.limit_account(by=by, account=account),
-    "suspend": lambda by, account: sanctions.suspend_account(by=by, account=account),
+    "sensitive": lambda by, account, why: sanctions.sensitize_account(by=by, account=account, reason=why),
+    "silence": lambda by, account, why: sanctions.limit_account(by=by, account=account, reason=why),
+    "suspend": lambda by, account, why: sanctions.suspend_account(by=by, account=account, reason=why),
 }
 
 

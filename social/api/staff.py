@@ -5,9 +5,9 @@ The theme is known to the modules `social.api.staff*` alone; admin classes exten
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
@@ -27,7 +27,7 @@ from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.decorators import action as action
+from unfold.decorators import action as unfold_action
 from unfold.enums import ActionVariant as ActionVariant
 from unfold.sites import UnfoldAdminSite
 
@@ -56,6 +56,28 @@ _CONFIRMED = "confirmed"
 _FIELD_LOOKUPS = {"", "__exact", "__id__exact", "__isnull", "__icontains"} | {
     f"_{end}{part}" for end in ("from", "to") for part in ("", "_0", "_1")
 }
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def action(
+    *,
+    description: str | Promise,
+    icon: str,
+    permissions: Sequence[str],
+    variant: Any = ActionVariant.DEFAULT,
+    url_path: str | None = None,
+) -> Callable[[Method], Method]:
+    """Make a method (request, object_id) a button of a row's page, where `actions_detail` names it.
+
+    `icon` is a name of Material Symbols; who lacks one of the `permissions` (`has_<name>_permission`) neither sees it nor
+    may open its address.
+    """
+    found: Callable[[Method], Method] = unfold_action(
+        description=description, icon=icon, permissions=permissions, variant=variant, url_path=url_path
+    )
+    return found
 
 
 class StaffSite(Site):

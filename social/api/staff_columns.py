@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -46,9 +46,9 @@ def shown(
     return admin.display(description=label, ordering=order)(column)
 
 
-def lines(title: str | Promise | None, *columns: Column) -> Any:
-    """A part of a row's page, for `fieldsets`."""
-    return (title, {"fields": columns})
+def lines(title: str | Promise | None, *columns: Column, tab: bool = False) -> Any:
+    """A part of a row's page, for `fieldsets`; with `tab` it is one of several behind tabs."""
+    return (title, {"fields": columns, "classes": ["tab"] if tab else []})
 
 
 def written(value: Any) -> Any:
@@ -96,6 +96,15 @@ def address(text: str) -> SafeString:
 def shortened(text: str, length: int) -> SafeString:
     """The beginning of a text, broken anywhere so that one long word does not widen the table."""
     return format_html('<span class="words" dir="auto">{}</span>', Truncator(text).chars(length))
+
+
+def table(headers: Sequence[str | Promise], rows: Sequence[Sequence[Any]]) -> SafeString:
+    """A table in a line of a row's page, over its whole width; a dash when it is empty."""
+    if not rows:
+        return format_html("{}", PLACEHOLDER)
+    cells = [[written(cell) for cell in row] for row in rows]
+    context = {"table": {"headers": headers, "rows": cells}, "class": "staff-table"}
+    return render_to_string("unfold/components/table.html", context)
 
 
 class ConditionFilter(admin.SimpleListFilter):

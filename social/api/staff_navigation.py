@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib import admin
@@ -39,7 +39,6 @@ class Page:
     title: str | _StrPromise = ""
     view: str = ""
     query: str = ""
-    counted: bool = field(default=True, kw_only=True)
 
     @property
     def url(self) -> str:
@@ -67,7 +66,6 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[Page, ...]], ...]] = (
         gettext_lazy("People"),
         (
             Page("accounts.account", "group"),
-            Page("accounts.user", "badge", counted=False),
             Page("statuses.status", "chat"),
             Page("accounts.invite", "mail"),
             Page("accounts.role", "shield_person"),
@@ -130,12 +128,7 @@ def waiting(request: HttpRequest) -> dict[str, int]:
     known: dict[str, int] | None = getattr(request, "staff_waiting", None)
     if known is not None:
         return known
-    asked = {
-        page.model: model_admin.waiting()
-        for _title, group in pages(request)
-        for page, model_admin in group
-        if page.counted
-    }
+    asked = {page.model: model_admin.waiting() for _title, group in pages(request) for page, model_admin in group}
     names = {f"waiting_{number}": model for number, (model, rows) in enumerate(asked.items()) if rows is not None}
     counts: dict[str, int] = {}
     if names:
@@ -162,15 +155,13 @@ def _title(page: Page, model_admin: ReadOnlyAdmin) -> str:
 
 
 def _line(page: Page, model_admin: ReadOnlyAdmin, request: HttpRequest, counts: dict[str, int]) -> dict[str, Any]:
-    path, chosen = page.url.partition("?")[0], request.GET.urlencode()
-    count = counts.get(page.model, 0) if page.counted else 0
+    path = page.url.partition("?")[0]
+    count = counts.get(page.model, 0)
     return {
         "title": _title(page, model_admin),
         "icon": page.icon,
         "link": page.url,
-        # Two lines may lead to the same list: the one with the query counts when the query is there.
-        "active": request.path.startswith(path)
-        and (page.query in chosen if page.query else "state=waiting" not in chosen),
+        "active": request.path.startswith(path),
         "badge": written_count(count) if count else None,
         "badge_variant": "danger",
     }
@@ -194,7 +185,7 @@ def search(request: HttpRequest, term: str) -> list[SearchResult]:
     found: dict[str, SearchResult] = {}
     for _group, group in pages(request):
         for page, model_admin in group:
-            if not model_admin.in_palette or not page.counted:
+            if not model_admin.in_palette:
                 continue
             rows, _repeats = model_admin.get_search_results(request, model_admin.get_queryset(request), term)
             options = model_admin.model._meta

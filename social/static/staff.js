@@ -22,6 +22,10 @@ function press(element) {
 document.addEventListener("DOMContentLoaded", () => {
   const main = document.getElementById("main");
   if (main) main.setAttribute("role", "main");
+  const title = document.querySelector("h1")?.textContent.trim().replace(/\s+/g, " ");
+  document.querySelectorAll("nav").forEach((nav, number) => {
+    name(nav, nav.closest("#nav-sidebar") ? `${document.getElementById("site-name")?.textContent.trim()} ${number + 1}` : `${title} ${number + 1}`);
+  });
   for (const element of document.querySelectorAll("[x-on\\:click]")) press(element);
   for (const field of document.querySelectorAll("input[placeholder]")) name(field, field.placeholder);
   for (const row of document.querySelectorAll("#result_list input.action-select")) {

@@ -1,0 +1,60 @@
+"""Questions that staff answer before they act on an account."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Role
+from accounts.models.user import EVERYONE_ROLE_ID
+from accounts.policies.sign_up import EMAIL_LIMIT
+from moderation.models.note import NOTE_LIMIT
+from moderation.models.report import STRIKE_TEXT_LIMIT
+from social.api.staff_forms import StaffForm
+
+
+class SanctionForm(StaffForm):
+    """The words to the person, and whether they are sent."""
+
+    text = forms.CharField(
+        label=_("What you write to the person (may be empty)"),
+        required=False,
+        max_length=STRIKE_TEXT_LIMIT,
+        widget=forms.Textarea({"rows": 5, "dir": "auto"}),
+    )
+    notify = forms.BooleanField(label=_("Tell them by mail and by a notification"), required=False, initial=True)
+
+
+class NoteForm(StaffForm):
+    """A note for colleagues."""
+
+    text = forms.CharField(
+        label=_("What colleagues should know"), max_length=NOTE_LIMIT, widget=forms.Textarea({"rows": 5, "dir": "auto"})
+    )
+
+
+class RoleForm(StaffForm):
+    """A role, or none."""
+
+    role = forms.ModelChoiceField(
+        Role.objects.exclude(pk=EVERYONE_ROLE_ID).order_by("-position"),
+        label=_("Role"),
+        required=False,
+        empty_label=_("No role"),
+    )
+
+
+class EmailForm(StaffForm):
+    """E-mail address that replaces the one there is."""
+
+    email = forms.EmailField(label=_("New e-mail address"), max_length=EMAIL_LIMIT)
+
+
+class HoldForm(StaffForm):
+    """The reason of a hold."""
+
+    reason = forms.CharField(
+        label=_("Why it is held (stands in the audit log only)"),
+        max_length=NOTE_LIMIT,
+        widget=forms.Textarea({"rows": 3, "dir": "auto"}),
+    )

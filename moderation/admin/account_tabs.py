@@ -1,0 +1,181 @@
+"""Tabs of the admin's page of an account: posts, strikes and notes, where somebody came from, reports, the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.admin.accounts import account_link
+from accounts.admin.users import role_name
+from accounts.models import Account, User
+from accounts.models.user import EVERYONE_ROLE_ID
+from moderation.admin.audit_sentences import sentence
+from moderation.models import Report
+from moderation.queries.account_overview import AccountOverview
+from social.api.staff_columns import Column, address, link, mark, shortened, shown, table
+
+EXCERPT = 240
+
+
+def overview_of(account: Account) -> AccountOverview:
+    """The overview that the page has loaded for this account."""
+    found: AccountOverview = account.__dict__["overview"]
+    return found
+
+
+def _tab(name: str, label: Any, read: Any) -> Column:
+    return shown(name, label, lambda account: read(overview_of(account)))
+
+
+def _posts(found: AccountOverview) -> Any:
+    rows = [
+        (link(post.url, _("Page")), shortened(post.words or _("(without words)"), EXCERPT), _edited(post))
+        for post in found.posts
+    ]
+    return table([_("Post"), _("Text"), _("Edited")], rows)
+
+
+def _edited(post: Any) -> Any:
+    return bool(post.earlier)
+
+
+def _strikes(found: AccountOverview) -> Any:
+    rows = [
+        (
+            link(reverse("admin:moderation_strike_change", args=[strike.pk]), str(strike.get_action_display())),
+            shortened(strike.text, EXCERPT),
+            account_link(strike.account) if strike.account else _("The operator"),
+            strike.created_at,
+            _appeal(strike),
+        )
+        for strike in found.strikes
+    ]
+    return table([_("Action"), _("Text"), _("By"), _("Since"), _("Appeal")], rows)
+
+
+def _appeal(strike: Any) -> Any:
+    appeal = getattr(strike, "appeal", None)
+    if strike.overruled_at is not None:
+        return mark(_("Taken back"), "good")
+    if appeal is None:
+        return None
+    words = mark(_("Rejected"), "bad") if appeal.state == "rejected" else mark(_("Waiting"), "waiting")
+    return format_html('<a href="{}">{}</a>', reverse("admin:moderation_appeal_change", args=[appeal.pk]), words)
+
+
+def _notes(found: AccountOverview) -> Any:
+    rows = [
+        (
+            format_html('<span class="words text" dir="auto">{}</span>', note.text),
+            account_link(note.author) if note.author else None,
+            note.created_at,
+            link(
+                reverse("admin:accounts_account_remove_note", args=[note.account_id, note.pk]),
+                _("Remove"),
+            ),
+        )
+        for note in found.notes
+    ]
+    return table([_("Note"), _("By"), _("Since"), _("Remove")], rows)
+
+
+def _addresses(found: AccountOverview) -> Any:
+    rows = [(address(one.ip), one.used_at) for one in found.admin.ips]
+    return table([_("IP address"), _("Last seen")], rows)
+
+
+def _sessions(found: AccountOverview) -> Any:
+    rows = [
+        (shortened(session.user_agent, 120), address(session.ip), session.created_at, session.last_seen_at)
+        for session in found.sessions
+    ]
+    return table([_("Browser"), _("IP address"), _("Since"), _("Last seen")], rows)
+
+
+def _people(users: Sequence[User]) -> Any:
+    rows = [
+        (account_link(user.account), address(user.email), user.created_at, _standing(user.account)) for user in users
+    ]
+    return table([_("Account"), _("E-mail address"), _("Joined"), _("State")], rows)
+
+
+def _standing(account: Account) -> Any:
+    if account.suspended:
+        return mark(_("Suspended"), "bad")
+    return mark(_("Limited"), "waiting") if account.limited else mark(_("Active"), "good")
+
+
+def _reports(reports: Sequence[Report], person: str) -> Any:
+    rows = [
+        (
+            link(
+                reverse("admin:moderation_report_change", args=[report.pk]),
+                str(report.get_category_display() if hasattr(report, "get_category_display") else report.category),
+            ),
+            shortened(report.comment, EXCERPT),
+            account_link(getattr(report, person)),
+            report.created_at,
+            mark(_("Resolved"), "good") if report.is_resolved else mark(_("Open"), "waiting"),
+        )
+        for report in reports
+    ]
+    return table([_("Report"), _("Comment"), _("Account"), _("Since"), _("State")], rows)
+
+
+def _audit(found: AccountOverview) -> Any:
+    return table([_("When"), _("What")], [(entry.created_at, sentence(entry)) for entry in found.audit])
+
+
+def _user(read: Any) -> Any:
+    def column(found: AccountOverview) -> Any:
+        return None if found.admin.user is None else read(found.admin.user)
+
+    return column
+
+
+def _role(user: User) -> Any:
+    return None if user.role_id == EVERYONE_ROLE_ID else role_name(user.role)
+
+
+def _inviter(user: User) -> Any:
+    inviter = user.invite.inviter if user.invite is not None else None
+    return None if inviter is None else link(reverse("admin:accounts_user_change", args=[inviter.pk]), inviter.email)
+
+
+def _sign_in(found: AccountOverview) -> Any:
+    """The first reason why somebody cannot sign in; None for an account of another server."""
+    user = found.admin.user
+    if user is None:
+        return None
+    if user.disabled_at is not None:
+        return mark(_("Disabled"), "bad")
+    if not found.admin.confirmed:
+        return mark(_("Address not confirmed"), "waiting")
+    return mark(_("Active"), "good") if user.approved else mark(_("Waits for approval"), "waiting")
+
+
+POSTS_TAB = _tab("recent_posts", gettext_lazy("Posts"), _posts)
+STRIKES_TAB = _tab("strikes", gettext_lazy("Strikes"), _strikes)
+NOTES_TAB = _tab("notes", gettext_lazy("Notes"), _notes)
+ADDRESSES_TAB = _tab("addresses", gettext_lazy("IP addresses"), _addresses)
+SESSIONS_TAB = _tab("sessions", gettext_lazy("Browsers"), _sessions)
+SAME_ADDRESS_TAB = _tab("same_address", gettext_lazy("Same IP address"), lambda found: _people(found.same_address))
+SAME_DOMAIN_TAB = _tab(
+    "same_mail_domain", gettext_lazy("Same mail server"), lambda found: _people(found.same_mail_domain)
+)
+REPORTS_TAB = _tab("reports", gettext_lazy("Reports about it"), lambda found: _reports(found.reports, "account"))
+REPORTED_TAB = _tab("reported", gettext_lazy("Reports by it"), lambda found: _reports(found.reported, "target_account"))
+AUDIT_TAB = _tab("audit", gettext_lazy("Audit log"), _audit)
+
+EMAIL = _tab("email", gettext_lazy("E-mail address"), _user(lambda user: address(user.email)))
+SIGN_IN = _tab("sign_in", gettext_lazy("Sign-in"), _sign_in)
+ROLE = _tab("role", gettext_lazy("Role"), _user(_role))
+REASON = _tab("sign_up_reason", gettext_lazy("Why they want to join"), _user(lambda user: user.sign_up_reason))
+INVITED_BY = _tab("invited_by", gettext_lazy("Invited by"), _user(_inviter))
+LANGUAGE = _tab("locale", gettext_lazy("Language"), _user(lambda user: user.locale))
+LAST_SEEN = _tab("active_at", gettext_lazy("Last seen"), _user(lambda user: user.active_at))

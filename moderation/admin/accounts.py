@@ -1,0 +1,247 @@
+"""Accounts for staff: found by what they are, shown with everything staff know of them, and acted on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.admin.accounts import (
+    ADDRESS,
+    CREATED_TIME,
+    FIGURES,
+    FOLLOWERS,
+    MOMENTS,
+    NAME,
+    POSTS,
+    PROFILE,
+    STATE,
+    SUMMARY,
+    HomeFilter,
+    KindFilter,
+    matching,
+)
+from accounts.admin.users import acting
+from accounts.models import Account
+from moderation.admin import account_tabs as tabs
+from moderation.admin.account_actions import AccountActions
+from moderation.admin.account_forms import SanctionForm
+from moderation.queries.account_overview import load_account_overview
+from moderation.queries.admin_accounts import by_address, of_status
+from moderation.services.acting import act_on_account
+from moderation.services.notes import remove_note
+from social.api.staff_columns import ConditionFilter, lines, shown
+from social.api.staff_filters import AutocompleteSelectFilter, TextFilter
+from social.kernel.text.names import normalise_domain
+
+
+class StateFilter(ConditionFilter):
+    """Filter by what staff, or their own steps of signing up, have made of an account."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+    conditions = {
+        "open": (gettext_lazy("Active"), of_status("active") & Q(limited_at=None)),
+        "pending": (gettext_lazy("Waits for approval"), of_status("pending")),
+        "disabled": (gettext_lazy("Disabled"), of_status("disabled")),
+        "limited": (gettext_lazy("Limited"), of_status("silenced")),
+        "sensitized": (gettext_lazy("Media marked as sensitive"), of_status("sensitized")),
+        "suspended": (gettext_lazy("Suspended"), of_status("suspended")),
+    }
+
+
+class AddressFilter(TextFilter):
+    """Filter by an IP address, or a network, that somebody signed up from or was seen at."""
+
+    title = gettext_lazy("IP address or network")
+    parameter_name = "ip"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
+        """Accounts from there; none for what is no address."""
+        value = (self.value() or "").strip()
+        return by_address(queryset, value) if value else queryset
+
+
+class MailDomainFilter(TextFilter):
+    """Filter by the server of the e-mail address."""
+
+    title = gettext_lazy("mail server")
+    parameter_name = "mail_domain"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
+        """Accounts with an address there."""
+        value = (self.value() or "").strip().removeprefix("@")
+        return queryset.filter(user__email__iendswith=f"@{value}") if value else queryset
+
+
+class ServerFilter(TextFilter):
+    """Filter by the server that an account is from."""
+
+    title = gettext_lazy("server")
+    parameter_name = "server"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
+        """Accounts of this server."""
+        value = (self.value() or "").strip()
+        return queryset.filter(domain=normalise_domain(value) or "") if value else queryset
+
+
+LAST_SEEN = shown(
+    "active_at",
+    gettext_lazy("Last seen"),
+    lambda account: getattr(getattr(account, "user", None), "active_at", None),
+    minor=True,
+)
+
+
+@admin.register(Account)
+class ModeratedAccountAdmin(AccountActions):
+    """Accounts of this server and of others, and what staff do to them."""
+
+    in_palette = True
+    list_display = (ADDRESS, NAME, STATE, POSTS, FOLLOWERS, CREATED_TIME, LAST_SEEN)
+    list_filter = (
+        HomeFilter,
+        StateFilter,
+        ("user__role", AutocompleteSelectFilter),
+        AddressFilter,
+        MailDomainFilter,
+        ServerFilter,
+        KindFilter,
+    )
+    list_filter_submit = True
+    search_fields = ("username",)
+    search_help_text = gettext_lazy("A name, an e-mail address, @anna, anna@there.example, or a part of one")
+    actions = ("limit_many", "sensitize_many", "disable_many", "suspend_many")
+    fieldsets = (
+        lines(None, *SUMMARY, tabs.EMAIL, tabs.SIGN_IN, tabs.ROLE, tabs.REASON),
+        PROFILE,
+        lines(gettext_lazy("Posts"), *FIGURES[1]["fields"], tabs.POSTS_TAB, tab=True),
+        lines(gettext_lazy("Strikes and notes"), tabs.STRIKES_TAB, tabs.NOTES_TAB, tab=True),
+        lines(
+            gettext_lazy("Where from"),
+            tabs.INVITED_BY,
+            tabs.LANGUAGE,
+            tabs.LAST_SEEN,
+            tabs.ADDRESSES_TAB,
+            tabs.SESSIONS_TAB,
+            tabs.SAME_ADDRESS_TAB,
+            tabs.SAME_DOMAIN_TAB,
+            tab=True,
+        ),
+        lines(gettext_lazy("Reports"), tabs.REPORTS_TAB, tabs.REPORTED_TAB, tab=True),
+        MOMENTS,
+        lines(gettext_lazy("Audit log"), tabs.AUDIT_TAB, tab=True),
+    )
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """The account, read once in a request."""
+        known: dict[str, Any] = request.__dict__.setdefault("staff_accounts", {})
+        if request.method == "POST":
+            # What was read before the act is not so any more.
+            return super().get_object(request, object_id, from_field)
+        if object_id not in known:
+            known[object_id] = super().get_object(request, object_id, from_field)
+        return known[object_id]
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Renders the account with its overview."""
+        account = context["original"]
+        account.__dict__["overview"] = load_account_overview(account)
+        answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
+        return answer
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Account], search_term: str
+    ) -> tuple[QuerySet[Account], bool]:
+        """Accounts by address, name or e-mail address, the way people write them."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        words = Q(pk__in=matching(Account.objects.all(), term).values("pk")) | Q(user__email__icontains=term)
+        return queryset.filter(words if "@" in term else words | Q(display_name__icontains=term)), False
+
+    def get_custom_urls(self) -> Any:
+        """Return the page on which a note is removed."""
+        return (("<int:account_id>/notes/<int:note_id>/remove/", "accounts_account_remove_note", self._remove_note),)
+
+    def _remove_note(self, request: HttpRequest, *, account_id: int, note_id: int, **_rest: Any) -> HttpResponse:
+        by = acting(request)
+        return self.one(
+            request,
+            account_id,
+            lambda _account: remove_note(by=by, note_id=note_id),
+            verb="remove_note",
+            done=gettext_lazy("The note is removed."),
+            question=gettext_lazy("Remove this note?"),
+        )
+
+    def _many(
+        self, request: HttpRequest, queryset: QuerySet[Account], kind: str, *, done: Any, question: Any
+    ) -> TemplateResponse | None:
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda account, sent: act_on_account(by=by, account=account, action=kind, **sent),
+            verb=kind,
+            done=done,
+            question=question,
+            form=SanctionForm,
+        )
+
+    @admin.action(description=gettext_lazy("Limit"), permissions=["moderate"])
+    def limit_many(self, request: HttpRequest, queryset: QuerySet[Account]) -> TemplateResponse | None:
+        """Limit."""
+        return self._many(
+            request,
+            queryset,
+            "silence",
+            done=lambda count: ngettext("%(count)d account was limited.", "%(count)d accounts were limited.", count),
+            question=gettext_lazy("Limit these accounts? Only those who follow them see them."),
+        )
+
+    @admin.action(description=gettext_lazy("Mark all media as sensitive"), permissions=["moderate"])
+    def sensitize_many(self, request: HttpRequest, queryset: QuerySet[Account]) -> TemplateResponse | None:
+        """Mark all media as sensitive."""
+        return self._many(
+            request,
+            queryset,
+            "sensitive",
+            done=lambda count: ngettext(
+                "Media of %(count)d account are shown as sensitive.",
+                "Media of %(count)d accounts are shown as sensitive.",
+                count,
+            ),
+            question=gettext_lazy("Show all media of these accounts as sensitive, also those to come?"),
+        )
+
+    @admin.action(description=gettext_lazy("Disable sign-in"), permissions=["moderate"])
+    def disable_many(self, request: HttpRequest, queryset: QuerySet[Account]) -> TemplateResponse | None:
+        """Disable."""
+        return self._many(
+            request,
+            queryset,
+            "disable",
+            done=lambda count: ngettext("%(count)d user was disabled.", "%(count)d users were disabled.", count),
+            question=gettext_lazy("Disable these users? They are signed out everywhere and cannot sign in."),
+        )
+
+    @admin.action(description=gettext_lazy("Suspend"), permissions=["moderate"])
+    def suspend_many(self, request: HttpRequest, queryset: QuerySet[Account]) -> TemplateResponse | None:
+        """Suspend."""
+        return self._many(
+            request,
+            queryset,
+            "suspend",
+            done=lambda count: ngettext(
+                "%(count)d account was suspended.", "%(count)d accounts were suspended.", count
+            ),
+            question=gettext_lazy(
+                "Suspend these accounts? Nothing of them is shown any more. For 30 days this can be undone."
+            ),
+        )

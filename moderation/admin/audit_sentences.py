@@ -1,0 +1,107 @@
+"""Entries of the audit log as sentences: "@ada suspended @spam@x.example: reason"."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models import AuditEntry
+from accounts.policies.staff import OPERATOR
+
+# What is done to people has a sentence each.
+_SENTENCES: Final[dict[str, str | Promise]] = {
+    "approve": gettext_lazy("%(by)s let %(target)s in"),
+    "change_email": gettext_lazy("%(by)s gave %(target)s another e-mail address"),
+    "change_role": gettext_lazy("%(by)s changed the role of %(target)s"),
+    "confirm": gettext_lazy("%(by)s took the address of %(target)s for confirmed"),
+    "create": gettext_lazy("%(by)s made the account %(target)s"),
+    "delete": gettext_lazy("%(by)s deleted %(target)s"),
+    "disable": gettext_lazy("%(by)s disabled %(target)s"),
+    "enable": gettext_lazy("%(by)s enabled %(target)s again"),
+    "follow": gettext_lazy("%(by)s had %(target)s follow somebody"),
+    "hold": gettext_lazy("%(by)s holds what %(target)s has"),
+    "issue_token": gettext_lazy("%(by)s made a token for %(target)s"),
+    "limit": gettext_lazy("%(by)s limited %(target)s"),
+    "merge": gettext_lazy("%(by)s merged %(target)s with another account"),
+    "reject": gettext_lazy("%(by)s rejected the sign-up of %(target)s"),
+    "release": gettext_lazy("%(by)s released the hold on %(target)s"),
+    "remove_note": gettext_lazy("%(by)s removed a note about %(target)s"),
+    "reset_password": gettext_lazy("%(by)s set a new password for %(target)s"),
+    "reset_second_factor": gettext_lazy("%(by)s removed the second factors of %(target)s"),
+    "rotate_keys": gettext_lazy("%(by)s changed the keys of %(target)s"),
+    "send_password_reset": gettext_lazy("%(by)s sent %(target)s a mail for a new password"),
+    "sensitize": gettext_lazy("%(by)s marked all media of %(target)s as sensitive"),
+    "suspend": gettext_lazy("%(by)s suspended %(target)s"),
+    "unlimit": gettext_lazy("%(by)s ended the limit of %(target)s"),
+    "unsensitize": gettext_lazy("%(by)s no longer marks media of %(target)s as sensitive"),
+    "unsuspend": gettext_lazy("%(by)s ended the suspension of %(target)s"),
+    "warn": gettext_lazy("%(by)s warned %(target)s"),
+    "write_note": gettext_lazy("%(by)s wrote a note about %(target)s"),
+}
+_OTHERS: Final[dict[tuple[str, str], str | Promise]] = {
+    ("accept", "Appeal"): gettext_lazy("%(by)s accepted the appeal of %(target)s"),
+    ("reject", "Appeal"): gettext_lazy("%(by)s rejected the appeal of %(target)s"),
+    ("view", "Status"): gettext_lazy("%(by)s looked at a post of %(target)s that is not public"),
+    ("destroy", "Status"): gettext_lazy("%(by)s deleted a post of %(target)s"),
+    ("mark_sensitive", "Status"): gettext_lazy("%(by)s marked a post of %(target)s as sensitive"),
+    ("unmark_sensitive", "Status"): gettext_lazy("%(by)s no longer marks a post of %(target)s as sensitive"),
+    ("resolve", "Report"): gettext_lazy("%(by)s resolved the report %(target)s"),
+    ("reopen", "Report"): gettext_lazy("%(by)s opened the report %(target)s again"),
+    ("assign", "Report"): gettext_lazy("%(by)s took over the report %(target)s"),
+    ("unassign", "Report"): gettext_lazy("%(by)s gave up the report %(target)s"),
+    ("purge", "Domain"): gettext_lazy("%(by)s removed everything of the server %(target)s"),
+    ("update", "SiteSetting"): gettext_lazy("%(by)s changed the settings of this server"),
+}
+# Acts on things of all kinds.
+_ACTS: Final[dict[str, str | Promise]] = {
+    "create": gettext_lazy("%(by)s created %(kind)s %(target)s"),
+    "update": gettext_lazy("%(by)s changed %(kind)s %(target)s"),
+    "destroy": gettext_lazy("%(by)s removed %(kind)s %(target)s"),
+    "remove": gettext_lazy("%(by)s removed %(kind)s %(target)s"),
+    "publish": gettext_lazy("%(by)s published %(kind)s %(target)s"),
+    "unpublish": gettext_lazy("%(by)s took back %(kind)s %(target)s"),
+    "expire": gettext_lazy("%(by)s ended %(kind)s %(target)s"),
+    "enable": gettext_lazy("%(by)s enabled %(kind)s %(target)s"),
+    "disable": gettext_lazy("%(by)s disabled %(kind)s %(target)s"),
+    "retry": gettext_lazy("%(by)s had %(kind)s %(target)s tried again"),
+    "discard": gettext_lazy("%(by)s dropped %(kind)s %(target)s"),
+}
+_KINDS: Final[dict[str, str | Promise]] = {
+    "Announcement": gettext_lazy("the announcement"),
+    "CanonicalEmailBlock": gettext_lazy("the block of an e-mail address"),
+    "CustomEmoji": gettext_lazy("the emoji"),
+    "Delivery": gettext_lazy("the delivery"),
+    "DomainAllow": gettext_lazy("the allowed server"),
+    "DomainRule": gettext_lazy("the rule for the server"),
+    "EmailDomainBlock": gettext_lazy("the block of the mail server"),
+    "Invite": gettext_lazy("the invitation"),
+    "IpBlock": gettext_lazy("the block of the network"),
+    "Media": gettext_lazy("files"),
+    "OutboxRow": gettext_lazy("the row of the outbox"),
+    "Relay": gettext_lazy("the relay"),
+    "Role": gettext_lazy("the role"),
+    "Rule": gettext_lazy("the rule"),
+    "Tag": gettext_lazy("the hashtag"),
+    "TermsOfService": gettext_lazy("the terms of service"),
+    "UsernameBlock": gettext_lazy("the block of the username"),
+}
+PEOPLE: Final = frozenset({"Account", "User"})
+# Reasons are shown beside their act; longer ones on its page.
+_REASON_LENGTH: Final = 200
+
+
+def sentence(entry: AuditEntry) -> str:
+    """Say who did what to whom, and why where that was written down; words of the code for an act that has no sentence."""
+    by = _("The operator") if entry.account_name == OPERATOR.name else entry.account_name
+    names = {"by": by, "target": entry.target_name, "kind": _KINDS.get(entry.target_type, entry.target_type)}
+    words = _SENTENCES.get(entry.action) if entry.target_type in PEOPLE else None
+    words = words or _OTHERS.get((entry.action, entry.target_type)) or _ACTS.get(entry.action)
+    if words is None:
+        names["action"] = entry.action.replace("_", " ")
+        words = _("%(by)s: %(action)s %(kind)s %(target)s")
+    text = (str(words) % names).strip()
+    reason = entry.details.get("reason")
+    return f"{text}: {reason[:_REASON_LENGTH]}" if isinstance(reason, str) and reason else text

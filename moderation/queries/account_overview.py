@@ -1,0 +1,91 @@
+"""Reads what the admin's page of an account shows beside the profile, in a fixed number of statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from allauth.usersessions.models import UserSession
+from django.db.models import Q
+
+from accounts.models import Account, AuditEntry, User
+from moderation.models import Report, StaffNote, Strike
+from moderation.queries.admin_accounts import IPS_SHOWN, AdminAccount, describe_accounts
+from statuses.models import Status
+from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.queries.statuses import Excerpt, list_excerpts
+
+SHOWN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class AccountOverview:
+    """An account as staff see it: its public posts, newest first; what staff did and wrote; from where it came, and who came
+    from there or has an address of the same mail server; reports about it and by it; the newest rows of the audit log.
+    """
+
+    admin: AdminAccount
+    posts: Sequence[Excerpt]
+    strikes: Sequence[Strike]
+    notes: Sequence[StaffNote]
+    sessions: Sequence[UserSession]
+    same_address: Sequence[User]
+    same_mail_domain: Sequence[User]
+    reports: Sequence[Report]
+    reported: Sequence[Report]
+    audit: Sequence[AuditEntry]
+
+
+def load_account_overview(account: Account) -> AccountOverview:
+    """The overview of an account, at most SHOWN of each thing."""
+    admin = describe_accounts([account])[account.pk]
+    user = admin.user
+    public = Status.objects.filter(
+        account_id=account.pk, visibility__in=OPEN_VISIBILITIES, deleted_at=None, reblog_of=None
+    )
+    posts = list_excerpts(list(public.order_by("-id").values_list("id", flat=True)[:SHOWN]), account.pk)
+    reports = Report.objects.filter(Q(target_account_id=account.pk) | Q(account_id=account.pk)).select_related(
+        "account", "target_account"
+    )
+    found = list(reports.order_by("-id")[: 2 * SHOWN])
+    return AccountOverview(
+        admin=admin,
+        posts=posts[::-1],
+        strikes=_newest(Strike.objects.filter(target_account_id=account.pk).select_related("account", "appeal")),
+        notes=_newest(StaffNote.objects.filter(account_id=account.pk).select_related("author")),
+        sessions=list(UserSession.objects.filter(user=user).order_by("-last_seen_at")[:SHOWN]) if user else [],
+        same_address=_same_address(admin),
+        same_mail_domain=_same_mail_domain(user) if user is not None else [],
+        reports=[report for report in found if report.target_account_id == account.pk][:SHOWN],
+        reported=[report for report in found if report.account_id == account.pk][:SHOWN],
+        audit=_audit(account, user),
+    )
+
+
+def _newest(rows: Any) -> list[Any]:
+    return list(rows.order_by("-id")[:SHOWN])
+
+
+def _people(user: User) -> Any:
+    return User.objects.exclude(pk=user.pk).select_related("account").order_by("-id")
+
+
+def _same_address(admin: AdminAccount) -> list[User]:
+    if admin.user is None or not admin.ips:
+        return []
+    addresses = [one.ip for one in admin.ips[:IPS_SHOWN]]
+    seen = Q(pk__in=UserSession.objects.filter(ip__one_of=addresses).values("user_id"))
+    return list(_people(admin.user).filter(Q(sign_up_ip__one_of=addresses) | seen)[:SHOWN])
+
+
+def _same_mail_domain(user: User) -> list[User]:
+    domain = user.email.rpartition("@")[2]
+    return list(_people(user).filter(email__iendswith=f"@{domain}")[:SHOWN])
+
+
+def _audit(account: Account, user: User | None) -> list[AuditEntry]:
+    about = Q(target_type="Account", target_id=account.pk)
+    if user is not None:
+        about |= Q(target_type="User", target_id=user.pk)
+    return _newest(AuditEntry.objects.filter(about))

@@ -1,0 +1,52 @@
+"""Notes of staff about accounts: written and removed, for staff alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from moderation.models import StaffNote
+from moderation.models.note import NOTE_LIMIT
+from social.kernel.errors import FieldError, Invalid, require_found
+
+_WRITERS: Final = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
+
+
+def write_note(*, by: Staff, account: Account, text: str) -> StaffNote:
+    """Keep words about an account for colleagues. Raises Forbidden; Invalid for no text and for too long a one."""
+    require(by, _WRITERS)
+    wanted = text.strip()
+    if not wanted:
+        raise Invalid.of([FieldError("text", "ERR_BLANK", _("can't be blank"))])
+    if len(wanted) > NOTE_LIMIT:
+        message = _("is too long (maximum is %(count)d characters)") % {"count": NOTE_LIMIT}
+        raise Invalid.of([FieldError("text", "ERR_TOO_LONG", message)])
+    with transaction.atomic():
+        note = StaffNote(account=account, author_id=by.account_id, text=wanted)
+        note.save(force_insert=True)
+        record(by=by, action="write_note", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
+    return note
+
+
+def remove_note(*, by: Staff, note_id: int) -> None:
+    """Remove a note; its text stays in the audit log. Raises Forbidden, NotFound."""
+    require(by, _WRITERS)
+    with transaction.atomic():
+        found = StaffNote.objects.select_for_update(of=("self",)).select_related("account").filter(id=note_id).first()
+        note = require_found(found)
+        name = f"@{note.account.acct}"
+        record(
+            by=by,
+            action="remove_note",
+            target_type="Account",
+            target_id=note.account_id,
+            target_name=name,
+            text=note.text,
+        )
+        note.delete()

@@ -1,0 +1,218 @@
+"""Staff find accounts in the admin, see what is known of them on one page, and act on them there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account, AuditEntry, Role, User
+from accounts.policies.staff import staff_of
+from moderation.models import Report, StaffNote, Strike
+from moderation.services.acting import act_on_account
+from moderation.services.notes import write_note
+from tests.factories.accounts import make_remote, make_user
+from tests.factories.statuses import make_status
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/accounts/account/"
+USERS = "/admin/accounts/user/"
+
+
+@pytest.fixture(autouse=True)
+def _no_second_factor(settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+
+
+@pytest.fixture
+def boss() -> User:
+    return make_user("boss", role="Owner")
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("ann", display_name="Ann Example")
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def page(client: Client, account: Account) -> str:
+    return client.get(f"{LIST}{account.pk}/change/").content.decode()
+
+
+def do(client: Client, account: Account, act: str, **sent: str) -> str:
+    """Ask for an act, which does nothing yet, and answer the question; the page that follows."""
+    path = f"{LIST}{account.pk}/{act}/"
+    asked = client.get(path)
+    assert asked.status_code == 200, act
+    assert f"@{account.acct}" in asked.content.decode()
+    return str(client.post(path, sent | {"confirmed": "yes"}, follow=True).content.decode())
+
+
+def found(client: Client, **query: str) -> set[str]:
+    return {row.acct for row in client.get(LIST, query).context["cl"].result_list}
+
+
+def test_a_page_shows_what_staff_know_of_an_account_in_as_many_statements_for_much_as_for_little(
+    boss: User, ann: User
+) -> None:
+    client, by = signed_in(boss), staff_of(boss)
+    User.objects.filter(id=ann.id).update(sign_up_ip="192.0.2.7", sign_up_reason="I like birds")
+    make_status(ann.account, "for my followers", visibility="private")
+
+    def grow(number: int) -> None:
+        for _turn in range(number):
+            make_status(ann.account, "in public")
+            act_on_account(by=by, account=ann.account, action="none", text="Please stop")
+            write_note(by=by, account=ann.account, text="Seen before")
+            colleague = make_user()
+            User.objects.filter(id=colleague.id).update(sign_up_ip="192.0.2.7")
+            Report.objects.create(account=colleague.account, target_account=ann.account, comment="Rude")
+
+    grow(2)
+    page(client, ann.account)
+    with CaptureQueriesContext(connection) as few:
+        shown = page(client, ann.account)
+    colleague = User.objects.exclude(account__username__in=["boss", "ann"]).first()
+    assert colleague is not None
+    for words in (
+        "Ann Example",
+        "ann@example.com",
+        "I like birds",
+        "in public",
+        "Please stop",
+        "Seen before",
+        "Rude",
+        "192.0.2.7",
+        f"@{colleague.account.username}",
+        "@boss warned @ann: Please stop",
+    ):
+        assert words in shown, words
+    assert "for my followers" not in shown
+    grow(5)
+    with CaptureQueriesContext(connection) as many:
+        page(client, ann.account)
+    assert len(many) == len(few) <= 20
+
+
+def test_every_act_of_a_page_asks_by_name_and_then_does_it(boss: User, ann: User) -> None:
+    client, account = signed_in(boss), ann.account
+
+    def state() -> Account:
+        return Account.objects.get(pk=account.pk)
+
+    do(client, account, "warn", text="Mind your words", notify="on")
+    assert Strike.objects.get().text == "Mind your words"
+    for act, end, column in (
+        ("limit", "unlimit", "limited_at"),
+        ("sensitize", "unsensitize", "sensitized_at"),
+        ("suspend", "unsuspend", "suspended_at"),
+    ):
+        do(client, account, act, text="Spam")
+        assert getattr(state(), column) is not None, act
+        assert f"/{end}/" in page(client, account)
+        assert f"/{act}/" not in page(client, account)
+        do(client, account, end)
+        assert getattr(state(), column) is None, end
+    do(client, account, "disable", text="")
+    assert User.objects.get(pk=ann.pk).disabled_at is not None
+    do(client, account, "enable")
+    assert User.objects.get(pk=ann.pk).disabled_at is None
+    moderator = Role.objects.get(name="Moderator")
+    do(client, account, "change_role", role=str(moderator.pk))
+    assert User.objects.get(pk=ann.pk).role_id == moderator.pk
+    do(client, account, "change_role", role="")
+    do(client, account, "change_email", email="New@Example.com")
+    assert User.objects.get(pk=ann.pk).email == "new@example.com"
+    do(client, account, "send_password")
+    work()
+    assert {tuple(letter.to) for letter in mail.outbox} >= {("ann@example.com",), ("new@example.com",)}
+    assert "no second factor any more" in do(client, account, "reset_factor")
+    do(client, account, "note", text="Ask Bob")
+    note = StaffNote.objects.get()
+    assert "Ask Bob" in page(client, account)
+    do(client, account, f"notes/{note.pk}/remove")
+    assert not StaffNote.objects.exists()
+    do(client, account, "hold", reason="A court asks")
+    assert "/release/" in page(client, account)
+    do(client, account, "release")
+    do(client, account, "erase")
+    assert state().deleted_at is not None
+    assert AuditEntry.objects.filter(action="suspend", details__reason="Spam").exists()
+
+
+@pytest.mark.parametrize(
+    ("act", "sent", "error"),
+    [
+        ("change_email", {"email": "boss@example.com"}, "has already been taken"),
+        ("change_email", {"email": "nobody"}, "Enter a valid email address"),
+        ("note", {"text": " "}, "This field is required"),
+        ("note", {"text": "x" * 2001}, "at most 2000 characters"),
+        ("change_role", {"role": "12345"}, "Select a valid choice"),
+        ("notes/77/remove", {}, "Record not found"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_changes_nothing(
+    boss: User, ann: User, act: str, sent: dict[str, str], error: str
+) -> None:
+    before = User.objects.filter(pk=ann.pk).values().get()
+    assert error in do(signed_in(boss), ann.account, act, **sent)
+    assert User.objects.filter(pk=ann.pk).values().get() == before
+    assert not AuditEntry.objects.exists()
+
+
+def test_nobody_acts_above_their_rank_or_without_the_permission(boss: User, ann: User) -> None:
+    moderator = make_user("mod", role="Moderator")
+    client = signed_in(moderator)
+    assert "They have a role that you do not outrank." in do(client, boss.account, "suspend", text="")
+    assert not Account.objects.get(pk=boss.account_id).suspended
+    shown = page(client, ann.account)
+    assert "/suspend/" in shown
+    for act in ("erase", "change_role", "change_email", "hold"):
+        assert f"/{act}/" not in shown
+        assert client.post(f"{LIST}{ann.account_id}/{act}/", {"confirmed": "yes"}).status_code == 403, act
+    assert client.get(f"{LIST}77/warn/").status_code == 404
+
+
+def test_accounts_are_found_by_name_mail_address_network_role_and_server(boss: User, ann: User) -> None:
+    client = signed_in(boss)
+    make_remote("zoe", "there.example", display_name="Zoe")
+    User.objects.filter(id=ann.id).update(sign_up_ip="192.0.2.7", email="ann@birds.example")
+    assert found(client, q="Ann Exam") == found(client, q="ann@birds") == found(client, q="@ann") == {"ann"}
+    assert found(client, ip="192.0.2.0/24") == found(client, ip="192.0.2.7") == {"ann"}
+    assert found(client, ip="no address") == set()
+    assert found(client, mail_domain="birds.example") == {"ann"}
+    assert found(client, server="there.example") == {"zoe@there.example"}
+    assert found(client, user__role__id__exact=str(boss.role_id)) == {"boss"}
+    assert client.get(LIST, {"user__email__startswith": "a"}).status_code == 400
+
+
+def test_many_accounts_are_suspended_after_one_question_that_names_them(boss: User, ann: User) -> None:
+    client, zoe = signed_in(boss), make_remote("zoe", "there.example")
+    chosen = {"action": "suspend_many", "_selected_action": [ann.account_id, zoe.pk]}
+    asked = client.post(LIST, chosen).content.decode()
+    assert "Ann Example @ann" in asked
+    assert "@zoe@there.example" in asked
+    done = client.post(LIST, chosen | {"confirmed": "yes", "text": "A wave"}, follow=True).content.decode()
+    assert "2 accounts were suspended." in done
+    assert Strike.objects.filter(text="A wave", action="suspend").count() == 2
+
+
+def test_sign_ups_are_let_in_or_rejected_many_at_once_with_their_reason_in_sight(boss: User) -> None:
+    client, people = signed_in(boss), [make_user(f"new{number}") for number in range(3)]
+    User.objects.filter(id__in=[user.id for user in people]).update(approved=False, sign_up_reason="I sell watches")
+    assert "I sell watches" in client.get(USERS, {"state": "waiting"}).content.decode()
+    chosen = {"action": "reject", "_selected_action": [user.id for user in people[:2]]}
+    assert client.post(USERS, chosen).content.decode().count("I sell watches") == 2
+    done = client.post(USERS, chosen | {"confirmed": "yes"}, follow=True).content.decode()
+    assert "2 sign-ups were rejected." in done
+    assert Account.objects.filter(username__startswith="new", deleted_at=None).count() == 1
