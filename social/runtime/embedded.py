@@ -77,12 +77,16 @@ class Embedded:
         """Make what is missing and see former servers of this directory out. Raises OperatorError with the remedy."""
         if self.postgres_wanted:
             self.postgres.prepare()
-            self._see_out("PostgreSQL", self.postgres.leftover, signal.SIGINT)
+            self.see_former_out()
         else:
             self.postgres.prepare_folders()
         if self.valkey_wanted:
             (self.data_dir / "valkey").mkdir(mode=0o700, parents=True, exist_ok=True)
             self._see_out("Valkey", self._leftover_valkey, signal.SIGTERM)
+
+    def see_former_out(self) -> None:
+        """Wait for a PostgreSQL whose starter was killed. Raises OperatorError when it does not end."""
+        self._see_out("PostgreSQL", self.postgres.leftover, signal.SIGINT)
 
     def _leftover_valkey(self) -> int | None:
         try:

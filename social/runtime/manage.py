@@ -12,7 +12,7 @@ from typing import Any
 
 from social.runtime.failures import OperatorError
 from social.runtime.options import recall, recall_domain, take_options
-from social.runtime.unfinished import refuse_unfinished
+from social.runtime.unfinished import find_mark, refuse_unfinished
 
 #: Commands that look at files only; they need no servers.
 SERVERLESS_COMMANDS = frozenset(
@@ -82,6 +82,8 @@ def _dispatch(command: str, arguments: list[str]) -> int:
         return _django(arguments)
     if command == "restore":
         return _restore(arguments)
+    if command == "upgrade_database":
+        return _upgrade_database(arguments)
     refuse_unfinished(_data_dir())
     if command == "run":
         recall_domain(_data_dir())
@@ -109,6 +111,17 @@ def _restore(arguments: list[str]) -> int:
     open_data_dir(data_dir)
     use_temporary_secrets()
     with sole_supervisor(data_dir), _servers("restore"):
+        return _django(arguments)
+
+
+def _upgrade_database(arguments: list[str]) -> int:
+    """`upgrade_database`, which starts the servers itself, one version after the other."""
+    from social.runtime.datadir import sole_supervisor
+
+    recall(_data_dir())
+    _require_installation(or_unfinished=True)
+    _use_temporary_secrets()
+    with sole_supervisor(_data_dir()):
         return _django(arguments)
 
 
@@ -154,7 +167,7 @@ def _was_begun(data_dir: Path) -> bool:
         return bool(stored_fingerprints(cursor))
 
 
-def _require_installation() -> None:
+def _require_installation(*, or_unfinished: bool = False) -> None:
     """Raises OperatorError where nothing is set up: a command that reads makes nothing, wherever it is sent."""
     from social.runtime.datadir import open_data_dir
     from social.runtime.postgres import Postgres
@@ -163,6 +176,7 @@ def _require_installation() -> None:
     data_dir = _data_dir()
     elsewhere = bool(os.environ.get("DATABASE_URL"))
     begun = data_dir.is_dir() if elsewhere else Postgres(data_dir).cluster.exists()
+    begun = begun or (or_unfinished and find_mark(data_dir) is not None)
     if not begun and not (elsewhere and all(os.environ.get(name) for name in NAMES)):
         from social.settings.env import manage_command
 

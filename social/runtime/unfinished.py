@@ -23,9 +23,20 @@ def begin(data_dir: Path, *, what: str, remedy: str) -> None:
     sync_folder(data_dir)
 
 
-def is_marked(data_dir: Path) -> bool:
-    """Tell whether such an operation was begun and not finished."""
-    return (data_dir / _NAME).exists()
+def find_mark(data_dir: Path) -> str | None:
+    """The name of the operation that was begun and not finished; None when there is none."""
+    mark = _read(data_dir)
+    return None if mark is None else mark["what"]
+
+
+def _read(data_dir: Path) -> dict[str, str] | None:
+    try:
+        mark: dict[str, str] = json.loads((data_dir / _NAME).read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValueError:
+        mark = {}
+    return {"what": "An operation", "remedy": "it again"} | mark
 
 
 def end(data_dir: Path) -> None:
@@ -34,16 +45,13 @@ def end(data_dir: Path) -> None:
     sync_folder(data_dir)
 
 
-def refuse_unfinished(data_dir: Path) -> None:
-    """Raises OperatorError, with the remedy, when the data directory is marked."""
-    try:
-        marked = json.loads((data_dir / _NAME).read_text())
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except ValueError:
-        marked = {}
-    what, remedy = marked.get("what", "An operation"), marked.get("remedy", "it again")
-    raise OperatorError(f"{what} of {data_dir} was interrupted, and what is there is not whole. Let it end: {remedy}")
+def refuse_unfinished(data_dir: Path, *, but: str = "") -> None:
+    """Raises OperatorError, with the remedy, when the data directory is marked by another operation than `but`."""
+    mark = _read(data_dir)
+    if mark is not None and mark["what"] != but:
+        raise OperatorError(
+            f"{mark['what']} of {data_dir} was interrupted, and what is there is not whole. Let it end: {mark['remedy']}"
+        )
 
 
 def sync_folder(folder: Path) -> None:

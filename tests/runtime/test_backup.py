@@ -20,7 +20,7 @@ from PIL import Image
 from social.runtime.backups import archive
 from social.runtime.backups.archive import Entry, Manifest
 from social.runtime.failures import OperatorError
-from social.runtime.unfinished import begin, end, is_marked, refuse_unfinished
+from social.runtime.unfinished import begin, end, find_mark, refuse_unfinished
 from tests.runtime.processes import ROOT, clean_environment, free_ports, fresh_folder, manage, running
 from tests.support.browser import submit
 
@@ -84,7 +84,8 @@ def test_an_interrupted_backup_is_refused(backup: Path) -> None:
 def test_a_marked_data_directory_names_the_remedy(tmp_path: Path) -> None:
     refuse_unfinished(tmp_path)
     begin(tmp_path, what="The restore", remedy="manage.py restore x")
-    assert is_marked(tmp_path)
+    assert find_mark(tmp_path) == "The restore"
+    refuse_unfinished(tmp_path, but="The restore")
     with pytest.raises(OperatorError, match=r"Let it end: manage\.py restore x"):
         refuse_unfinished(tmp_path)
     end(tmp_path)
@@ -218,7 +219,7 @@ POINTS = [
 _KILLED = """
 import os, signal, sys
 from social.runtime import manage
-from social.runtime.backups import restoring
+from social.runtime.backups import restoring, sql
 
 def end(*_arguments):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -228,8 +229,8 @@ called = getattr(restoring, name)
 if when == "before":
     setattr(restoring, name, end)
 elif when == "within":
-    restoring._moves = lambda file, advance: end
-    restoring.archive.CHUNK = restoring._HEAD
+    sql._moves = lambda file, advance: end
+    sql.CHUNK = sql._HEAD
 else:
     def call(*arguments):
         called(*arguments)

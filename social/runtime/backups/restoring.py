@@ -7,20 +7,13 @@ killed in between restores again, from the beginning.
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import json
 import os
 import shutil
-import signal
-import subprocess
-import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
-import psycopg
 import redis
 from django.conf import settings
 from django.db.migrations.loader import MigrationLoader
@@ -30,42 +23,19 @@ from social.kernel.media import storage
 from social.runtime import database, secrets_file, unfinished
 from social.runtime.backups import archive
 from social.runtime.backups.archive import Manifest, Report
-from social.runtime.backups.programs import Program, program
+from social.runtime.backups.sql import Undecided, load
 from social.runtime.datadir import check_room
 from social.runtime.failures import OperatorError
 from social.runtime.options import remember
-from social.runtime.processes import die_with_parent
 from social.settings import env
 
+_NAME: Final = "The restore"
 _MEDIA: Final = "media/"
-# At the head of a dump; servers before 17 do not know it.
-_UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
-_HEAD: Final = 8192
 _TABLES: Final = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
 _OTHERS: Final = """
 SELECT count(*) FROM pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
-# Tables take their indexes, triggers and own sequences along.
-_EMPTY: Final = b"""
-DO $$ DECLARE found record; BEGIN
-  FOR found IN SELECT oid::regclass AS name FROM pg_class
-                WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') LOOP
-    EXECUTE format('DROP TABLE IF EXISTS %s CASCADE', found.name);
-  END LOOP;
-  FOR found IN SELECT oid::regclass AS name FROM pg_class
-                WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' LOOP
-    EXECUTE format('DROP SEQUENCE %s CASCADE', found.name);
-  END LOOP;
-  FOR found IN SELECT oid::regprocedure AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace LOOP
-    EXECUTE format('DROP ROUTINE %s CASCADE', found.name);
-  END LOOP;
-END $$;
-"""
-
-
-class _Unknown(OperatorError):
-    """Loss of the database at the moment that decides whether it was loaded."""
 
 
 @dataclass
@@ -84,7 +54,8 @@ class Target:
 
 
 def look() -> Target:
-    """Look at what is there. Raises OperatorError when other processes use the database."""
+    """Look at what is there. Raises OperatorError when other processes use the database, or something else was interrupted."""
+    unfinished.refuse_unfinished(env.DATA_DIR, but=_NAME)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         (others,) = cursor.execute(_OTHERS).fetchone() or (0,)
         if others:
@@ -94,7 +65,7 @@ def look() -> Target:
         (tables,) = cursor.execute(_TABLES).fetchone() or (0,)
         domain = database.stored_domain(cursor)
     secrets = (env.DATA_DIR / archive.SECRETS).exists()
-    return Target(tables, domain, secrets, unfinished.is_marked(env.DATA_DIR))
+    return Target(tables, domain, secrets, unfinished.find_mark(env.DATA_DIR) is not None)
 
 
 def check(folder: Path, manifest: Manifest, target: Target, *, replace: bool) -> None:
@@ -139,12 +110,12 @@ def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *,
     Raises OperatorError when something fails: an empty server is empty then, one that was to be replaced is as before,
     unless the message says otherwise.
     """
-    unfinished.begin(env.DATA_DIR, what="The restore", remedy=again)
+    unfinished.begin(env.DATA_DIR, what=_NAME, remedy=again)
     try:
         _restore_files(folder, manifest, report)
         _load(folder / archive.DATABASE, report)
     except (OSError, OperatorError) as error:
-        if not (target.interrupted or isinstance(error, _Unknown)):
+        if not (target.interrupted or isinstance(error, Undecided)):
             unfinished.end(env.DATA_DIR)
         if isinstance(error, OSError):
             raise OperatorError(f"{error.filename}: {error.strerror}. Check owner and free space.") from None
@@ -186,64 +157,8 @@ def _place(source: Path, target: Path) -> None:
 
 
 def _load(path: Path, report: Report) -> None:
-    """Replace the tables by those of a dump, in one transaction. Raises OperatorError with what psql said."""
-    url = os.environ["DATABASE_URL"]
-    with database.connect(url) as connection:
-        major = connection.info.server_version // 10000
-    found = program("psql", url, oldest=major)
-    with path.open("rb") as compressed, gzip.open(compressed) as dump, tempfile.TemporaryFile() as said:
-        with report("Database", path.stat().st_size) as advance:
-            code, ended = _feed(found, dump, said, _moves(compressed, advance))
-        said.seek(0)
-        words = said.read().decode(errors="replace").strip().splitlines()
-    if code != 0:
-        last = (words or ["psql said nothing"])[-1]
-        if ended:
-            raise _Unknown(f"The database did not say whether it was loaded: {last}. Restore again.")
-        raise OperatorError(f"The database could not be loaded, and nothing in it was changed: {last}")
-    with database.connect(url) as connection, contextlib.suppress(psycopg.Error):
-        connection.execute("ANALYZE")
-
-
-def _moves(file: IO[bytes], advance: archive.Advance) -> Callable[[], None]:
-    """A function that reports how far a file was read since its last call."""
-    before = 0
-
-    def moved() -> None:
-        nonlocal before
-        advance(file.tell() - before)
-        before = file.tell()
-
-    return moved
-
-
-def _feed(found: Program, dump: gzip.GzipFile, said: IO[bytes], moved: Callable[[], None]) -> tuple[int, bool]:
-    """Have psql run a dump; its exit code, and whether it was asked to end the transaction: until then nothing changes."""
-    process = subprocess.Popen(
-        [*found.command, "--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1"],
-        env=found.environment,
-        stdin=subprocess.PIPE,
-        stderr=said,
-        preexec_fn=die_with_parent(signal.SIGKILL),
-    )
-    ended = False
-    with process:
-        assert process.stdin is not None
-        try:
-            process.stdin.write(b"BEGIN;\n" + _EMPTY)
-            process.stdin.write(dump.read(_HEAD).replace(_UNKNOWN_TO_OLDER, b"\n", 1))
-            while chunk := dump.read(archive.CHUNK):
-                process.stdin.write(chunk)
-                moved()
-            ended = True
-            process.stdin.write(b"COMMIT;\n")
-            process.stdin.close()
-        except BrokenPipeError:
-            pass
-        except BaseException:
-            process.kill()
-            raise
-    return process.returncode, ended
+    with report("Database", path.stat().st_size) as advance:
+        load(os.environ["DATABASE_URL"], path, advance)
 
 
 def _put_secrets(folder: Path) -> None:

@@ -5,11 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,13 +22,11 @@ from social import __version__
 from social.kernel.media import storage
 from social.runtime.backups import archive
 from social.runtime.backups.archive import Entry, Manifest, Report
-from social.runtime.backups.programs import Program, program
+from social.runtime.backups.sql import dump
 from social.runtime.datadir import holder, try_lock
 from social.runtime.failures import OperatorError
-from social.runtime.processes import die_with_parent
 from social.runtime.unfinished import sync_folder
 
-_LOOK_SECONDS: Final = 0.2
 _PRIVATE: Final = "private"
 _MEDIA: Final = "media"
 
@@ -109,7 +103,9 @@ def _fill(folder: Path, found: Plan, report: Report) -> Manifest:
         major = int(cursor.fetchone()[0]) // 10000
     with (folder / archive.CHECKSUMS).open("w") as lines:
         with report("Database", None) as advance:
-            _dump(folder / archive.DATABASE, major, without_copies=found.with_media, advance=advance)
+            # The files of copies are left out with media: they are fetched again when somebody looks.
+            without = [model._meta.db_table for model in (RemoteCopy, CopyFetch)] if found.with_media else []
+            dump(os.environ["DATABASE_URL"], folder / archive.DATABASE, advance, without=without)
         _write_secrets(folder / archive.SECRETS)
         for name in (archive.DATABASE, archive.SECRETS):
             lines.write(Entry(name, archive.checksum(folder / name)).line())
@@ -134,44 +130,6 @@ def _fill(folder: Path, found: Plan, report: Report) -> Manifest:
     )
     manifest.write(folder)
     return manifest
-
-
-def _dump(target: Path, major: int, *, without_copies: bool, advance: archive.Advance) -> None:
-    """Write the database as compressed SQL, in one snapshot. Raises OperatorError with what pg_dump said last."""
-    found = program("pg_dump", os.environ["DATABASE_URL"], oldest=major)
-    options = ["--no-owner", "--no-privileges", "--compress=1", f"--file={target}"]
-    if without_copies:
-        # Their files are left out: they are fetched again when somebody looks.
-        options += [f"--exclude-table-data={model._meta.db_table}" for model in (RemoteCopy, CopyFetch)]
-    with _started(found, options) as process:
-        written = 0
-        while process.poll() is None:
-            time.sleep(_LOOK_SECONDS)
-            size = target.stat().st_size if target.exists() else 0
-            advance(size - written)
-            written = size
-        assert process.stderr is not None
-        said = process.stderr.read().decode(errors="replace").strip().splitlines()
-    if process.returncode != 0:
-        raise OperatorError(f"pg_dump failed: {(said or ['it said nothing'])[-1]}")
-    target.chmod(0o600)
-
-
-@contextmanager
-def _started(found: Program, options: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        [*found.command, *options],
-        env=found.environment,
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        preexec_fn=die_with_parent(signal.SIGKILL),
-    )
-    try:
-        with process:
-            yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
 
 
 def _write_secrets(path: Path) -> None:

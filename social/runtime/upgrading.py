@@ -1,0 +1,116 @@
+"""Brings the embedded PostgreSQL's data from a former major version to today's: dumped by the old one, loaded by the new.
+
+The new cluster is made beside the old one and takes its place when it is complete; the old one stays until it is removed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+from social.runtime import unfinished
+from social.runtime.backups.archive import Report
+from social.runtime.backups.sql import dump, load
+from social.runtime.datadir import check_room
+from social.runtime.embedded import Embedded
+from social.runtime.failures import OperatorError
+from social.runtime.postgres import FORMER_MAJORS, MAJOR, Postgres
+
+_NAME: Final = "The upgrade of the database"
+_DUMP: Final = "upgrade.sql.gz"
+_NEW: Final = f"data.{MAJOR}"
+
+
+class _Server(Embedded):
+    """PostgreSQL alone, of any version."""
+
+    def __init__(self, postgres: Postgres) -> None:
+        super().__init__(postgres.data_dir, valkey_wanted=False)
+        self.postgres = postgres
+
+    def prepare(self) -> None:
+        """See a former server out; whatever version made the cluster."""
+        self.postgres.prepare_folders()
+        self.see_former_out()
+
+
+def find_former(data_dir: Path) -> list[Path]:
+    """The clusters of former versions that an upgrade has left."""
+    folder = Postgres(data_dir).folder
+    return [path for major in FORMER_MAJORS if (path := folder / f"data.{major}").exists()]
+
+
+def remove_former(data_dir: Path) -> list[Path]:
+    """Remove them; which ones."""
+    found = find_former(data_dir)
+    for path in found:
+        shutil.rmtree(path)
+    return found
+
+
+def major_of(data_dir: Path) -> str:
+    """The version that made the cluster. Raises OperatorError when there is none."""
+    _complete_switch(Postgres(data_dir))
+    cluster = Postgres(data_dir).cluster
+    try:
+        return (cluster / "PG_VERSION").read_text().strip()
+    except OSError as error:
+        raise OperatorError(f"{error.filename}: {error.strerror}. There is no database to upgrade.") from None
+
+
+def upgrade(data_dir: Path, report: Report, *, again: str) -> Path:
+    """Bring the cluster to today's version; where the old one is kept.
+
+    The servers are stopped and held by the caller. Nothing that is there is changed before the new cluster is complete;
+    killed at any moment, it is done again by the command `again`. Raises OperatorError.
+    """
+    former = major_of(data_dir)
+    if former not in FORMER_MAJORS:
+        raise OperatorError(
+            f"The data is of PostgreSQL {former}; from {' and '.join(FORMER_MAJORS)} it can be upgraded."
+        )
+    old = Postgres(data_dir, install=FORMER_MAJORS[former])
+    new = Postgres(data_dir, name=_NEW)
+    size = sum(path.stat().st_size for path in old.cluster.rglob("*") if path.is_file())
+    check_room(old.folder, 2 * size)
+    kept = old.folder / f"data.{former}"
+    if kept.exists():
+        raise OperatorError(f"{kept} is there already: the data before an earlier upgrade. Move it away.")
+    path = data_dir / "run" / _DUMP
+    path.unlink(missing_ok=True)
+    try:
+        server = _Server(old)
+        server.start()
+        try:
+            with report("Dump", None) as advance:
+                dump(server.database_url, path, advance)
+        finally:
+            server.stop()
+        shutil.rmtree(new.cluster, ignore_errors=True)
+        new.make_cluster()
+        server = _Server(new)
+        server.start()
+        try:
+            with report("Load", path.stat().st_size) as advance:
+                load(server.database_url, path, advance)
+        finally:
+            server.stop()
+    finally:
+        path.unlink(missing_ok=True)
+    unfinished.begin(data_dir, what=_NAME, remedy=again)
+    old.cluster.rename(kept)
+    _complete_switch(Postgres(data_dir))
+    return kept
+
+
+def _complete_switch(postgres: Postgres) -> None:
+    """Put a complete new cluster in the place of the old one, also after a kill in the middle of that."""
+    unfinished.refuse_unfinished(postgres.data_dir, but=_NAME)
+    if unfinished.find_mark(postgres.data_dir) is None:
+        return
+    new = postgres.folder / _NEW
+    if not postgres.cluster.exists() and new.exists():
+        new.rename(postgres.cluster)
+    unfinished.sync_folder(postgres.folder)
+    unfinished.end(postgres.data_dir)
