@@ -93,18 +93,18 @@ def proxied_url(path: str, url: str) -> str:
     The key shows that this server has written the address for somebody who may see the file, and that the file is still
     the one at `url`.
     """
-    return links.web_url(f"/{path}?key={_key(path, url)}")
+    return links.web_url(f"/{path}?key={_key(path, url, settings.SECRET_KEY)}")
 
 
 def is_key_of(key: str, path: str, url: str) -> bool:
     """Tell whether the key belongs to path and file."""
-    return hmac.compare_digest(key.encode("utf-8", "replace"), _key(path, url).encode())
+    given = key.encode("utf-8", "replace")
+    secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return any(hmac.compare_digest(given, _key(path, url, secret).encode()) for secret in secrets)
 
 
-def _key(path: str, url: str) -> str:
-    return hmac.digest(_secret(settings.SECRET_KEY), f"{path} {url}".encode("utf-8", "surrogatepass"), "sha256").hex()[
-        :24
-    ]
+def _key(path: str, url: str, secret: str) -> str:
+    return hmac.digest(_secret(secret), f"{path} {url}".encode("utf-8", "surrogatepass"), "sha256").hex()[:24]
 
 
 @functools.lru_cache(maxsize=4)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from django.db import transaction
 
 from accounts.models import AccessToken
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
 from notifications.models import PushSubscription
 from notifications.policies.push import (
     SUBSCRIPTIONS_LIMIT,
@@ -80,3 +83,13 @@ def unsubscribe_by_link(*, signed: str) -> None:
     subscription_id = signed_subscription(signed)
     if subscription_id is not None:
         PushSubscription.objects.filter(id=subscription_id).delete()
+
+
+def forget_all_subscriptions(*, by: Staff) -> int:
+    """End every subscription, when the keys of this server are replaced; how many. Writes an audit row. Raises Forbidden."""
+    require(by, Permission.ADMINISTRATOR)
+    with transaction.atomic():
+        count = PushSubscription.objects.count()
+        PushSubscription.objects.all().delete()
+        record(by=by, action="rotate_secrets", target_type="Server", target_id=0, target_name="", subscriptions=count)
+    return count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -31,6 +32,14 @@ def decrypt(stored: str) -> str:
         return _box(tuple(settings.FIELD_ENCRYPTION_KEYS)).decrypt(stored.encode()).decode()
     except InvalidToken:
         raise UnreadableSecret("FIELD_ENCRYPTION_KEYS lacks the key this value was written with.") from None
+
+
+def reencrypt(stored: str, keys: Sequence[str]) -> str:
+    """The same secret, encrypted with the first of these keys. Raises UnreadableSecret when none of them fits."""
+    try:
+        return _box(tuple(keys)).rotate(stored.encode()).decode()
+    except InvalidToken:
+        raise UnreadableSecret("FIELD_ENCRYPTION_KEYS lacks the key a value was written with.") from None
 
 
 def new_rsa_pair() -> tuple[str, str]:

@@ -26,9 +26,9 @@ Fingerprints = dict[str, list[str]]
 
 
 def fingerprints_of(secrets: Secrets) -> Fingerprints:
-    """A list for each secret: field encryption keys are several, of which the first one writes."""
+    """A list for each secret: of secret keys and field encryption keys there may be several, of which the first one writes."""
     values = {
-        "SECRET_KEY": [secrets.secret_key],
+        "SECRET_KEY": [secrets.secret_key, *secrets.secret_key_fallbacks],
         "VAPID_PRIVATE_KEY": [secrets.vapid_private_key],
         "VAPID_PUBLIC_KEY": [secrets.vapid_public_key],
         "FIELD_ENCRYPTION_KEYS": list(secrets.field_encryption_keys),

@@ -9,6 +9,7 @@ import secrets
 from pathlib import Path
 
 from social.runtime.failures import OperatorError
+from social.runtime.unfinished import sync_folder
 
 NAMES = ("SECRET_KEY", "VAPID_PRIVATE_KEY", "VAPID_PUBLIC_KEY", "FIELD_ENCRYPTION_KEYS")
 
@@ -21,9 +22,37 @@ def has_secrets(data_dir: Path) -> bool:
     return (data_dir / "secrets.json").exists() or all(os.environ.get(name) for name in NAMES)
 
 
+def read_secrets(data_dir: Path) -> dict[str, str]:
+    """The secrets in the file; none when there is no file. Raises OperatorError when it cannot be read."""
+    path = data_dir / "secrets.json"
+    try:
+        stored: dict[str, str] = json.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise OperatorError(f"{path} cannot be read ({error}). Restore it from a backup.") from None
+    return stored
+
+
+def replace_secrets(data_dir: Path, values: dict[str, str]) -> None:
+    """Write the file anew (mode 0600), whole or not at all. Raises OperatorError."""
+    path = data_dir / "secrets.json"
+    temporary = data_dir / f".secrets.{os.getpid()}"
+    temporary.unlink(missing_ok=True)
+    try:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(values, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_folder(data_dir)
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be written: {error.strerror}. Check owner, mode and free space.") from None
+
+
 def use_temporary_secrets() -> None:
     """Put fresh secrets into the environment of this process, for a command that looks at nothing they protect."""
-    for name, value in _new_secrets().items():
+    for name, value in new_secrets().items():
         if not os.environ.get(name):
             os.environ[name] = value
             temporary.add(name)
@@ -38,7 +67,7 @@ def generate_secrets(data_dir: Path) -> bool:
     path = data_dir / "secrets.json"
     if has_secrets(data_dir):
         return False
-    generated = _new_secrets()
+    generated = new_secrets()
     temporary = data_dir / f".secrets.{os.getpid()}"
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -58,7 +87,8 @@ def generate_secrets(data_dir: Path) -> bool:
     return True
 
 
-def _new_secrets() -> dict[str, str]:
+def new_secrets() -> dict[str, str]:
+    """Fresh secrets, by name."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 

@@ -13,6 +13,7 @@ from social.settings.staff import UNFOLD as UNFOLD
 
 SECRETS = env.secrets(env.DATA_DIR)
 SECRET_KEY = SECRETS.secret_key
+SECRET_KEY_FALLBACKS = list(SECRETS.secret_key_fallbacks)
 VAPID_PRIVATE_KEY = SECRETS.vapid_private_key
 VAPID_PUBLIC_KEY = SECRETS.vapid_public_key
 FIELD_ENCRYPTION_KEYS = SECRETS.field_encryption_keys

@@ -102,6 +102,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     ),
     "METRICS_TOKEN": ("loopback callers only", "bearer token for `/metrics`"),
     "SECRET_KEY": _SECRET,
+    "SECRET_KEY_FALLBACKS": (
+        "`secrets.json`",
+        "former secret keys, separated by commas, with which sessions and links stay valid: `manage.py rotate_secrets`",
+    ),
     "VAPID_PRIVATE_KEY": _SECRET,
     "VAPID_PUBLIC_KEY": _SECRET,
     "FIELD_ENCRYPTION_KEYS": _SECRET,

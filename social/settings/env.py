@@ -130,6 +130,7 @@ class Secrets:
     vapid_private_key: str
     vapid_public_key: str
     field_encryption_keys: tuple[str, ...]
+    secret_key_fallbacks: tuple[str, ...] = ()
 
 
 _SHORTEST_SECRET_KEY = 32
@@ -170,6 +171,8 @@ def secrets(data_dir: Path) -> Secrets:
         raise ImproperlyConfigured(
             f"SECRET_KEY has {len(secret_key)} characters; {_SHORTEST_SECRET_KEY} or more, at random, are needed."
         )
+    written = os.environ.get("SECRET_KEY_FALLBACKS") or stored.get("SECRET_KEY_FALLBACKS") or ""
+    fallbacks = tuple(key.strip() for key in str(written).split(",") if key.strip())
     private, public = value("VAPID_PRIVATE_KEY"), value("VAPID_PUBLIC_KEY")
     if len(_decoded(private)) != 32:
         raise ImproperlyConfigured("VAPID_PRIVATE_KEY is not a P-256 key: 32 bytes in URL-safe Base64 (RFC 8292).")
@@ -182,7 +185,7 @@ def secrets(data_dir: Path) -> Secrets:
             raise ImproperlyConfigured(
                 f"FIELD_ENCRYPTION_KEYS: key {position} of {len(keys)} is not 32 bytes in URL-safe Base64 (44 characters)."
             )
-    return Secrets(secret_key, private, public, keys)
+    return Secrets(secret_key, private, public, keys, fallbacks)
 
 
 def _decoded(encoded: str) -> bytes:

@@ -10,11 +10,11 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Model
 
-from accounts.models import Account, RemoteCopy
+from accounts.models import Account, CustomEmoji, RemoteCopy
 from accounts.models.remote import CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services import audit, remote_copies
+from accounts.services import audit, emoji_packs, remote_copies
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.media import storage
@@ -47,6 +47,7 @@ class _Holding:
 #: Files in other folders are left alone: nobody here knows who names them.
 HOLDINGS: Final = (
     _Holding("accounts", Account, ("avatar", "avatar_static", "header", "header_static")),
+    _Holding(emoji_packs.FOLDER, CustomEmoji, ("image", "static_image")),
     _Holding(FOLDER, MediaAttachment, ("file", "preview", "source")),
     _Holding(CARDS_FOLDER, PreviewCard, ("image",)),
     _Holding(remote_copies.FOLDER, RemoteCopy, ("file", "preview")),
@@ -78,6 +79,18 @@ def remove_old_copies(
     removed, freed = remote_copies.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
     _record(by, "remove", host or "", files=removed, bytes=freed, days=age.days)
     return removed, freed
+
+
+def forget_failures(*, by: Staff, host: str | None = None) -> int:
+    """Have files of other servers (of one `host`, or all) that could not be fetched be asked for again when somebody looks;
+    how many. Writes an audit row. Raises Forbidden.
+    """
+    require(by, Permission.MANAGE_SETTINGS)
+    rows = RemoteCopy.objects.filter(state=CopyState.FAILED)
+    with transaction.atomic():
+        count, _by_model = (rows.filter(host=host.lower()) if host else rows).delete()
+        audit.record(by=by, action="refresh", target_type="Media", target_id=0, target_name=host or "", files=count)
+    return count
 
 
 def prune_media(*, by: Staff, dry_run: bool = False, progress: Progress | None = None) -> Pruned:

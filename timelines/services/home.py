@@ -8,13 +8,17 @@ are kept: they say what a stream has shown, and so what a mute or a block withdr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from social.kernel import redis
+from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
+
+from accounts.models import User
+from social.kernel import clock, redis
 from social.kernel.cursors import Cursor
 from statuses.queries.page import Page, PostFilter, select
 from timelines.models import List
@@ -214,6 +218,23 @@ def build_open_feed(account_id: int, list_id: int | None = None) -> None:
     found = List.objects.filter(id=list_id, account_id=account_id).first()
     if found is not None:
         rebuild(list_feed(found))
+
+
+def list_active() -> QuerySet[User]:
+    """The people here who have a feed: those who were here in the last days."""
+    seen = Coalesce("active_at", "created_at")
+    return (
+        User.objects.filter(account__deleted_at=None).alias(seen=seen).filter(seen__gt=feed.absent_before(clock.now()))
+    )
+
+
+def rebuild_feeds(accounts: Iterable[int]) -> Iterator[int]:
+    """Build the home feeds of accounts of this server anew; yield each account whose feed is there. Raises RedisError."""
+    for account_id in accounts:
+        source = home_feed(account_id)
+        feed.drop([source.name])
+        rebuild(source)
+        yield account_id
 
 
 def _open_feeds(account_ids: Collection[int]) -> list[FeedSource]:

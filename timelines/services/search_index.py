@@ -6,7 +6,7 @@ PostgreSQL is one (`timelines.services.postgres_index`); another can be plugged 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -15,6 +15,7 @@ from django.db import transaction
 from accounts.events import ProfileUpdated
 from accounts.models import Account
 from social.kernel.events import publish
+from social.kernel.ids import MAX_ID
 from social.kernel.plans import IDS, Plan
 from social.kernel.ports import Port
 from statuses.events import CardAttached, StatusDeleted, StatusEdited, StatusFetched, StatusPublished
@@ -138,6 +139,27 @@ def renew_documents(events: Sequence[DocumentsOutdated]) -> None:
         write_documents(outdated)
         if len(outdated) == BATCH_SIZE:
             publish(DocumentsOutdated(before=outdated[-1]))
+
+
+def count_indexed() -> int:
+    """The number of posts that `rebuild_index` writes documents of."""
+    return Status.objects.filter(reblog_of=None, deleted_at=None).count()
+
+
+def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
+    """Write the documents of all posts again, the newest first: yield how many a step has written, and the last id.
+
+    Each step is a transaction of its own; `before` goes on after one.
+    """
+    while True:
+        with transaction.atomic():
+            posts = Status.objects.filter(id__lt=before, reblog_of=None, deleted_at=None).order_by("-id")
+            ids = list(posts.values_list("id", flat=True)[:BATCH_SIZE])
+            if not ids:
+                return
+            write_documents(ids)
+        before = ids[-1]
+        yield len(ids), before
 
 
 def write_documents(status_ids: Iterable[int]) -> int:

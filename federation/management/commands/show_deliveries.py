@@ -11,11 +11,11 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.policies.staff import OPERATOR
-from federation.management.tables import table
 from federation.models import Delivery
 from federation.outbound.queueing import drop, retry_all
 from social.kernel.clock import iso
 from social.kernel.text.names import normalise_domain
+from social.management.tables import table
 
 
 class Command(BaseCommand):

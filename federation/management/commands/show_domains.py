@@ -10,10 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from accounts.policies.staff import OPERATOR
-from federation.management.tables import table
 from federation.outbound.queueing import retry_host
 from federation.remote.servers import load_servers
 from social.kernel.text.names import normalise_domain
+from social.management.tables import table
 
 
 class Command(BaseCommand):

@@ -165,12 +165,7 @@ def _put_secrets(folder: Path) -> None:
     """Write the secrets unless the environment has them."""
     if all(name in os.environ and name not in secrets_file.temporary for name in secrets_file.NAMES):
         return
-    path = env.DATA_DIR / archive.SECRETS
-    temporary = env.DATA_DIR / f".{archive.SECRETS}.restored"
-    temporary.unlink(missing_ok=True)
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(_stored_secrets(folder), file, indent=1)
-    temporary.replace(path)
+    secrets_file.replace_secrets(env.DATA_DIR, _stored_secrets(folder))
 
 
 def _forget_what_was() -> None:

@@ -140,6 +140,8 @@ def _write_secrets(path: Path) -> None:
         "VAPID_PUBLIC_KEY": secrets.vapid_public_key,
         "FIELD_ENCRYPTION_KEYS": ",".join(secrets.field_encryption_keys),
     }
+    if secrets.secret_key_fallbacks:
+        values["SECRET_KEY_FALLBACKS"] = ",".join(secrets.secret_key_fallbacks)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         json.dump(values, file, indent=1)
 

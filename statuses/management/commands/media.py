@@ -18,7 +18,7 @@ from accounts.queries.remote_copies import count_bytes, sum_up
 from social.kernel import clock
 from social.management.base import OperatorCommand
 from statuses.queries.media import sum_up_attachments
-from statuses.services.media_upkeep import measure_storage, prune_media, remove_old_copies
+from statuses.services.media_upkeep import forget_failures, measure_storage, prune_media, remove_old_copies
 
 _DAYS_LIMIT = 36_500
 
@@ -26,7 +26,10 @@ _DAYS_LIMIT = 36_500
 class Command(OperatorCommand):
     """Run one step for media files. A run that was interrupted is simply run again."""
 
-    help = "Show what the media storage holds, remove old copies of files of other servers, or what belongs to nobody."
+    help = (
+        "Show what the media storage holds, remove old copies of files of other servers, or what belongs to nobody, and have "
+        "files of other servers be asked for again."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         kinds = parser.add_subparsers(dest="what", required=True)
@@ -39,8 +42,13 @@ class Command(OperatorCommand):
         )
         remove.add_argument("--days", type=int, default=7, help="that nobody has looked at for so many days (7)")
         remove.add_argument("--host", help="of this server only, as its files are addressed: files.example.com")
+        refresh = kinds.add_parser(
+            "refresh",
+            help="have files of other servers that could not be fetched be asked for again, when somebody looks",
+        )
+        refresh.add_argument("--host", help="of this server only, as its files are addressed: files.example.com")
         prune = kinds.add_parser("prune", help="remove stored files that nothing names, and rows whose file is gone")
-        for parser_ in (remove, prune):
+        for parser_ in (remove, refresh, prune):
             parser_.add_argument("--dry-run", action="store_true", help="only say what would be removed")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -48,6 +56,8 @@ class Command(OperatorCommand):
             self._usage(storage=options["storage"])
         elif options["what"] == "remove":
             self._remove(options["days"], options["host"], dry_run=options["dry_run"])
+        elif options["what"] == "refresh":
+            self._refresh(options["host"], dry_run=options["dry_run"])
         else:
             self._prune(dry_run=options["dry_run"])
 
@@ -71,6 +81,14 @@ class Command(OperatorCommand):
         else:
             removed, freed = remove_old_copies(by=OPERATOR, age=age, host=host, progress=self._progress)
         self.stdout.write(f"{removed} copies, {_amount(freed)}")
+
+    def _refresh(self, host: str | None, *, dry_run: bool) -> None:
+        failed = Q(state=CopyState.FAILED)
+        if dry_run:
+            count = RemoteCopy.objects.filter(failed & Q(host=host.lower()) if host else failed).count()
+        else:
+            count = forget_failures(by=OPERATOR, host=host)
+        self.stdout.write(f"{count} files that could not be fetched")
 
     def _prune(self, *, dry_run: bool) -> None:
         pruned = prune_media(by=OPERATOR, dry_run=dry_run, progress=self._progress)

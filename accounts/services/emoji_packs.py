@@ -1,0 +1,208 @@
+"""Takes custom emojis of this server in from packs of pictures, gives them out as packs, and removes them.
+
+A pack is a set of pictures named by their shortcodes. Effective at once; encoded copies of posts that are kept show a change
+within ten minutes.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import CustomEmoji
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from social.kernel import clock
+from social.kernel.errors import FieldError, Invalid
+from social.kernel.lengths import NAME_LIMIT
+from social.kernel.media import images, storage, types
+from social.kernel.media.images import Shape
+
+FOLDER: Final = "emojis"
+PICTURE_LIMIT: Final = 256 * 1024
+"""Bytes of a picture (contract: the limit of Mastodon's own emojis)."""
+PACK_LIMIT: Final = 10_000
+"""Files that are looked at in a pack."""
+_TYPES: Final = ("image/png", "image/gif", "image/webp", "image/jpeg")
+_SUFFIXES: Final = (".png", ".gif", ".webp", ".jpg", ".jpeg")
+_SHAPE: Final = Shape(256, 256, cropped=False)
+_SHORTCODE: Final = re.compile(r"[a-zA-Z0-9_]{2,128}")
+_BATCH: Final = 200
+
+
+class UnreadablePack(Invalid):
+    """Refusal of a file that is no folder and no archive of pictures."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How the pictures of a pack become emojis: what stands around their names, and where they are shown."""
+
+    category: str = ""
+    prefix: str = ""
+    suffix: str = ""
+    overwrite: bool = False
+    listed: bool = True
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one file: `added`, `replaced`, `known` (there is one of that name already) or `refused`."""
+
+    name: str
+    shortcode: str
+    result: str
+    reason: str = ""
+
+
+def read_pack(source: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the pictures of a folder, a zip or a tar archive: file name and bytes, no more than the limit and one.
+
+    What has no picture's name is passed over, and so are folders, links and hidden files. Raises UnreadablePack.
+    """
+    if source.is_dir():
+        files = sorted(path for path in source.iterdir() if path.is_file() and not path.is_symlink())
+        for path in files[:PACK_LIMIT]:
+            if _is_picture(path.name):
+                with path.open("rb") as file:
+                    yield path.name, file.read(PICTURE_LIMIT + 1)
+        return
+    with source.open("rb") as file:
+        yield from read_archive(file.read())
+
+
+def read_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the pictures of a zip or tar archive as `read_pack` does. Raises UnreadablePack."""
+    with suppress(zipfile.BadZipFile):
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            for member in archive.infolist()[:PACK_LIMIT]:
+                if not member.is_dir() and _is_picture(member.filename):
+                    with archive.open(member) as file:
+                        yield member.filename, file.read(PICTURE_LIMIT + 1)
+        return
+    try:
+        with tarfile.open(fileobj=BytesIO(data)) as pack:
+            for number, entry in enumerate(pack):
+                if number >= PACK_LIMIT:
+                    break
+                if entry.isfile() and _is_picture(entry.name):
+                    found = pack.extractfile(entry)
+                    if found is not None:
+                        yield entry.name, found.read(PICTURE_LIMIT + 1)
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise UnreadablePack(_("That is no folder and no zip or tar archive of pictures.")) from error
+
+
+def _is_picture(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.suffix.lower() in _SUFFIXES and not path.name.startswith(".") and "__MACOSX" not in path.parts
+
+
+def import_emojis(
+    *, by: Staff, files: Iterable[tuple[str, bytes]], terms: Terms, dry_run: bool = False
+) -> Iterator[Outcome]:
+    """Take pictures in, each in a transaction of its own, and yield what became of each. Writes an audit row for each.
+
+    With `dry_run` they are looked at and not kept. One that is refused stops no other. Raises Forbidden; Invalid for terms
+    that fit no emoji.
+    """
+    require(by, Permission.MANAGE_CUSTOM_EMOJIS)
+    if len(terms.category) > NAME_LIMIT:
+        raise Invalid.of([FieldError("category", "ERR_TOO_LONG", _("is too long"))])
+    known = set(CustomEmoji.objects.filter(domain=None).values_list("shortcode", flat=True))
+    for name, data in files:
+        shortcode = f"{terms.prefix}{PurePosixPath(name).stem}{terms.suffix}"
+        reason = _refusal(shortcode, data)
+        is_known = shortcode in known
+        if reason or (is_known and not terms.overwrite):
+            yield Outcome(name, shortcode, "refused" if reason else "known", reason)
+            continue
+        try:
+            with images.draw(BytesIO(data), _SHAPE) as drawing:
+                if not dry_run:
+                    _keep(by, shortcode, drawing.in_memory(), terms)
+        except (images.Unidentified, images.Unsupported):
+            yield Outcome(name, shortcode, "refused", _("it is no picture that can be shown"))
+            continue
+        known.add(shortcode)
+        yield Outcome(name, shortcode, "replaced" if is_known else "added")
+
+
+def _refusal(shortcode: str, data: bytes) -> str:
+    if not _SHORTCODE.fullmatch(shortcode):
+        return _("its name has other characters than letters, digits and underscores, or fewer than two")
+    if len(data) > PICTURE_LIMIT:
+        return _("it is larger than %(size)d kB") % {"size": PICTURE_LIMIT // 1024}
+    if types.media_type(data[: types.HEAD]) not in _TYPES:
+        return _("it is no PNG, GIF, WebP or JPEG picture")
+    return ""
+
+
+def _keep(by: Staff, shortcode: str, drawing: images.Drawing, terms: Terms) -> None:
+    paths = [
+        storage.store(rendition.file, folder=FOLDER, extension=rendition.extension)
+        for rendition in (drawing.shown, drawing.still)
+        if rendition is not None
+    ]
+    values = {
+        "image": paths[0],
+        "static_image": paths[1] if len(paths) > 1 else "",
+        "category": terms.category,
+        "visible_in_picker": terms.listed,
+        "disabled": False,
+        "updated_at": clock.now(),
+    }
+    try:
+        with transaction.atomic():
+            row = CustomEmoji.objects.select_for_update().filter(domain=None, shortcode=shortcode).first()
+            former = [] if row is None else [row.image, row.static_image]
+            if row is None:
+                row = CustomEmoji.objects.create(shortcode=shortcode, **values)
+            else:
+                CustomEmoji.objects.filter(id=row.id).update(**values)
+            action = "update" if former else "create"
+            record(by=by, action=action, target_type="CustomEmoji", target_id=row.id, target_name=f":{shortcode}:")
+            transaction.on_commit(lambda: storage.remove(*former), robust=True)
+    except BaseException:
+        storage.remove(*paths)
+        raise
+
+
+def export_emojis(*, category: str | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the pictures of this server's emojis, of one category or all: file name and bytes. One whose file is lost is
+    left out.
+    """
+    rows = CustomEmoji.objects.filter(domain=None).exclude(image="").order_by("shortcode")
+    if category is not None:
+        rows = rows.filter(category=category)
+    for emoji in rows.iterator(chunk_size=_BATCH):
+        with suppress(FileNotFoundError), storage.opened(emoji.image) as file:
+            yield f"{emoji.shortcode}{PurePosixPath(emoji.image).suffix}", file.read()
+
+
+def remove_local_emojis(*, by: Staff, emojis: Sequence[CustomEmoji]) -> None:
+    """Remove emojis of this server with their files; posts show their names then. Writes an audit row for each.
+
+    Raises Forbidden.
+    """
+    require(by, Permission.MANAGE_CUSTOM_EMOJIS)
+    for emoji in emojis:
+        with transaction.atomic():
+            row = CustomEmoji.objects.select_for_update().filter(id=emoji.id, domain=None).first()
+            if row is None:
+                continue
+            files = (row.image, row.static_image)
+            record(by=by, action="destroy", target_type="CustomEmoji", target_id=row.id, target_name=str(row))
+            row.delete()
+            transaction.on_commit(lambda files=files: storage.remove(*files), robust=True)  # type: ignore[misc]

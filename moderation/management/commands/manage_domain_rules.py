@@ -1,0 +1,147 @@
+"""`manage.py manage_domain_rules`: the rules for other servers, one by one or as a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from accounts.policies.staff import OPERATOR
+from moderation.models import DomainRule, DomainSeverity
+from moderation.policies.domain_rules import DomainRuleDraft
+from moderation.queries.domain_follows import FollowsUnder, load_follows_under
+from moderation.services.domain_csv import Planned, export_rules, import_rules, plan_import, read_rules
+from moderation.services.domain_rules import change_rule, create_rule, remove_rule
+from social.kernel.text.names import normalise_domain
+from social.management.base import OperatorCommand
+from social.management.progress import progress_bar
+from social.management.tables import table
+
+
+class Command(OperatorCommand):
+    """What a rule does to accounts that are known already is done by the worker, in steps."""
+
+    help = (
+        "Show, add, change and remove rules for other servers and their subdomains, and read and write them as the CSV files "
+        "that servers exchange (Mastodon's format). suspend takes nothing from a server and ends the follows with it, silence "
+        "hides its people from who does not follow them, noop only refuses media or reports. --dry-run names the follows that "
+        "would end."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        kinds = parser.add_subparsers(dest="what", required=True)
+        listing = kinds.add_parser("list", help="show all rules")
+        listing.add_argument("--json", action="store_true", help="machine-readable")
+        add = kinds.add_parser("add", help="add a rule, or change the one that a server has")
+        add.add_argument("domain")
+        add.add_argument("--severity", choices=DomainSeverity.values, default=DomainSeverity.SUSPEND)
+        add.add_argument("--reject-media", action="store_true", help="neither fetch nor show its files")
+        add.add_argument("--reject-reports", action="store_true", help="take no reports from it")
+        add.add_argument("--obfuscate", action="store_true", help="show its name only in part")
+        add.add_argument("--public-comment", help="why, for everybody who may see the rules")
+        add.add_argument("--private-comment", help="why, for staff")
+        remove = kinds.add_parser("remove", help="take rules back; follows that ended stay ended")
+        remove.add_argument("domains", nargs="+", metavar="DOMAIN")
+        read = kinds.add_parser("import", help="add the rules of a file")
+        read.add_argument("file", help="a CSV file, or - for what comes in")
+        read.add_argument(
+            "--replace", action="store_true", help="change existing rules to those of the file, also to milder"
+        )
+        write = kinds.add_parser("export", help="print the rules as a file")
+        write.add_argument("--output", type=Path, help="a new file instead")
+        for parser_ in (add, remove, read):
+            parser_.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        getattr(self, f"_{options['what']}")(options)
+
+    def _list(self, options: dict[str, Any]) -> None:
+        rows = [
+            {
+                "domain": rule.domain,
+                "severity": rule.severity,
+                "reject_media": rule.reject_media,
+                "reject_reports": rule.reject_reports,
+                "public_comment": rule.public_comment or "",
+            }
+            for rule in DomainRule.objects.order_by("domain").iterator(chunk_size=500)
+        ]
+        if options["json"]:
+            self.stdout.write(json.dumps(rows, indent=1))
+        elif rows:
+            table(self.stdout, rows)
+        else:
+            self.stdout.write("There are no rules.")
+
+    def _add(self, options: dict[str, Any]) -> None:
+        names = ("severity", "reject_media", "reject_reports", "obfuscate", "public_comment", "private_comment")
+        draft = DomainRuleDraft(**{name: options[name] for name in names})
+        domain = normalise_domain(options["domain"]) or options["domain"]
+        if options["severity"] == DomainSeverity.SUSPEND:
+            self._name(domain, load_follows_under([domain]).get(domain))
+        if options["dry_run"]:
+            return
+        known = DomainRule.objects.filter(domain=domain).first()
+        if known is None:
+            create_rule(by=OPERATOR, domain=options["domain"], draft=draft)
+        else:
+            change_rule(by=OPERATOR, rule=known, draft=draft)
+        self.stdout.write(f"{domain}: {options['severity']}, {'added' if known is None else 'changed'}.")
+
+    def _remove(self, options: dict[str, Any]) -> None:
+        names = [normalise_domain(name) or name for name in options["domains"]]
+        rules = {rule.domain: rule for rule in DomainRule.objects.filter(domain__one_of=names)}
+        if missing := [name for name in names if name not in rules]:
+            raise CommandError(f"There is no rule for {', '.join(missing)}. Nothing was removed.")
+        for name, rule in rules.items():
+            if not options["dry_run"]:
+                remove_rule(by=OPERATOR, rule=rule)
+            self.stdout.write(f"{name}: {rule.severity}, {'would be ' if options['dry_run'] else ''}removed.")
+
+    def _import(self, options: dict[str, Any]) -> None:
+        try:
+            data = sys.stdin.buffer.read() if options["file"] == "-" else Path(options["file"]).read_bytes()
+        except OSError as error:
+            raise CommandError(f"{options['file']}: {error.strerror}.") from None
+        planned = plan_import(read_rules(data), replace=options["replace"])
+        for plan in planned:
+            if plan.follows is not None:
+                self._name(plan.entry.domain, plan.follows)
+        done: list[Planned] = planned
+        if not options["dry_run"]:
+            with progress_bar("Rules", len(planned)) as advance:
+                done = []
+                for plan in import_rules(by=OPERATOR, planned=planned):
+                    done.append(plan)
+                    advance(1)
+        for plan in done:
+            reason = f" ({plan.reason})" if plan.reason else ""
+            self.stdout.write(
+                f"line {plan.entry.line} {plan.entry.domain}: {plan.action} {plan.entry.draft.severity}{reason}"
+            )
+        counts = {action: sum(plan.action == action for plan in done) for action in ("add", "change", "keep", "refuse")}
+        self.stdout.write(", ".join(f"{action} {count}" for action, count in counts.items()))
+
+    def _export(self, options: dict[str, Any]) -> None:
+        if options["output"] is None:
+            for line in export_rules():
+                self.stdout.write(line, ending="")
+            return
+        try:
+            with options["output"].open("x") as file:
+                file.writelines(export_rules())
+        except OSError as error:
+            raise CommandError(f"{options['output']}: {error.strerror}.") from None
+
+    def _name(self, domain: str, follows: FollowsUnder | None) -> None:
+        if follows is None:
+            return
+        self.stdout.write(f"{domain}: {follows.from_here} follows from here and {follows.to_here} to here end:")
+        for follower, followed in follows.named:
+            self.stdout.write(f"  {follower} -> {followed}")
+        if (more := follows.from_here + follows.to_here - len(follows.named)) > 0:
+            self.stdout.write(f"  and {more} more")

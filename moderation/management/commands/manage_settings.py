@@ -1,0 +1,106 @@
+"""`manage.py manage_settings`: what staff have set while the server runs, and what the environment sets."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser
+from dataclasses import Field, fields
+from typing import Any, Final
+
+from django.core.management.base import CommandError
+
+from accounts.policies.staff import OPERATOR
+from accounts.queries.site_settings import load_site_texts
+from moderation.policies.documents import SiteTexts
+from moderation.services.documents import change_site
+from social.management.base import OperatorCommand
+from social.settings.declared import SETTINGS
+
+_FIELDS: Final[dict[str, Field[Any]]] = {field.name: field for field in fields(SiteTexts)}
+_SWITCHES: Final = {"yes": True, "no": False}
+
+
+class Command(OperatorCommand):
+    """Effective at once, in every process."""
+
+    help = (
+        "Show the settings of this server, or set one that is kept in the database: name, descriptions, contact, languages, "
+        "and what is published. Those of the environment (docs/settings.md) win and can only be changed there: they are "
+        "marked as locked."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        kinds = parser.add_subparsers(dest="what", required=True)
+        show = kinds.add_parser("show", help="show all, or some")
+        show.add_argument("names", nargs="*", metavar="NAME")
+        show.add_argument("--json", action="store_true", help="machine-readable")
+        change = kinds.add_parser("set", help="set one: yes or no for switches, several languages with commas")
+        change.add_argument("name", metavar="NAME")
+        change.add_argument("value", metavar="VALUE", help="@FILE reads it from a file")
+        unset = kinds.add_parser("unset", help="go back to the default")
+        unset.add_argument("name", metavar="NAME")
+        for parser_ in (change, unset):
+            parser_.add_argument("--dry-run", action="store_true", help="check it, and change nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["what"] == "show":
+            self._show(options["names"], as_json=options["json"])
+            return
+        name = options["name"]
+        if name.upper() in SETTINGS:
+            raise CommandError(
+                f"{name.upper()} is locked: it is set in the environment of the server. Change it there."
+            )
+        if name not in _FIELDS:
+            raise CommandError(f"There is no setting {name}. Settings are {', '.join(_FIELDS)}.")
+        value: Any = _FIELDS[name].default if options["what"] == "unset" else self._read(name, options["value"])
+        written = {key: found for key, found in load_site_texts(raw=True).items() if key in _FIELDS}
+        if isinstance(written.get("site_languages"), list):
+            written["site_languages"] = tuple(written["site_languages"])
+        before, after = SiteTexts(**written), SiteTexts(**written | {name: value})
+        if not options["dry_run"]:
+            change_site(by=OPERATOR, texts=after)
+        self.stdout.write(f"{name}: {_written(getattr(before, name))} -> {_written(value)}")
+
+    def _read(self, name: str, written: str) -> Any:
+        if written.startswith("@"):
+            try:
+                with open(written[1:], encoding="utf-8") as file:
+                    written = file.read()
+            except (OSError, UnicodeDecodeError) as error:
+                raise CommandError(f"{written[1:]} cannot be read: {error}.") from None
+        default = _FIELDS[name].default
+        if isinstance(default, bool):
+            if written.lower() not in _SWITCHES:
+                raise CommandError(f"{name} is yes or no.")
+            return _SWITCHES[written.lower()]
+        if isinstance(default, tuple):
+            return tuple(code for code in written.replace(",", " ").split() if code)
+        return written
+
+    def _show(self, names: list[str], *, as_json: bool) -> None:
+        stored = load_site_texts(raw=True)
+        found: dict[str, dict[str, Any]] = {}
+        for name, field in _FIELDS.items():
+            value = stored.get(name, field.default)
+            found[name] = {"value": value, "from": "database" if name in stored else "default"}
+        for name in SETTINGS:
+            is_set = bool(os.environ.get(name))
+            # Several hold passwords: what they are is in the environment, for who may see that.
+            found[name] = {"value": None, "from": "environment, locked" if is_set else "default"}
+        if unknown := [name for name in names if name not in found]:
+            raise CommandError(f"There is no setting {', '.join(unknown)}.")
+        chosen = {name: found[name] for name in names} if names else found
+        if as_json:
+            self.stdout.write(json.dumps(chosen, indent=1, default=list))
+            return
+        for name, facts in chosen.items():
+            shown = "" if facts["value"] is None else f" = {_written(facts['value'])}"
+            self.stdout.write(f"{name}{shown}  ({facts['from']})")
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, list | tuple) else json.dumps(value, ensure_ascii=False)

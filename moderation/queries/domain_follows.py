@@ -1,0 +1,60 @@
+"""Reads the follows between people here and those of other servers, as a rule for a server would end them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.db.models import Count, F, Window
+from django.db.models.functions import RowNumber
+
+from accounts.models import Domain, Follow
+from accounts.policies.sign_up import domain_and_parents
+
+_NAMED: Final = 10
+
+
+@dataclass
+class FollowsUnder:
+    """Numbers of follows from here and to here, and some of them by name: who follows whom."""
+
+    from_here: int = 0
+    to_here: int = 0
+    named: list[tuple[str, str]] = field(default_factory=list)
+
+
+def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
+    """Follows with people of these servers and their subdomains, by domain; five queries. Servers without any are left out."""
+    wanted = set(domains)
+    if not wanted:
+        return {}
+    above = {}
+    for name in Domain.objects.values_list("name", flat=True).iterator(chunk_size=2000):
+        found = next((parent for parent in domain_and_parents(name.partition(":")[0]) if parent in wanted), None)
+        if found is not None:
+            above[name] = found
+    counted: dict[str, FollowsUnder] = {}
+    names = list(above)
+    outgoing = Follow.objects.filter(account__domain=None, target__domain__one_of=names)
+    incoming = Follow.objects.filter(target__domain=None, account__domain__one_of=names)
+    for rows, column, number in (
+        (outgoing, "target__domain", "from_here"),
+        (incoming, "account__domain", "to_here"),
+    ):
+        for server, count in rows.order_by().values_list(column).annotate(Count("id")):
+            entry = counted.setdefault(above[server], FollowsUnder())
+            setattr(entry, number, getattr(entry, number) + count)
+        place = Window(RowNumber(), partition_by=F(column), order_by=F("id").asc())
+        some = rows.annotate(place=place).filter(place__lte=_NAMED).order_by(column, "id")
+        names_of_both = ("account__username", "account__domain", "target__username", "target__domain")
+        for follower, home, followed, place_of_followed in some.values_list(*names_of_both):
+            server = place_of_followed if column == "target__domain" else home
+            entry = counted[above[server]]
+            if len(entry.named) < _NAMED:
+                entry.named.append((_address(follower, home), _address(followed, place_of_followed)))
+    return counted
+
+
+def _address(username: str, domain: str | None) -> str:
+    return f"@{username}@{domain}" if domain else f"@{username}"

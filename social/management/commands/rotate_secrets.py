@@ -1,0 +1,105 @@
+"""`manage.py rotate_secrets`: other secrets than before, without losing what they protect."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import connection, transaction
+
+from accounts.policies.staff import OPERATOR
+from accounts.services.secret_rotation import count_encrypted, reencrypt_all
+from notifications.services.push_subscriptions import forget_all_subscriptions
+from social.management.base import OperatorCommand
+from social.management.progress import progress_bar
+from social.runtime import fingerprints, secrets_file
+from social.runtime.datadir import running_supervisor
+from social.settings import env
+
+_NAMES: Final = {
+    "secret-key": ("SECRET_KEY", "SECRET_KEY_FALLBACKS"),
+    "encryption-key": ("FIELD_ENCRYPTION_KEYS",),
+    "web-push": ("VAPID_PRIVATE_KEY", "VAPID_PUBLIC_KEY"),
+}
+_KEPT: Final = {"secret-key": "SECRET_KEY_FALLBACKS", "encryption-key": "FIELD_ENCRYPTION_KEYS"}
+
+
+class Command(OperatorCommand):
+    """The server is stopped meanwhile: a process of before would write with the secrets of before."""
+
+    help = (
+        "Replace a secret in secrets.json on the day it may be in the wrong hands. secret-key: sessions, links in mails and "
+        "addresses of files stay valid by the former one, until --forget-old. encryption-key: what it protects (second "
+        "factors, signing keys) is encrypted anew; --forget-old does that again and removes the former keys. web-push: a new "
+        "pair, with which every subscription of an application ends: --yes. Signing keys of accounts: rotate_keys. "
+        "Stop the server first; with several machines, copy secrets.json to the others before they start."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("secret", choices=list(_NAMES))
+        parser.add_argument("--forget-old", action="store_true", help="remove former keys instead of adding a new one")
+        parser.add_argument("--yes", action="store_true", help="needed for web-push: subscriptions end")
+        parser.add_argument("--dry-run", action="store_true", help="say what would be done, and change nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        kind = options["secret"]
+        if given := [name for name in _NAMES[kind] if os.environ.get(name)]:
+            raise CommandError(
+                f"{' and '.join(given)} is in the environment of the server, which cannot be changed from here."
+            )
+        if (pid := running_supervisor(env.DATA_DIR)) is not None:
+            raise CommandError(f"Stop the server first (process {pid}), on every machine.")
+        if options["forget_old"] and kind not in _KEPT:
+            raise CommandError("Former keys for Web Push are not kept.")
+        stored = secrets_file.read_secrets(env.DATA_DIR)
+        changed = self._forgotten(kind, stored) if options["forget_old"] else self._renewed(kind, stored)
+        if options["dry_run"]:
+            self.stdout.write(self._plan(kind))
+            return
+        if kind == "web-push" and not options["yes"]:
+            raise CommandError(f"{self._plan(kind)} Say --yes to go on.")
+        if kind == "encryption-key" and options["forget_old"]:
+            # With the former keys still in the file: killed here, everything can be read.
+            self._reencrypt(stored["FIELD_ENCRYPTION_KEYS"])
+        secrets_file.replace_secrets(env.DATA_DIR, stored | changed)
+        if kind == "web-push":
+            self.stdout.write(f"{forget_all_subscriptions(by=OPERATOR)} subscriptions ended.")
+        if kind == "encryption-key" and not options["forget_old"]:
+            self._reencrypt(changed["FIELD_ENCRYPTION_KEYS"])
+        with transaction.atomic(), connection.cursor() as cursor:
+            fingerprints.keep_fingerprints(cursor, env.secrets(env.DATA_DIR))
+        self.stdout.write("Done. Take a backup: earlier ones hold the former secrets.")
+
+    def _renewed(self, kind: str, stored: dict[str, str]) -> dict[str, str]:
+        fresh = secrets_file.new_secrets()
+        if kind == "secret-key":
+            former = [stored["SECRET_KEY"], *filter(None, stored.get("SECRET_KEY_FALLBACKS", "").split(","))]
+            return {"SECRET_KEY": fresh["SECRET_KEY"], "SECRET_KEY_FALLBACKS": ",".join(former)}
+        if kind == "encryption-key":
+            return {"FIELD_ENCRYPTION_KEYS": f"{fresh['FIELD_ENCRYPTION_KEYS']},{stored['FIELD_ENCRYPTION_KEYS']}"}
+        return {name: fresh[name] for name in _NAMES[kind]}
+
+    def _forgotten(self, kind: str, stored: dict[str, str]) -> dict[str, str]:
+        kept = stored.get(_KEPT[kind], "").split(",")
+        if kind == "secret-key":
+            if kept == [""]:
+                raise CommandError("No former key is kept.")
+            return {"SECRET_KEY_FALLBACKS": ""}
+        if len(kept) < 2:
+            raise CommandError("No former key is kept.")
+        return {"FIELD_ENCRYPTION_KEYS": kept[0]}
+
+    def _plan(self, kind: str) -> str:
+        if kind == "secret-key":
+            return f"The secret key of {settings.LOCAL_DOMAIN} would be replaced. Nobody is signed out."
+        if kind == "encryption-key":
+            return f"{count_encrypted()} rows would be encrypted anew."
+        return "Every subscription to Web Push would end: applications must subscribe again."
+
+    def _reencrypt(self, keys: str) -> None:
+        with progress_bar("Rows", count_encrypted()) as advance:
+            for done in reencrypt_all(by=OPERATOR, keys=keys.split(",")):
+                advance(done)

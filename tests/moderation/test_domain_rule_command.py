@@ -1,0 +1,138 @@
+"""Promises about rules for servers as operators write them: one by one, and as files that servers exchange."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import AuditEntry, Domain
+from moderation.models import DomainRule
+from moderation.services.domain_csv import UnreadableRules, plan_import, read_rules
+from tests.factories.accounts import make_account, make_remote
+from tests.factories.statuses import follow
+
+pytestmark = pytest.mark.django_db
+
+FILE = """#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate
+bad.example,suspend,true,TRUE,"spam, and more",false
+loud.example,silence,False,False,,True
+pictures.example,noop,true,false,,false
+"""
+
+
+def run(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("manage_domain_rules", *arguments, stdout=out, stderr=io.StringIO())
+    return out.getvalue()
+
+
+def rules() -> dict[str, str]:
+    return dict(DomainRule.objects.values_list("domain", "severity"))
+
+
+def test_a_file_goes_in_and_comes_out_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "rules.csv"
+    file.write_text(FILE)
+    assert run("import", str(file)).endswith("add 3, change 0, keep 0, refuse 0\n")
+    assert rules() == {"bad.example": "suspend", "loud.example": "silence", "pictures.example": "noop"}
+    bad = DomainRule.objects.get(domain="bad.example")
+    assert (bad.reject_media, bad.reject_reports, bad.public_comment) == (True, True, "spam, and more")
+    written = run("export")
+    assert written.splitlines()[0] == FILE.splitlines()[0]
+    assert written.lower() == FILE.lower()
+    assert run("import", str(file)).endswith("add 0, change 0, keep 3, refuse 0\n")
+    run("export", "--output", str(tmp_path / "out.csv"))
+    assert (tmp_path / "out.csv").read_text() == written
+    with pytest.raises(CommandError, match="File exists"):
+        run("export", "--output", str(tmp_path / "out.csv"))
+
+
+def test_a_dry_run_names_the_follows_that_end_and_changes_nothing(tmp_path: Path) -> None:
+    ada, here = make_account("ada"), make_account("here")
+    below, other = make_remote("zoe", domain="sub.bad.example"), make_remote("yan", domain="loud.example")
+    Domain.objects.bulk_create([Domain(name=below.domain), Domain(name=other.domain)], batch_size=10)
+    follow(ada, below)
+    follow(below, here)
+    follow(ada, other)
+    file = tmp_path / "rules.csv"
+    file.write_text(FILE)
+    said = run("import", str(file), "--dry-run")
+    assert "bad.example: 1 follows from here and 1 to here end:" in said
+    assert "@ada -> @zoe@sub.bad.example" in said
+    assert "@zoe@sub.bad.example -> @here" in said
+    assert "yan" not in said, "who is silenced keeps the follows"
+    assert "@ada -> @zoe@sub.bad.example" in run("add", "BAD.example", "--dry-run")
+    assert not rules()
+    assert not AuditEntry.objects.exists()
+
+
+def test_a_plan_costs_the_same_for_two_and_two_hundred_lines() -> None:
+    def cost(number: int) -> int:
+        entries = read_rules("\n".join(f"server{n}.example" for n in range(number)).encode())
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert len(plan_import(entries)) == number
+        return len(queries)
+
+    Domain.objects.bulk_create([Domain(name=f"server{number}.example") for number in range(3)], batch_size=10)
+    assert cost(2) == cost(200)
+
+
+def test_a_file_makes_rules_stricter_and_milder_only_when_that_is_said(tmp_path: Path) -> None:
+    run("add", "bad.example", "--severity", "silence")
+    run("add", "loud.example", "--severity", "suspend")
+    file = tmp_path / "rules.csv"
+    file.write_text("domain,severity\nbad.example,suspend\nloud.example,silence\n")
+    assert run("import", str(file)).endswith("add 0, change 1, keep 1, refuse 0\n")
+    assert rules() == {"bad.example": "suspend", "loud.example": "suspend"}
+    run("import", str(file), "--replace")
+    assert rules() == {"bad.example": "suspend", "loud.example": "silence"}
+
+
+def test_wrong_lines_are_named_and_stop_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "rules.csv"
+    file.write_text(
+        "#domain,#severity\nnot a domain,suspend\nfine.example,harsh\nlocalhost:8000,suspend\ngood.example,\n"
+    )
+    said = run("import", str(file))
+    assert "line 2 not a domain: refuse" in said
+    assert "line 3 fine.example: refuse" in said
+    assert said.endswith("add 1, change 0, keep 0, refuse 3\n")
+    assert rules() == {"good.example": "suspend"}
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b'"', b"#domain,#severity\n", b"\x00"])
+def test_a_file_that_is_none_is_refused(data: bytes, tmp_path: Path) -> None:
+    if data != b"\x00":
+        with pytest.raises(UnreadableRules):
+            read_rules(data)
+    file = tmp_path / "rules.csv"
+    file.write_bytes(data)
+    if data == b"\x00":
+        assert "refuse 1" in run("import", str(file))
+    else:
+        with pytest.raises(CommandError):
+            run("import", str(file))
+    with pytest.raises(CommandError, match="No such file"):
+        run("import", str(tmp_path / "nothing"))
+
+
+def test_rules_are_added_changed_shown_and_removed() -> None:
+    run("add", "bad.example", "--severity", "silence", "--public-comment", "spam")
+    assert run("add", "bad.example", "--reject-media").endswith("bad.example: suspend, changed.\n")
+    assert "bad.example" in run("list")
+    assert '"severity": "suspend"' in run("list", "--json")
+    with pytest.raises(CommandError, match=r"no rule for other.example. Nothing"):
+        run("remove", "bad.example", "other.example")
+    assert "would be removed" in run("remove", "bad.example", "--dry-run")
+    run("remove", "BAD.example")
+    assert not rules()
+    with pytest.raises(CommandError):
+        run("add", "no domain")
