@@ -47,7 +47,7 @@ class UnreadablePack(Invalid):
 
 @dataclass(frozen=True)
 class Terms:
-    """How the pictures of a pack become emojis: what stands around their names, and where they are shown."""
+    """Terms on which the pictures of a pack become emojis: what stands around their names, and where they are shown."""
 
     category: str = ""
     prefix: str = ""
@@ -58,7 +58,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file: `added`, `replaced`, `known` (there is one of that name already) or `refused`."""
+    """Result of one file: `added`, `replaced`, `known` (there is one of that name already) or `refused`."""
 
     name: str
     shortcode: str

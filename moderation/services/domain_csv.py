@@ -39,7 +39,7 @@ class UnreadableRules(Invalid):
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of a file. `domain` is as it was written where it is no domain."""
+    """Line of a file. `domain` is as it was written where it is no domain."""
 
     line: int
     domain: str
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Planned:
-    """What an import does with a line, and the follows between people here and that server that it ends."""
+    """Action of an import for a line, and the follows between people here and that server that it ends."""
 
     entry: Entry
     action: Action
@@ -107,7 +107,7 @@ def _is_true(value: str | None) -> bool | None:
 
 
 def plan_import(entries: Sequence[Entry], *, replace: bool = False) -> list[Planned]:
-    """What an import would do, in the order of the file; a fixed number of queries for each 500 lines.
+    """Plan of an import, in the order of the file; a fixed number of queries for each 500 lines.
 
     A server that has a rule keeps it, unless the new one is stricter, or `replace` has the file decide. Follows are counted
     for suspensions, which end them.

@@ -74,7 +74,7 @@ def test_a_pack_goes_in(kind: str, tmp_path: Path) -> None:
     assert AuditEntry.objects.filter(target_name=":x_cat:", action="create").count() == 1
     assert run("import", str(pack), "--prefix", "x_") == "known 2"
     before = cat.image
-    assert run("import", str(pack), "--prefix", "x_", "--overwrite", "--unlisted") == "replaced 2"
+    assert run("import", str(pack), "--prefix", "x_", "--overwrite", "--not-in-picker") == "replaced 2"
     cat.refresh_from_db()
     assert cat.image != before
     assert not cat.visible_in_picker

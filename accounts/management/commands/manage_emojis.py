@@ -34,7 +34,7 @@ class Command(OperatorCommand):
         read.add_argument("--prefix", default="", help="in front of every name")
         read.add_argument("--suffix", default="", help="behind every name")
         read.add_argument("--overwrite", action="store_true", help="replace those that have such a name")
-        read.add_argument("--unlisted", action="store_true", help="leave them out of the picker")
+        read.add_argument("--not-in-picker", action="store_true", help="leave them out of the picker")
         write = kinds.add_parser("export", help="write a pack")
         write.add_argument("output", type=Path, help="a new zip archive")
         write.add_argument("--category", help="only this one")
@@ -55,7 +55,7 @@ class Command(OperatorCommand):
         for emoji in rows.iterator(chunk_size=500):
             notes = [
                 emoji.category,
-                "" if emoji.visible_in_picker else "unlisted",
+                "" if emoji.visible_in_picker else "not in the picker",
                 "disabled" if emoji.disabled else "",
             ]
             self.stdout.write("  ".join([f":{emoji.shortcode}:", *filter(None, notes)]))
@@ -66,7 +66,7 @@ class Command(OperatorCommand):
             prefix=options["prefix"],
             suffix=options["suffix"],
             overwrite=options["overwrite"],
-            listed=not options["unlisted"],
+            listed=not options["not_in_picker"],
         )
         files = read_pack(options["pack"])
         counts: Counter[str] = Counter()

@@ -23,7 +23,7 @@ from social.management.tables import table
 
 
 class Command(OperatorCommand):
-    """What a rule does to accounts that are known already is done by the worker, in steps."""
+    """Accounts that are known already obey a rule in steps, which the worker does."""
 
     help = (
         "Show, add, change and remove rules for other servers and their subdomains, and read and write them as the CSV files "

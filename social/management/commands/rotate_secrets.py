@@ -24,7 +24,7 @@ _NAMES: Final = {
     "encryption-key": ("FIELD_ENCRYPTION_KEYS",),
     "web-push": ("VAPID_PRIVATE_KEY", "VAPID_PUBLIC_KEY"),
 }
-_KEPT: Final = {"secret-key": "SECRET_KEY_FALLBACKS", "encryption-key": "FIELD_ENCRYPTION_KEYS"}
+_FORMER_KEYS: Final = {"secret-key": "SECRET_KEY_FALLBACKS", "encryption-key": "FIELD_ENCRYPTION_KEYS"}
 
 
 class Command(OperatorCommand):
@@ -52,7 +52,7 @@ class Command(OperatorCommand):
             )
         if (pid := running_supervisor(env.DATA_DIR)) is not None:
             raise CommandError(f"Stop the server first (process {pid}), on every machine.")
-        if options["forget_old"] and kind not in _KEPT:
+        if options["forget_old"] and kind not in _FORMER_KEYS:
             raise CommandError("Former keys for Web Push are not kept.")
         stored = secrets_file.read_secrets(env.DATA_DIR)
         changed = self._forgotten(kind, stored) if options["forget_old"] else self._renewed(kind, stored)
@@ -83,7 +83,7 @@ class Command(OperatorCommand):
         return {name: fresh[name] for name in _NAMES[kind]}
 
     def _forgotten(self, kind: str, stored: dict[str, str]) -> dict[str, str]:
-        kept = stored.get(_KEPT[kind], "").split(",")
+        kept = stored.get(_FORMER_KEYS[kind], "").split(",")
         if kind == "secret-key":
             if kept == [""]:
                 raise CommandError("No former key is kept.")
