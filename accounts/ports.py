@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from accounts.models import Account
+from accounts.models import Account, Device
+from accounts.policies.devices import MessageDraft, OneTimeKeyDraft, RemoteDevice
 from social.kernel.ports import Port
 
 
@@ -31,4 +32,25 @@ class RemoteAccounts(Protocol):
         ...
 
 
+class RemoteDevices(Protocol):
+    """Devices of end-to-end encryption that people of other servers have there."""
+
+    def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
+        """The valid devices of each of these accounts. Left out is whose server cannot be asked; takes at most five seconds
+        altogether, outside of a transaction, and never raises for what another server does.
+        """
+        ...
+
+    def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
+        """A one-time key of the device for an account here, signed by the device; None when there is none to be had. As
+        `load`.
+        """
+        ...
+
+    def deliver(self, *, sender: Device, target: Account, message: MessageDraft, franking: str) -> None:
+        """Have a message sent to a device of an account elsewhere, in the caller's transaction."""
+        ...
+
+
+remote_devices: Port[RemoteDevices] = Port("accounts.ports.remote_devices")
 remote_accounts: Port[RemoteAccounts] = Port("accounts.ports.remote_accounts")

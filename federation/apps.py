@@ -16,11 +16,12 @@ class FederationConfig(AppConfig):
 
         A deleted account keeps its keys for as long as something that it has signed is on its way.
         """
-        from accounts.ports import remote_accounts
+        from accounts.ports import remote_accounts, remote_devices
         from accounts.services import erasing, merging
         from federation import reactions  # noqa: F401  (importing it subscribes)
         from federation.models import OutboundActivity
         from federation.outbound.archiving import register_parts
+        from federation.outbound.messages import DevicesElsewhere
         from federation.outbound.queueing import is_delivering
         from federation.remote.lookups import RemoteAddresses, RemoteDocuments
         from federation.remote.threads import RemoteThreads
@@ -29,6 +30,8 @@ class FederationConfig(AppConfig):
 
         if remote_accounts.find() is None:
             remote_accounts.plug(RemoteAddresses())
+        if remote_devices.find() is None:
+            remote_devices.plug(DevicesElsewhere())
         if remote_objects.find() is None:
             remote_objects.plug(RemoteDocuments())
         if remote_threads.find() is None:

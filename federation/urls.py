@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern] = []
 if apps.is_installed("federation"):
     from federation.views import (
         actors,
+        devices,
         discovery,
         emojis,
         featured_collections,
@@ -41,6 +42,8 @@ if apps.is_installed("federation"):
         re_path(_USER + r"/following/?$", actors.following),
         re_path(_USER + r"/collections/featured/?$", actors.featured),
         re_path(_USER + r"/collections/tags/?$", actors.featured_tags),
+        re_path(_USER + r"/collections/devices/?$", devices.devices),
+        re_path(_USER + r"/claim/?$", devices.claim),
         re_path(_USER + r"/featured_collections/?$", featured_collections.featured_collections),
         re_path(_USER + r"/collections/(?P<id>[0-9]{1,19})/?$", featured_collections.collection),
         re_path(_USER + r"/collection_items/(?P<id>[0-9]{1,19})/?$", featured_collections.collection_item),

@@ -48,6 +48,23 @@ class MessageDraft:
     hmac: str = ""
 
 
+@dataclass(frozen=True)
+class RemoteDevice:
+    """A device of an account elsewhere, as its server says; one-time keys are claimed at `claim_url`."""
+
+    account_id: int
+    device_id: str
+    name: str
+    fingerprint_key: str
+    identity_key: str
+    claim_url: str = ""
+
+    def is_valid(self, *keys: OneTimeKeyDraft) -> bool:
+        """Tell whether its keys are keys, and it has signed these one-time keys."""
+        draft = DeviceDraft(self.device_id, self.name, self.fingerprint_key, self.identity_key, keys)
+        return bool(self.device_id) and not device_errors(draft)
+
+
 def device_errors(draft: DeviceDraft) -> list[FieldError]:
     """Errors of a device and its one-time keys, in the order of the fields."""
     found = [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import QuerySet
 
-from accounts.models import Device, EncryptedMessage
+from accounts.models import Account, Device, EncryptedMessage
 from accounts.queries.relations import load_known_relations
 from social.kernel.errors import require_found
 
@@ -39,6 +39,16 @@ def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """The accounts among these that exist, are not suspended, and neither block the viewer nor are blocked. One query."""
+    """The accounts among these that exist, are not suspended, and neither block the viewer nor are blocked, nor their server.
+    One query.
+    """
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
-    return {account_id for account_id in known if not relations.blocked_either_way(account_id)}
+    hidden = relations.domain_blocking | relations.domain_blocked_by
+    return {number for number in known if not relations.blocked_either_way(number) and number not in hidden}
+
+
+def load_reachable_elsewhere(viewer_id: int, account_ids: Sequence[int]) -> dict[int, Account]:
+    """Accounts among `reachable` that are of other servers and say where their devices are. Two queries."""
+    shown = reachable(viewer_id, account_ids)
+    found = Account.objects.filter(id__one_of=shown, domain__isnull=False).exclude(devices_url="")
+    return found.in_bulk()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from accounts.models import Device, EncryptedMessage, OneTimeKey
+from accounts.policies.devices import OneTimeKeyDraft, RemoteDevice
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
@@ -13,7 +14,7 @@ from social.kernel import clock
 class DeviceSerializer(EntitySerializer):
     """Device: what others need to write to it."""
 
-    def to_representation(self, instance: Device) -> dict[str, Any]:
+    def to_representation(self, instance: Device | RemoteDevice) -> dict[str, Any]:
         return {
             "device_id": instance.device_id,
             "name": instance.name,
@@ -32,7 +33,7 @@ class OneTimeKeyCountSerializer(EntitySerializer):
 class QueryResultSerializer(EntitySerializer):
     """QueryResult: the id of an account with its devices."""
 
-    def to_representation(self, instance: tuple[int, Sequence[Device]]) -> dict[str, Any]:
+    def to_representation(self, instance: tuple[int, Sequence[Device | RemoteDevice]]) -> dict[str, Any]:
         account_id, devices = instance
         return {"account_id": str(account_id), "devices": DeviceSerializer(devices, many=True).data}
 
@@ -40,7 +41,7 @@ class QueryResultSerializer(EntitySerializer):
 class ClaimResultSerializer(EntitySerializer):
     """ClaimResult: a device with the one-time key it was asked for."""
 
-    def to_representation(self, instance: tuple[Device, OneTimeKey]) -> dict[str, Any]:
+    def to_representation(self, instance: tuple[Device | RemoteDevice, OneTimeKey | OneTimeKeyDraft]) -> dict[str, Any]:
         device, key = instance
         return {
             "account_id": str(device.account_id),

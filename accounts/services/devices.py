@@ -5,21 +5,30 @@ Source: contract, behaviours "end-to-end encryption", parameters "Crypto" (SEED-
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import orjson
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import EncryptedMessageStored
-from accounts.models import Device, EncryptedMessage, OneTimeKey
-from accounts.policies.devices import DeviceDraft, MessageDraft, device_errors, message_errors
-from accounts.queries.devices import find_device, reachable
+from accounts.models import Account, Device, EncryptedMessage, OneTimeKey
+from accounts.policies.devices import (
+    DeviceDraft,
+    MessageDraft,
+    OneTimeKeyDraft,
+    RemoteDevice,
+    device_errors,
+    message_errors,
+)
+from accounts.ports import remote_devices
+from accounts.queries.devices import find_device, load_devices, load_reachable_elsewhere, reachable
 from social.kernel import clock, crypto
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
+AnyDevice = Device | RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
 DEVICES_PER_CALL = 100
@@ -88,18 +97,41 @@ def _add_one_time_keys(device: Device, draft: DeviceDraft) -> None:
         raise Invalid.sentence(_("A device holds at most %(count)s one-time keys") % {"count": ONE_TIME_KEYS_LIMIT})
 
 
-def claim_keys(*, account_id: int, wanted: Sequence[tuple[int, str]]) -> list[tuple[Device, OneTimeKey]]:
-    """Take one one-time key from each of these devices (account id, device id), in their order.
+def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, Sequence[AnyDevice]]:
+    """The devices of these accounts, as `load_devices`; those of other servers are asked for there, and left out is whose
+    server does not answer in time.
+    """
+    found: dict[int, Sequence[AnyDevice]] = dict(load_devices(account_id, account_ids))
+    elsewhere = load_reachable_elsewhere(account_id, account_ids)
+    finder = remote_devices.find()
+    if elsewhere and finder is not None:
+        answers = finder.load(elsewhere.values())
+        found = {number: answers.get(number, devices) for number, devices in found.items()}
+        for number in elsewhere.keys() - answers.keys():
+            del found[number]
+    return found
+
+
+def claim_keys(
+    *, account_id: int, wanted: Sequence[tuple[int, str]]
+) -> list[tuple[AnyDevice, OneTimeKey | OneTimeKeyDraft]]:
+    """Take one one-time key from each of these devices (account id, device id), in their order; at other servers, too.
 
     Unknown devices, devices without keys, and those of accounts that may not be reached are left out. No key is ever
     handed out twice. Raises Invalid for more than DEVICES_PER_CALL devices.
     """
     wanted = list(dict.fromkeys(wanted))
     devices = _find_devices(account_id, wanted)
-    taken = []
+    elsewhere = _load_remote(load_reachable_elsewhere(account_id, [owner for owner, _device_id in wanted]))
+    taken: list[tuple[AnyDevice, OneTimeKey | OneTimeKeyDraft]] = []
     for pair in wanted:
         device = devices.get(pair)
         if device is None:
+            remote = elsewhere.get(pair)
+            finder = remote_devices.find()
+            key = finder.claim(remote, account_id=account_id) if remote is not None and finder is not None else None
+            if remote is not None and key is not None:
+                taken.append((remote, key))
             continue
         with connection.cursor() as cursor:
             cursor.execute(_TAKE_KEY, [device.pk])
@@ -110,10 +142,12 @@ def claim_keys(*, account_id: int, wanted: Sequence[tuple[int, str]]) -> list[tu
 
 
 def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[MessageDraft]) -> None:
-    """Store a message for each of these devices, all or none. Announces EncryptedMessageStored for each.
+    """Store a message for each of these devices, or have it sent to their servers, all or none. Announces
+    EncryptedMessageStored for each that is stored.
 
-    Raises NotFound when the sender's token has no device or a receiving device is unknown or may not be reached;
-    Invalid for a body that is too long, a device where MESSAGES_LIMIT messages wait, or too many devices.
+    Raises NotFound when the sender's token has no device or a receiving device is unknown or may not be reached; a
+    server that does not answer may know it, and gets the message once it does. Raises Invalid for a body that is too long,
+    a device where MESSAGES_LIMIT messages wait, or too many devices.
     """
     sender = find_device(token_id)
     for draft in drafts:
@@ -122,14 +156,13 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[Message
             raise Invalid.of(found)
     pairs = [(draft.account_id or 0, draft.device_id) for draft in drafts]
     devices = _find_devices(account_id, pairs)
-    if any(pair not in devices for pair in pairs):
-        raise NotFound
+    remote = _find_targets(account_id, [pair for pair in pairs if pair not in devices])
     now = clock.now()
     with transaction.atomic():
         for device in sorted(set(devices.values()), key=lambda device: device.pk):
             lock(f"messages:{device.pk}")
             waiting = EncryptedMessage.objects.filter(device=device)[:MESSAGES_LIMIT].count()
-            if waiting + sum(devices[pair] == device for pair in pairs) > MESSAGES_LIMIT:
+            if waiting + sum(devices.get(pair) == device for pair in pairs) > MESSAGES_LIMIT:
                 raise Invalid.sentence(_("Too many messages wait for this device"))
         stored = [
             EncryptedMessage(
@@ -139,13 +172,49 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[Message
                 type=draft.type,
                 body=draft.body,
                 digest=draft.hmac,
-                message_franking=_franking(sender, devices[pair], draft.hmac),
+                message_franking=_franking(account_id, pair[0], draft.hmac),
                 created_at=now,
             )
             for pair, draft in zip(pairs, drafts, strict=True)
+            if pair in devices
         ]
         EncryptedMessage.objects.bulk_create(stored, batch_size=DEVICES_PER_CALL)
         publish(*(EncryptedMessageStored(message_id=message.id) for message in stored))
+        finder = remote_devices.find()
+        for pair, draft in zip(pairs, drafts, strict=True):
+            if finder is not None and pair not in devices:
+                franking = _franking(account_id, pair[0], draft.hmac)
+                finder.deliver(sender=sender, target=remote[pair[0]], message=draft, franking=franking)
+
+
+def receive_message(
+    *, sender: Account, recipient: Account, from_device_id: str, message: MessageDraft, franking: str
+) -> None:
+    """Store a message that somebody elsewhere has sent to a device here. Announces EncryptedMessageStored.
+
+    Raises NotFound for an unknown device and when one of the two has blocked the other; Invalid as `deliver_messages`.
+    `franking` is the statement of the sender's server, which becomes a part of ours.
+    """
+    found = message_errors(message)
+    if found:
+        raise Invalid.of(found)
+    device = _find_devices(sender.id, [(recipient.id, message.device_id)]).get((recipient.id, message.device_id))
+    if device is None:
+        raise NotFound
+    with transaction.atomic():
+        lock(f"messages:{device.pk}")
+        if EncryptedMessage.objects.filter(device=device)[:MESSAGES_LIMIT].count() >= MESSAGES_LIMIT:
+            raise Invalid.sentence(_("Too many messages wait for this device"))
+        stored = EncryptedMessage.objects.create(
+            device=device,
+            from_account=sender,
+            from_device_id=from_device_id,
+            type=message.type,
+            body=message.body,
+            digest=message.hmac,
+            message_franking=_franking(sender.id, recipient.id, message.hmac, original_franking=franking),
+        )
+        publish(EncryptedMessageStored(message_id=stored.id))
 
 
 def clear_messages(*, token_id: int, up_to_id: int) -> None:
@@ -163,16 +232,37 @@ def _find_devices(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[tu
     return {(device.account_id, device.device_id): device for device in found}
 
 
-def _franking(sender: Device, device: Device, digest: str) -> str:
+def _load_remote(accounts: Mapping[int, Account]) -> dict[tuple[int, str], RemoteDevice]:
+    """The devices of accounts elsewhere, by account and device id; none of a server that does not answer."""
+    finder = remote_devices.find()
+    found = finder.load(accounts.values()) if accounts and finder is not None else {}
+    return {(device.account_id, device.device_id): device for devices in found.values() for device in devices}
+
+
+def _find_targets(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[int, Account]:
+    """The accounts elsewhere with these devices. Raises NotFound for a device that its server does not know."""
+    accounts = load_reachable_elsewhere(account_id, [owner for owner, _device_id in wanted]) if wanted else {}
+    finder = remote_devices.find()
+    known = finder.load(accounts.values()) if accounts and finder is not None else {}
+    for owner, device_id in wanted:
+        if owner not in accounts or not device_id:
+            raise NotFound
+        if owner in known and device_id not in {device.device_id for device in known[owner]}:
+            raise NotFound
+    return accounts
+
+
+def _franking(source_account_id: int, target_account_id: int, digest: str, **more: str) -> str:
     """The text that a recipient who reports the message hands to this server's staff: who sent it, when, and its
     digest.
 
     Only this server can read it, so a report cannot be forged.
     """
     statement = {
-        "source_account_id": str(sender.account_id),
-        "target_account_id": str(device.account_id),
+        "source_account_id": str(source_account_id),
+        "target_account_id": str(target_account_id),
         "timestamp": clock.iso(clock.now()),
         "digest": digest,
+        **more,
     }
     return crypto.encrypt(orjson.dumps(statement).decode())

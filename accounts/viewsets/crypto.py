@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.queries.devices import find_device, list_messages, load_devices
+from accounts.queries.devices import find_device, list_messages
 from accounts.serializers.device import (
     ClaimResultSerializer,
     DeviceSerializer,
@@ -18,6 +18,7 @@ from accounts.services.devices import (
     claim_keys,
     clear_messages,
     deliver_messages,
+    query_devices,
     register_device,
 )
 from social.api.access import user
@@ -53,7 +54,7 @@ class CryptoViewSet(ApiViewSet):
 
     def query(self, request: Request) -> HttpResponse:
         """The devices of accounts."""
-        found = load_devices(self.account_id, QueryInput.read(request).id)
+        found = query_devices(account_id=self.account_id, account_ids=QueryInput.read(request).id)
         return reply(QueryResultSerializer(found.items(), many=True).data)
 
     def claim(self, request: Request) -> HttpResponse:

@@ -21,6 +21,7 @@ _TERMS = (
     *("discoverable", "suspended", "memorial", "indexable", "attributionDomains"),
     *("showFeatured", "showMedia", "showRepliesInMedia"),
     *("interactionPolicy", "canFeature", "canQuote", "automaticApproval", "manualApproval"),
+    "devices",
 )
 
 
@@ -32,6 +33,11 @@ def iso(moment: datetime) -> str:
 def featured_url(account: Account) -> str:
     """The collection of an account's pinned posts."""
     return f"{account.uri}/collections/featured"
+
+
+def devices_url(account: Account) -> str:
+    """The collection of an account's devices for end-to-end encryption."""
+    return f"{account.uri}/collections/devices"
 
 
 def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> dict[str, Any]:
@@ -49,6 +55,7 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
         "featuredTags": f"{uri}/collections/tags",
         "featuredCollections": f"{uri}/featured_collections",
         "interactionPolicy": {"canFeature": {"automaticApproval": [_may_feature(account)]}},
+        "devices": devices_url(account),
         "preferredUsername": account.username,
         "name": account.username if suspended else account.display_name or account.username,
         "webfinger": f"{account.username}@{settings.LOCAL_DOMAIN}",
@@ -114,7 +121,7 @@ def instance_actor(account: Account, public_key_pem: str) -> dict[str, Any]:
         "publicKey": {"id": f"{uri}#main-key", "owner": uri, "publicKeyPem": public_key_pem},
         "endpoints": {"sharedInbox": links.web_url(SHARED_INBOX)},
     }
-    return with_context(document, _TERMS, SECURITY, WEBFINGER)
+    return with_context(document, _TERMS[:-1], SECURITY, WEBFINGER)
 
 
 def _hashtags(note: str) -> list[dict[str, str]]:

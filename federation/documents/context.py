@@ -61,6 +61,17 @@ _TERMS: Final[dict[str, dict[str, Any]]] = {
         name: {"gts": "https://gotosocial.org/ns#", name: {"@id": f"gts:{name}", **_ID}}
         for name in ("interactingObject", "interactionTarget")
     },
+    **{
+        name: {"toot": "http://joinmastodon.org/ns#", name: {"@id": f"toot:{name}", **_ID}}
+        for name in ("claim", "devices", "fingerprintKey", "identityKey")
+    },
+    **{
+        name: {"toot": "http://joinmastodon.org/ns#", name: f"toot:{name}"}
+        for name in (
+            *("Device", "Ed25519Signature", "Ed25519Key", "Curve25519Key", "EncryptedMessage"),
+            *("publicKeyBase64", "deviceId", "messageFranking", "messageType", "cipherText"),
+        )
+    },
     "quoteUri": {"quoteUri": "http://fedibird.com/ns#quoteUri"},
     "_misskey_quote": {"_misskey_quote": "https://misskey-hub.net/ns#_misskey_quote"},
     "featured": {"toot": "http://joinmastodon.org/ns#", "featured": {"@id": "toot:featured", **_ID}},

@@ -8,8 +8,9 @@ from typing import Final
 from django.db import transaction
 
 from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
+from federation.documents.received_devices import is_encrypted_message
 from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_note
-from federation.inbound import collections, quotes
+from federation.inbound import collections, messages, quotes
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
@@ -41,6 +42,9 @@ def handle_create(incoming: Incoming) -> None:
         if not may_be_related(incoming.actor, incoming.recipient, addressed):
             raise Rejected("nobody here has to do with the post")
         note = read_note(fetch_document(uri))
+    elif is_encrypted_message(incoming.object):
+        messages.receive(incoming)
+        return
     elif is_vote(incoming.object):
         _vote(incoming)
         return

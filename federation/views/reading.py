@@ -51,11 +51,17 @@ def signer_of(request: HttpRequest) -> Account | None:
     In secure mode raises BadSignature (401) without a good signature, Unavailable when the signer's server could not be
     asked, and Forbidden for a closed server.
     """
+    signed = signature_of(request)
+    return signed.account if signed is not None else None
+
+
+def signature_of(request: HttpRequest) -> signers.Signed | None:
+    """The signature of a request, as `signer_of`, with its fingerprint."""
     secure = is_secure_mode()
     if "Signature" not in request.headers and not secure:
         return None
     try:
-        account = signers.verify(message_of(request)).account
+        signed = signers.verify(message_of(request))
     except Rejected as reason:
         if secure:
             raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
@@ -64,11 +70,12 @@ def signer_of(request: HttpRequest) -> Account | None:
         if secure:
             raise
         return None
+    account = signed.account
     if account.domain is None or is_closed_to(account.domain, host_of(account.uri)):
         if secure:
             raise Forbidden
         return None
-    return None if account.suspended else account
+    return None if account.suspended else signed
 
 
 def require_signature(request: HttpRequest) -> None:

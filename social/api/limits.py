@@ -93,6 +93,11 @@ FORWARDED = Rule("forwarded", 300, 3600, "account")
 FEATURED = Rule("featured", 120, 3600, "account")
 """Changes of collections of one server upon which other servers are asked whether the people in them agree."""
 
+CLAIMS = Rule("claims", 30, 3600, "account")
+CLAIMS_OF_HOST = Rule("claims_of_host", 100, 3600, "account")
+"""One-time keys of one account that one account elsewhere is given, and all of its server: whoever claims all of them makes
+conversations begin without one."""
+
 # Pages on which people ask for something that costs the server, or that strangers could guess at.
 REAUTHENTICATION = Rule("password_again", 10, 600, "account")
 ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")

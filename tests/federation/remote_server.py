@@ -52,10 +52,13 @@ class Asked:
 
 
 class RemoteServer:
-    """Serves `pages` by path and remembers what it was `asked`. What it does not have is a 404."""
+    """Serves `pages` by path and remembers what it was `asked`. What it does not have is a 404; `posts` are what certain
+    addresses answer to a POST.
+    """
 
     def __init__(self) -> None:
         self.pages: dict[str, Answer] = {}
+        self.posts: dict[str, Answer] = {}
         self.fingers: dict[str, dict[str, Any]] = {}
         self.asked: list[Asked] = []
         self.inbox_status = 202
@@ -77,7 +80,8 @@ class RemoteServer:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 server.asked.append(Asked("POST", self.path, headers, body))
-                self.answer(Answer(b"", status=server.judge(server.asked[-1])))
+                found = server.posts.get(self.path)
+                self.answer(found or Answer(b"", status=server.judge(server.asked[-1])))
 
             def answer(self, answer: Answer) -> None:
                 self.send_response(answer.status)

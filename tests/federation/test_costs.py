@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver
 
-from accounts.models import Account, Collection, CollectionItem, CustomEmoji, FeaturedTag, Tag
+from accounts.models import AccessToken, Account, Collection, CollectionItem, CustomEmoji, Device, FeaturedTag, Tag
 from accounts.services.following import FollowChange, follow_account
 from federation.inbound.processing import process
 from federation.models import InboundActivity
@@ -20,7 +20,7 @@ from social.api.routing import EndpointPattern
 from social.kernel import redis
 from statuses.models import Pin, PreviewCard, Status, StatusCard
 from statuses.policies.polls import PollDraft
-from tests.factories.accounts import make_remote, make_user
+from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import (
     edit,
     follow,
@@ -57,6 +57,7 @@ PATHS: Final = [
     (DOCUMENT, "/users/alice/following?page=1"),
     (DOCUMENT, "/users/alice/collections/featured"),
     (DOCUMENT, "/users/alice/collections/tags"),
+    (DOCUMENT, "/users/alice/collections/devices"),
     (DOCUMENT, "/users/alice/featured_collections"),
     (DOCUMENT, "/users/alice/featured_collections?page=1"),
     (DOCUMENT, "/users/alice/collections/{collection}"),
@@ -94,7 +95,7 @@ PATHS: Final = [
 ]
 #: What is for people who are signed in or signing in, an inbox, or shows nothing that grows.
 ELSEWHERE: Final = re.compile(
-    r"(api|settings|auth|oauth|authorize_interaction|share|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*quote_authorizations|.*followers_synchronization|"
+    r"(api|settings|auth|oauth|authorize_interaction|share|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*quote_authorizations|.*followers_synchronization|"
     r"terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
 )
 
@@ -117,6 +118,8 @@ class World:
             tag = Tag.objects.create(name=f"shown{bob.id}", display_name=f"shown{bob.id}")
             FeaturedTag.objects.create(account=self.alice, tag=tag, name=tag.name)
             CustomEmoji.objects.create(shortcode=f"e{bob.id}", image="emoji.png")
+            token = AccessToken.objects.get(token=make_token(None))
+            Device.objects.create(account=self.alice, access_token=token, device_id=tag.name)
             for one, other in ((bob, self.alice), (self.alice, bob)):
                 follow_account(account=one, target=other, change=FollowChange())
             CollectionItem.objects.create(collection=self.collection, account=bob)

@@ -1,0 +1,94 @@
+"""Reads devices of other servers, their one-time keys, and messages from them (contract, federation section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from accounts.models.device import BODY_LIMIT, DEVICE_TEXT_LIMIT, KEY_LIMIT
+from accounts.policies.devices import MessageDraft, OneTimeKeyDraft, RemoteDevice
+from federation.documents.devices import DIGEST_ALGORITHM
+from federation.documents.reading import Rejected, first, kinds_of, same_origin, web_uri
+from federation.documents.received_collections import items_of
+
+DEVICES_LIMIT: Final = 100
+"""Devices of one account that are read; more are passed over."""
+FRANKING_LIMIT: Final = 8192
+_INT32: Final = 2**31
+
+
+@dataclass(frozen=True)
+class ReceivedMessage:
+    """An encrypted message, typed and within the limits."""
+
+    from_device_id: str
+    message: MessageDraft
+    franking: str
+
+
+def read_devices(document: Mapping[str, Any], account_id: int, actor_uri: str) -> list[RemoteDevice]:
+    """The valid devices in a collection, each id once; they are claimed from on the actor's own server."""
+    found: dict[str, RemoteDevice] = {}
+    for item in items_of(document, DEVICES_LIMIT):
+        if not isinstance(item, Mapping) or "Device" not in kinds_of(item):
+            continue
+        claim = web_uri(item.get("claim"))
+        device = RemoteDevice(
+            account_id=account_id,
+            device_id=_text(item.get("deviceId"), DEVICE_TEXT_LIMIT),
+            name=_text(item.get("name"), DEVICE_TEXT_LIMIT),
+            fingerprint_key=_key(item.get("fingerprintKey")),
+            identity_key=_key(item.get("identityKey")),
+            claim_url=claim if claim is not None and same_origin(claim, actor_uri) else "",
+        )
+        if device.is_valid():
+            found.setdefault(device.device_id, device)
+    return list(found.values())
+
+
+def read_key(document: Mapping[str, Any]) -> OneTimeKeyDraft:
+    """A one-time key; whether the device has signed it is asked by the caller."""
+    signature = first(document.get("signature"))
+    return OneTimeKeyDraft(
+        key_id=_text(document.get("keyId"), DEVICE_TEXT_LIMIT),
+        key=_text(document.get("publicKeyBase64"), KEY_LIMIT),
+        signature=_text(signature.get("signatureValue"), KEY_LIMIT) if isinstance(signature, Mapping) else "",
+    )
+
+
+def is_encrypted_message(document: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a message for a device."""
+    return "EncryptedMessage" in kinds_of(document)
+
+
+def read_message(document: Mapping[str, Any]) -> ReceivedMessage:
+    """Read an encrypted message. Raises Rejected when one of its parts is missing, of another kind or too long."""
+    named = [_part(document, name).get("deviceId") for name in ("attributedTo", "to")]
+    sender, target = (_text(name, DEVICE_TEXT_LIMIT) for name in named)
+    digest, kind = _part(document, "digest"), document.get("messageType")
+    body, value = _text(document.get("cipherText"), BODY_LIMIT), _text(digest.get("digestValue"), KEY_LIMIT)
+    # The one device of somebody may have an empty id.
+    if not target or not isinstance(named[0], str) or sender != named[0]:
+        raise Rejected("the message names no devices")
+    if digest.get("digestAlgorithm") != DIGEST_ALGORITHM or not value:
+        raise Rejected("the message has no digest of the kind that is understood")
+    if isinstance(kind, bool) or not isinstance(kind, int) or not -_INT32 < kind < _INT32 or not body:
+        raise Rejected("the message has no type or no text")
+    franking = _text(document.get("messageFranking"), FRANKING_LIMIT)
+    return ReceivedMessage(sender, MessageDraft(device_id=target, type=kind, body=body, hmac=value), franking)
+
+
+def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = first(document.get(name))
+    return value if isinstance(value, Mapping) else {}
+
+
+def _key(value: Any) -> str:
+    value = first(value)
+    return _text(value.get("publicKeyBase64"), KEY_LIMIT) if isinstance(value, Mapping) else ""
+
+
+def _text(value: Any, limit: int) -> str:
+    """A text as it was sent; empty for any other value and for one that is too long: a key that is cut is none."""
+    return value if isinstance(value, str) and len(value) <= limit and "\0" not in value else ""

@@ -1,0 +1,125 @@
+"""Answers the port of devices: asks other servers for devices and one-time keys, and has messages sent to them."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+from uuid import uuid4
+
+import orjson
+
+from accounts.models import Account, Device
+from accounts.policies.devices import MessageDraft, OneTimeKeyDraft, RemoteDevice
+from accounts.services.key_pairs import keys_of
+from federation.documents.devices import encrypted_message
+from federation.documents.reading import Rejected, origin_of, parse
+from federation.documents.received_devices import read_devices, read_key
+from federation.outbound.audience import inbox_of
+from federation.outbound.queueing import enqueue
+from federation.remote.fetching import fetch_collection
+from federation.remote.requests import may_look_up
+from federation.remote.signing import signer_of
+from moderation.queries.blocks import is_closed_to
+from social.kernel import links, redis
+from social.kernel.errors import KernelError
+from social.kernel.http.client import ACTIVITY_TYPES, fetch
+
+logger = logging.getLogger("social.federation")
+
+LOOKUP_SECONDS: Final = 5.0
+CACHED_SECONDS: Final = 60
+"""How long the devices of an account are not asked for again: a conversation asks for them, claims and sends at once."""
+_KEY_BYTES: Final = 1 << 16
+
+
+class DevicesElsewhere:
+    """Devices by the collections that actors name, claimed as the person who writes to them."""
+
+    def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
+        """See `accounts.ports.RemoteDevices`."""
+        end = time.monotonic() + LOOKUP_SECONDS
+        found = _kept([account.id for account in accounts])
+        for account in accounts:
+            left = end - time.monotonic()
+            if account.id in found or not account.devices_url:
+                continue
+            if left <= 0.2:
+                break
+            devices = _ask(account, left)
+            if devices is not None:
+                found[account.id] = devices
+        return found
+
+    def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
+        """See `accounts.ports.RemoteDevices`."""
+        host = origin_of(device.claim_url)
+        if host is None or not may_look_up(host):
+            return None
+        try:
+            key = read_key(_claim(device.claim_url, host, Account.objects.get(id=account_id)))
+        except (Rejected, KernelError) as error:
+            logger.info("No key from %s: %s", device.claim_url, error)
+            return None
+        return key if device.is_valid(key) else None
+
+    def deliver(self, *, sender: Device, target: Account, message: MessageDraft, franking: str) -> None:
+        """See `accounts.ports.RemoteDevices`."""
+        uri = links.web_url(f"/{uuid4()}")
+        document = encrypted_message(sender, target.uri, message, uri=uri, franking=franking)
+        key = f"messages:{sender.account_id}:{target.id}"
+        enqueue(account=sender.account, document=document, inboxes=inbox_of(target), key=key)
+
+
+def _ask(account: Account, seconds: float) -> list[RemoteDevice] | None:
+    """The devices of an account, asked for at its server; None when they cannot be had."""
+    if not may_look_up(origin_of(account.devices_url) or ""):
+        return None
+    try:
+        document = fetch_collection(account.devices_url, deadline=seconds)
+    except (Rejected, KernelError) as error:
+        logger.info("No devices at %s: %s", account.devices_url, error)
+        return None
+    devices = read_devices(document, account.id, account.uri)
+    with redis.best_effort("keep devices of another server"):
+        redis.client("cache").set(_name(account.id), orjson.dumps(list(map(asdict, devices))), ex=CACHED_SECONDS)
+    return devices
+
+
+def _kept(account_ids: Sequence[int]) -> dict[int, Sequence[RemoteDevice]]:
+    """The devices that were asked for a moment ago."""
+    values: Any = []
+    if account_ids:
+        with redis.best_effort("look for devices of other servers"):
+            values = redis.client("cache").mget([_name(number) for number in account_ids])
+    return {
+        number: [RemoteDevice(**device) for device in orjson.loads(value)]
+        for number, value in zip(account_ids, values, strict=False)
+        if value is not None
+    }
+
+
+def _name(account_id: int) -> str:
+    return redis.key("cache", "devices", account_id)
+
+
+def _claim(url: str, host: str, account: Account) -> dict[str, Any]:
+    """Return the answer of the server of a device to a claim. Raises Rejected, and Unavailable."""
+    if is_closed_to(host):
+        raise Rejected("this server is closed to the device's server")
+    response = fetch(
+        url,
+        method="POST",
+        headers={"Content-Type": ACTIVITY_TYPES[0]},
+        body=b"",
+        accept=ACTIVITY_TYPES,
+        max_bytes=_KEY_BYTES,
+        redirects=0,
+        deadline=LOOKUP_SECONDS,
+        signer=signer_of(keys_of(account=account)),
+    )
+    if response.status != 200:
+        raise Rejected(f"{response.status} from {host}")
+    return parse(response.body)

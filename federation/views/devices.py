@@ -1,0 +1,63 @@
+"""Devices of people here, and their one-time keys, for other servers (contract, federation section 4; seed decision D-05)."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+
+from accounts.models import Device
+from accounts.policies.devices import OneTimeKeyDraft
+from accounts.queries.devices import reachable
+from accounts.services.devices import claim_keys
+from federation.documents.devices import devices as devices_document
+from federation.documents.devices import one_time_key
+from federation.documents.received_devices import DEVICES_LIMIT
+from federation.inbound.quotas import host_of
+from federation.signatures.message import BadSignature
+from federation.views.negotiation import accepts, document, reads
+from federation.views.reading import find_local_account, signature_of, signer_of
+from social.api.admission import count
+from social.api.limits import CLAIMS, CLAIMS_OF_HOST, refuse_exceeded
+from social.kernel import redis
+from social.kernel.errors import NotFound
+
+#: Longer than a signature is valid (contract, federation section 10 "Time").
+_REPLAY_SECONDS = 14 * 3600
+
+
+@reads
+def devices(request: HttpRequest, username: str) -> HttpResponse:
+    """`/users/:username/collections/devices`: the newest, none for who is blocked."""
+    signer, account = signer_of(request), find_local_account(username)
+    found = Device.objects.filter(account=account).order_by("-id")
+    if signer is not None and account.id not in reachable(signer.id, [account.id]):
+        found = found.none()
+    return document(devices_document(account, list(found[:DEVICES_LIMIT])), private=signer is not None)
+
+
+@accepts
+def claim(request: HttpRequest, username: str) -> HttpResponse:
+    """`POST /users/:username/claim?id=`: a one-time key of the device, for a signed request, each request once.
+
+    Raises NotFound without a key or a device, also for who is blocked, and RateLimited.
+    """
+    signed = signature_of(request)
+    if signed is None:
+        raise BadSignature("Request not signed")
+    account = find_local_account(username)
+    _refuse_replay(signed.fingerprint)
+    subjects = ((CLAIMS, signed.account.uri), (CLAIMS_OF_HOST, host_of(signed.account.uri)))
+    counts = (count(rule, subject=f"{subject} {account.id}") for rule, subject in subjects)
+    refuse_exceeded([counted for counted in counts if counted is not None])
+    taken = claim_keys(account_id=signed.account.id, wanted=[(account.id, request.GET.get("id", ""))])
+    if not taken:
+        raise NotFound
+    _device, key = taken[0]
+    return document(one_time_key(OneTimeKeyDraft(key.key_id, key.key, key.signature)), private=True)
+
+
+def _refuse_replay(fingerprint: str) -> None:
+    """Raise BadSignature for a request that was seen before: it would take another key."""
+    with redis.best_effort("remember a claim"):
+        name = redis.key("cache", "claim", fingerprint)
+        if not redis.client("cache").set(name, 1, nx=True, ex=_REPLAY_SECONDS):
+            raise BadSignature("Request was received before")
