@@ -46,17 +46,20 @@ def text_of(standing: SignInState) -> str | Promise:
     return _TEXTS[standing][1] if standing in _TEXTS else ""
 
 
-def show_account_state(request: HttpRequest, user: User, standing: SignInState, *, back: str) -> HttpResponse:
-    """The page (403) for somebody who may not use their account; `back` is where another account would be used."""
+def show_account_state(
+    request: HttpRequest, user: User, standing: SignInState, *, back: str, status: int = 403
+) -> HttpResponse:
+    """The page for somebody who may not use their account; `back` is where another account would be used."""
     title, text = _TEXTS[standing]
     context = {
         **person(user.account),
         "title": title,
         "text": text,
         "can_resend": standing is SignInState.UNCONFIRMED,
+        "can_withdraw": standing is SignInState.UNAPPROVED,
         "other_account_url": sign_in_url(request, back),
     }
-    return show(request, "oauth/blocked.html", context, status=403)
+    return show(request, "oauth/blocked.html", context, status=status)
 
 
 @require_POST

@@ -51,6 +51,7 @@ from accounts.services.second_factors import (
 )
 from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
+from social.api.staff import WANTED_PAGE
 from social.kernel import clock
 from social.kernel.errors import NotFound
 from social.pages.frame import show, with_query
@@ -130,7 +131,8 @@ class MoveForm(ConfirmationForm):
 def overview(request: HttpRequest) -> HttpResponse:
     """`/auth/second_factor`: what is set up, and what leads on."""
     assert isinstance(request.user, User)
-    return show(request, "mfa/index.html", {"factors": load_second_factors(request.user)})
+    factors = load_second_factors(request.user)
+    return show(request, "mfa/index.html", {"factors": factors, "admin_url": _wanted_page(request, factors.any)})
 
 
 class ActivateAppView(ActivateTOTPView):
@@ -291,10 +293,19 @@ def _removed(request: HttpRequest) -> None:
     factor_removed(user=request.user, session_key=request.session.session_key)
 
 
+def _wanted_page(request: HttpRequest, has_factor: bool) -> str:
+    """The page of the admin that brought somebody here; the session keeps it until they have a second factor."""
+    wanted: str = request.session.get(WANTED_PAGE, "")
+    if wanted and has_factor:
+        del request.session[WANTED_PAGE]
+    return wanted
+
+
 def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
     assert isinstance(request.user, User)
     title = gettext("Recovery codes for %(name)s") % {"name": shown_person(request.user.account).address}
-    return show(request, "mfa/recovery_codes/index.html", {"codes": codes, "file": "\n".join([title, "", *codes, ""])})
+    context = {"codes": codes, "file": "\n".join([title, "", *codes, ""]), "admin_url": _wanted_page(request, True)}
+    return show(request, "mfa/recovery_codes/index.html", context)
 
 
 def _json(options: dict[str, Any]) -> str:

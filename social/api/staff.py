@@ -52,6 +52,8 @@ ROWS_LIMIT = 200
 NAMES_LIMIT = 20
 PAGE_DIGITS = 4
 _CONFIRMED = "confirmed"
+#: In a session, the page of the admin that somebody was on the way to who has no second factor yet.
+WANTED_PAGE = "staff_wanted_page"
 # What the theme's filters of a column put behind its name, in the address.
 _FIELD_LOOKUPS = {"", "__exact", "__id__exact", "__isnull", "__icontains"} | {
     f"_{end}{part}" for end in ("from", "to") for part in ("", "_0", "_1")
@@ -143,6 +145,8 @@ class StaffSite(Site):
         if self.has_permission(request):
             return redirect(wanted)
         if user.is_staff and user.is_active:
+            # The pages of the second factor say why, and lead back from there.
+            request.session[WANTED_PAGE] = wanted
             return redirect("mfa_index")
         raise PermissionDenied
 

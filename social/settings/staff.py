@@ -40,6 +40,7 @@ UNFOLD: dict[str, Any] = {
     "STYLES": ["social.api.staff_navigation.style"],
     "SCRIPTS": ["social.api.staff_navigation.script"],
     "SHOW_VIEW_ON_SITE": False,
+    "DASHBOARD_CALLBACK": "moderation.admin.home.dashboard",
     "COLORS": {"primary": _TEAL, "font": _FONT},
     "COMMAND": {"search_callback": "social.api.staff_navigation.search"},
     "ACCOUNT": {"navigation": "social.api.staff_navigation.account_links"},
