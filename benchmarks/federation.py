@@ -38,9 +38,9 @@ from benchmarks.client import Client
 from benchmarks.fan_out import wait_until_idle
 from benchmarks.measuring import attach
 from benchmarks.processes import Tree
-from benchmarks.receiving import Receiver
 from benchmarks.seeding import in_threads
 from tests.support.instance import Instance
+from tests.support.receiver import Manner, Receiver
 
 CONNECTIONS: Final = 8
 LONGEST_SECONDS: Final = 120.0
@@ -229,8 +229,8 @@ def deliver(server: Instance, tree: Tree, receiver: Receiver, inboxes: Sequence[
         while len(receiver.came) < len(inboxes) and time.perf_counter() - began < LONGEST_SECONDS:
             time.sleep(0.01)
         used = wait_until_idle(tree) - before
-        moments = sorted(when for when, _path in receiver.came)
-        times = Counter(path for _when, path in receiver.came)
+        moments = sorted(one.at for one in receiver.came)
+        times = Counter(one.path for one in receiver.came)
         faults += len(inboxes) - len(times) + sum(times.values()) - len(times)
         memory.append(tree.memory().own["worker"])
         found.append(Figures(len(moments) / (moments[-1] - moments[0]), used * 1000 / len(inboxes)))
@@ -256,7 +256,7 @@ def main() -> int:
     options = parser.parse_args()
     hosts = [f"127.0.0.{number}" for number in range(2, options.hosts + 2)]
     with (
-        Receiver(b"202 Accepted", latency=options.latency / 1000, addresses=hosts).running() as receiver,
+        Receiver(Manner(seconds=options.latency / 1000), addresses=hosts).running() as receiver,
         Instance(WEB_WORKERS="1", FEDERATION_LOOPBACK="yes") as server,
     ):
         assert server.process is not None

@@ -23,8 +23,8 @@ from benchmarks.client import Client
 from benchmarks.fan_out import follow, wait_until_idle
 from benchmarks.measuring import attach, insert, make_people, make_tokens
 from benchmarks.processes import Tree
-from benchmarks.receiving import Receiver
 from tests.support.instance import Instance
+from tests.support.receiver import Manner, Receiver
 
 FIRST_ID: Final = 1_000_000
 
@@ -62,7 +62,7 @@ def main() -> int:
     options = parser.parse_args()
     wanted = options.subscriptions
     with (
-        Receiver(b"201 Created", latency=options.latency / 1000).running() as service,
+        Receiver(Manner(b"201 Created", options.latency / 1000)).running() as service,
         Instance(WEB_WORKERS="1", FEDERATION_LOOPBACK="yes") as server,
     ):
         assert server.process is not None
@@ -91,10 +91,10 @@ def main() -> int:
             while len(service.came) < wanted and time.perf_counter() - began < 120:
                 time.sleep(0.005)
             used = wait_until_idle(tree) - before
-            times = Counter(path for _when, path in service.came)
+            times = Counter(one.path for one in service.came)
             faults += wanted - len(times) + sum(times.values()) - len(times)
             if number and service.came:
-                moments = sorted(when for when, _path in service.came)
+                moments = sorted(one.at for one in service.came)
                 took.append(moments[-1] - began)
                 rates.append(len(moments) / (moments[-1] - moments[0]))
                 cpu.append(used * 1000 / wanted)

@@ -59,7 +59,7 @@ class Terms:
     @property
     def seconds(self) -> float:
         """The longest that one call of the runner may take."""
-        return self.slice_seconds + self.lease
+        return self.slice_seconds + self.row_seconds + self.lease
 
     def host_pause(self, failures: int, failing_since: datetime, now: datetime) -> timedelta:
         """The pause of a host after so many failures in a row.

@@ -185,6 +185,31 @@ def test_a_host_that_is_slow_delays_no_other(monkeypatch: pytest.MonkeyPatch) ->
     assert done == {"slow.example": 40, "quick.example": 40}
 
 
+def test_who_waits_for_a_slow_host_goes_on_for_the_others_until_somebody_else_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its time is over from the beginning, and no other thread is free: what comes now is done all the same."""
+    on_terms(monkeypatch, slice_seconds=0.0)
+    Fetch.objects.bulk_create(posts("slow.example", "first.example"))
+    done: list[str] = []
+
+    async def wait_for_the_late_one() -> None:
+        while "late.example" not in done:
+            await asyncio.sleep(0.001)
+
+    def steps(job: Job[Fetch]) -> Steps:
+        yield wait_for_the_late_one() if job.row.host == "slow.example" else asyncio.sleep(0)
+        if job.row.host == "first.example":
+            Fetch.objects.bulk_create(posts("late.example"))
+        done.append(job.row.host)
+
+    work = Work(Fetch, lambda jobs: map(steps, jobs))
+    work.run()
+    assert done == ["first.example", "late.example", "slow.example"]
+    assert OutboxRow.objects.filter(queue="fetches").exists(), "another one was asked to go on"
+    assert not work.claiming
+
+
 def test_what_is_gone_ends_all_work_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a push service says of a subscription: the row goes with what it is about, those in hand too, and nothing fails."""
     on_terms(monkeypatch, at_once=5, per_host=1, claimed=50)

@@ -78,6 +78,8 @@ class Work(Generic[R]):
         self.begin = begin
         self.finished = finished
         self.claims: Final = Claims(model._meta.db_table)
+        # The runs of this process that claim; the others wait for what they have begun.
+        self.claiming: Final[set[Run[R]]] = set()
 
     @property
     def terms(self) -> Terms:
@@ -163,16 +165,22 @@ class Run(Generic[R]):
     def run(self) -> None:
         """See `Work.run`."""
         end = time.monotonic() + self.terms.slice_seconds
-        is_open = True
+        last_end = end + self.terms.row_seconds
+        claiming, is_announced = self.work.claiming, False
+        claiming.add(self)
         try:
             while True:
-                jobs = self.claim() if is_open else []
+                jobs = self.claim() if self in claiming else []
                 self._begin_claimed()
                 self.settle()
-                if is_open and time.monotonic() >= end:
-                    # What comes now is for the next one, who need not wait for the slowest of these.
-                    is_open = False
-                    self.work.schedule_next_run(now=True)
+                if self in claiming and (now := time.monotonic()) >= end:
+                    # What comes now is for the next one, who need not wait for the slowest of these. Until its thread is
+                    # there, which may wait for slow hosts as well, this one goes on.
+                    if not is_announced:
+                        is_announced = True
+                        self.work.schedule_next_run(now=True)
+                    if len(claiming) > 1 or now >= last_end:
+                        claiming.discard(self)
                 if self._awaited or self._tasks:
                     for job, task in run(self._wait(0.0 if jobs else _POLL_SECONDS)):
                         self._under_way[job.row.host] -= 1
@@ -184,6 +192,8 @@ class Run(Generic[R]):
                         break
                     time.sleep(pause)
         finally:
+            is_open = self in claiming
+            claiming.discard(self)
             for _job, awaited in self._awaited:
                 if asyncio.iscoroutine(awaited):
                     awaited.close()
