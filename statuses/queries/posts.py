@@ -255,7 +255,7 @@ _BODY: Final = {
 _BODIES_SQL: Final = f"""
 SELECT {", ".join(_BODY.values())}
   FROM statuses_status s LEFT JOIN accounts_application p ON p.id = s.application_id
- WHERE s.id = ANY(%(ids)s)
+ WHERE s.id = ANY((SELECT %(ids)s)::bigint[])
 """  # noqa: S608 (constants)
 
 
@@ -279,7 +279,7 @@ def _body(values: Values) -> PostBody:
 _VOTES: Final = """
 SELECT v.account_id, q.status_id, array_agg(v.choice ORDER BY v.id)
   FROM statuses_poll q JOIN statuses_pollvote v ON v.poll_id = q.id
- WHERE q.status_id = ANY(%(statuses)s) AND v.account_id = ANY(%(accounts)s)
+ WHERE q.status_id = ANY((SELECT %(statuses)s)::bigint[]) AND v.account_id = ANY((SELECT %(accounts)s)::bigint[])
  GROUP BY 1, 2
 """
 

@@ -32,7 +32,7 @@ SELECT DISTINCT t.status_id, f.account_id
   FROM statuses_statustag t
   JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND NOT f.absent AND f.id < t.status_id
   JOIN accounts_user u ON u.account_id = f.account_id
- WHERE t.status_id = ANY(%(posts)s) AND COALESCE(u.active_at, u.created_at) > %(since)s
+ WHERE t.status_id = ANY((SELECT %(posts)s)::bigint[]) AND COALESCE(u.active_at, u.created_at) > %(since)s
 """
 
 _LISTS: Final = """
@@ -40,7 +40,7 @@ SELECT l.id, l.account_id, l.replies_policy, l.exclusive, m.account_id
   FROM timelines_listmember m
   JOIN timelines_list l ON l.id = m.list_id
   JOIN accounts_user u ON u.account_id = l.account_id
- WHERE m.account_id = ANY(%(people)s) AND NOT m.absent AND COALESCE(u.active_at, u.created_at) > %(since)s
+ WHERE m.account_id = ANY((SELECT %(people)s)::bigint[]) AND NOT m.absent AND COALESCE(u.active_at, u.created_at) > %(since)s
 """
 
 _DEFAULT_OPTIONS: Final = FollowOptions()

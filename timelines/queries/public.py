@@ -101,7 +101,7 @@ _PUBLIC_FACTS: Final = """
 SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id),
        ARRAY(SELECT g.name FROM statuses_statustag t JOIN accounts_tag g ON g.id = t.tag_id
               WHERE t.status_id = s.id ORDER BY t.id)
-  FROM statuses_status s WHERE s.id = ANY(%(ids)s)
+  FROM statuses_status s WHERE s.id = ANY((SELECT %(ids)s)::bigint[])
 """
 _MEDIA_CONDITION: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
 _ALL_TAGS_CONDITION: Final = """
