@@ -331,3 +331,14 @@ class RemoteCopyStored(Event):
     """An attachment of another server was copied, and measured."""
 
     copy_id: int
+
+
+class SpamRuleMet(Event, key="account:{account_id}"):
+    """A post (`status_id`) or sign-up of an account met a rule against spam, which has limited the account (`limited`) or
+    has it reported.
+    """
+
+    rule_id: int
+    account_id: int
+    limited: bool
+    status_id: int | None = None

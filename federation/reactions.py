@@ -27,11 +27,13 @@ from federation.inbound.fetch_queue import FETCHES, LOOKUPS, THREADS
 from federation.outbound import distributing, featuring, forwarding, quoting, synchronizing
 from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
+from federation.remote.held import publish_approved
 from federation.remote.requests import request_first_posts
 from federation.tasks.processing import process_received
 from moderation.events import ReportFiled
 from social.kernel.events import on
 from statuses.events import (
+    HeldPostApproved,
     PollEnded,
     PollVoted,
     PollVotesDue,
@@ -50,6 +52,7 @@ QUEUE = "default"
 
 on(StatusPublished, distributing.send_published, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusEdited, distributing.send_edited, queue=QUEUE, database=True, when=lambda event: event.local)
+on(HeldPostApproved, publish_approved, queue=QUEUE, batch=1)
 on(QuotePolicyChanged, distributing.send_edited, queue=QUEUE, database=True)
 on(PollVotesDue, distributing.send_poll_votes, queue=QUEUE, database=True)
 on(PollEnded, distributing.send_poll_ended, queue=QUEUE, database=True)

@@ -1,6 +1,6 @@
 """Reactions: which event calls which service."""
 
-from accounts.events import UserWaiting
+from accounts.events import SpamRuleMet, UserWaiting
 from moderation.events import (
     AnnouncementDue,
     AnnouncementPublished,
@@ -24,9 +24,11 @@ from moderation.services.mails import (
     send_staff_mails,
     send_strike_mails,
 )
+from moderation.services.rule_acts import act_on_matches
 from moderation.tasks.announcing import stream_announcements, stream_reactions, stream_withdrawals
 from social.kernel.events import on
 
+on(SpamRuleMet, act_on_matches, queue="default", batch=20)
 on(UserWaiting, send_sign_up_mails, queue="mailers", database=True)
 on(ReportFiled, send_report_mails, queue="mailers", database=True, when=lambda event: event.notify)
 on(AppealFiled, send_appeal_mails, queue="mailers", database=True)

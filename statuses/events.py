@@ -190,3 +190,10 @@ class ScheduledStatusDue(Event, key="account:{account_id}"):
 
     scheduled_id: int
     account_id: int
+
+
+class HeldPostApproved(Event, key="account:{account_id}"):
+    """Staff have approved a held post of another server: it is to be stored and published."""
+
+    held_id: int
+    account_id: int

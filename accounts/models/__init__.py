@@ -29,6 +29,7 @@ from accounts.models.sign_up_block import (
     Severity,
     UsernameBlock,
 )
+from accounts.models.spam_rule import RuleOrigin, RuleOutcome, RuleSubject, SpamRule, SpamRuleMatch
 from accounts.models.tag import FeaturedTag, Tag, TagFollow, TagUse
 from accounts.models.transfer import Archive, ArchiveState, Import, ImportRow, ImportRowState, ImportState, Move
 from accounts.models.user import Invite, RecoveryCode, Role, User
@@ -79,11 +80,16 @@ __all__ = [
     "RetiredUsername",
     "RevokedToken",
     "Role",
+    "RuleOrigin",
+    "RuleOutcome",
+    "RuleSubject",
     "Severance",
     "SeveredAccount",
     "SeveredFollow",
     "Severity",
     "SiteSetting",
+    "SpamRule",
+    "SpamRuleMatch",
     "Tag",
     "TagFollow",
     "TagUse",

@@ -183,6 +183,7 @@ class User(AbstractBaseUser):
             models.Index(F("active_at").desc(nulls_last=True), name="accounts_user_active"),
             # Those who are yet to confirm their address or to be approved.
             models.Index("created_at", name="accounts_user_not_activated", condition=models.Q(activated_at=None)),
+            models.Index("created_at", name="accounts_user_sign_up_ip", condition=models.Q(sign_up_ip__isnull=False)),
         ]
 
     def __str__(self) -> str:

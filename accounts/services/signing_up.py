@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from allauth.account.models import EmailAddress
@@ -12,11 +12,16 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import AccountCreated, ConfirmationRequested, UserActivated, UserWaiting
-from accounts.models import Account, Application, Invite, User
+from accounts.models import Account, Application, Invite, RuleOutcome, RuleSubject, SpamRule, User
 from accounts.models.user import Permission
 from accounts.policies.sign_up import Decision, Findings, SignUpDraft, age_errors, draft_errors, in_order
+from accounts.policies.spam_rules import SignUpFacts, is_held
 from accounts.queries.sign_up import find_usable_invite, load_findings
+from accounts.queries.spam_rules import load_rules
 from accounts.services.activation import use_invite
+from accounts.services.audit import record
+from accounts.services.changing import change_account
+from accounts.services.rule_matches import as_staff, note_matches
 from accounts.services.sign_up_blocks import count_refusals
 from social.kernel import clock, links
 from social.kernel.errors import Forbidden, Invalid
@@ -78,9 +83,10 @@ def sign_up(
         if any(error.code == "ERR_BLOCKED" for error in errors):
             count_refusals(email=draft.email, mail_hosts=mail_hosts or (), address=draft.ip)
         raise Invalid.of(in_order(errors), details=True)
+    met = [] if by_operator else _met_rules(draft)
     if approved is None:
         let_in = settings.REGISTRATIONS == "open" or (invite is not None and _lets_in(invite))
-        approved = by_operator or (let_in and not findings.needs_approval)
+        approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
     # Hashing takes tens of milliseconds: outside the transaction.
     password = make_password(draft.password)
@@ -107,6 +113,8 @@ def sign_up(
             EmailAddress.objects.create(user=user, email=draft.email, primary=True, verified=verified)
             if invite is not None:
                 use_invite(invite=invite)
+            if met:
+                note_matches(account_id=account.id, rules=met, limited_by=_limit(account, met))
             publish(AccountCreated(account_id=account.id))
             if user.activated_at is not None:
                 publish(UserActivated(user_id=user.id, invited=invite is not None))
@@ -131,6 +139,23 @@ def _findings(draft: SignUpDraft, faulty: Collection[str] = (), mail_hosts: Coll
         address=draft.ip,
         mail_hosts=mail_hosts,
     )
+
+
+def _met_rules(draft: SignUpDraft) -> list[SpamRule]:
+    """The rules against spam that a sign-up meets: one that is held waits for approval."""
+    rules = load_rules(RuleSubject.SIGN_UPS)
+    domain = normalise_domain(draft.email.rpartition("@")[2]) or ""
+    return rules.met_by_sign_up(SignUpFacts(draft.reason, domain, draft.ip)) if rules else []
+
+
+def _limit(account: Account, met: Sequence[SpamRule]) -> list[SpamRule]:
+    """Limit a new account that met a rule which says so, with its audit row; the rule."""
+    limiting = [rule for rule in met if rule.outcome == RuleOutcome.LIMIT][:1]
+    for rule in limiting:
+        change_account(account.id, limited_at=clock.now())
+        name = f"@{account.username}"
+        record(by=as_staff(rule), action="limit", target_type="Account", target_id=account.id, target_name=name)
+    return limiting
 
 
 def _lets_in(invite: Invite) -> bool:

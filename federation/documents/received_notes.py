@@ -90,6 +90,8 @@ class ReceivedNote:
     # How often it was boosted and liked, if it says so.
     shares: int | None = None
     likes: int | None = None
+    # As it came.
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def addressed(self) -> list[str]:
@@ -156,6 +158,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         replies=_read_replies(document.get("replies"), uri),
         shares=_total(document.get("shares")),
         likes=_total(document.get("likes")),
+        document=document,
     )
 
 

@@ -6,12 +6,12 @@ from typing import Final
 
 import orjson
 
+from accounts.services.instance_actor import instance_actor
 from federation.events import ForwardingDue
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import host_of
 from federation.models import OutboundActivity
 from federation.remote.sharing import sharers_of
-from federation.remote.signing import instance_actor
 from social.api.admission import count
 from social.api.limits import FORWARDED
 from social.kernel.events import publish

@@ -24,6 +24,7 @@ from social.kernel.locks import lock
 from statuses.models import Poll
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.deleting import delete_status
+from statuses.services.holding import forget_received
 from statuses.services.polls import vote
 
 
@@ -177,6 +178,7 @@ def delete_remote_post(uri: str, actor_uri: str) -> None:
         lock(f"object:{uri}")
         status = find_post_by_uri(uri)
         if status is None or status.account.uri != actor_uri:
+            forget_received(uri=uri, author_uri=actor_uri)
             remember_gone(uri, actor_uri, REMEMBERED_UNKNOWN)
             return
         Tombstone.objects.update_or_create(uri=uri, actor_uri=actor_uri, defaults={"expires_at": None})

@@ -12,6 +12,7 @@ from typing import Final
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
+from accounts.services.instance_actor import instance_actor_uri
 from federation.documents.reading import Rejected, many, parse, uri_of
 from federation.events import ActivityReceived
 from federation.inbound import collections, featuring, flag, forwarded, interactions, posts, quotes, relationships, undo
@@ -20,7 +21,6 @@ from federation.models import InboundActivity, Tombstone
 from federation.remote.actors import is_stale
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.requests import request_actor, request_for
-from federation.remote.signing import instance_actor_uri
 from social.kernel import clock
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.events import publish

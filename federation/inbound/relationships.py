@@ -8,6 +8,7 @@ from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.relations import find_block
 from accounts.services.blocking import block_account
 from accounts.services.following import FollowChange, accept_requests, end_following, follow_account, pair_name
+from accounts.services.instance_actor import instance_actor_uri
 from accounts.services.moving import receive_move
 from federation.documents.reading import Rejected, uri_of, web_uri
 from federation.events import FollowAnswerDue
@@ -16,7 +17,6 @@ from federation.inbound.incoming import Incoming, local_account, remember_undone
 from federation.remote.actors import find_successor
 from federation.remote.posts import refuse_tombstone
 from federation.remote.references import is_own
-from federation.remote.signing import instance_actor_uri
 from social.kernel.errors import Forbidden, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock

@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
+from accounts.services.instance_actor import instance_actor
 from federation.documents import activities
 from federation.documents.context import PUBLIC
 from federation.documents.reading import web_uri
 from federation.models import Relay
 from federation.outbound.queueing import drop_waiting, enqueue
-from federation.remote.signing import instance_actor
 from social.kernel import links
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.locks import lock

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from uuid import NAMESPACE_URL, uuid5
 
 from accounts.models import Account, Collection
+from accounts.services.instance_actor import instance_actor
 from federation.documents import activities
 from federation.outbound.audience import inbox_of
 from federation.outbound.queueing import enqueue
-from federation.remote.signing import instance_actor
 from moderation.events import ReportFiled
 from moderation.models import Report
 from social.kernel import links

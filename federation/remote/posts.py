@@ -27,8 +27,10 @@ from statuses.policies.cards import find_link
 from statuses.policies.quotes import NO_GROUP, Group, encode_policy
 from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_readers
 from statuses.queries.statuses import list_statuses
+from statuses.services.holding import hold_received
 from statuses.services.quotes import store_authorization
 from statuses.services.receiving import publish_remote_status, revise_remote_status
+from statuses.services.screening import UNSCREENED, screen
 from statuses.services.storing import Composed, NewQuote
 
 QUIET_AFTER: Final = timedelta(hours=6)
@@ -74,7 +76,7 @@ def find_or_fetch_post(
     publish_event = publish_event and clock.now() - note.published < QUIET_AFTER
     status = keep_note(note, author, publish_event=publish_event, ancestors=ancestors)
     if status is None:
-        raise Rejected("the post was deleted")
+        raise Rejected("the post was deleted, or is held for review")
     return status
 
 
@@ -92,13 +94,15 @@ def keep_note(
     publish_event: bool = True,
     recipient: Account | None = None,
     ancestors: int = ANCESTORS,
+    reviewed: bool = False,
 ) -> Status | None:
-    """Store a post that was read and whose author is `author`; the post, known or new, None for a deleted one.
+    """Store a post that was read and whose author is `author`; the post, known or new, None for a deleted one and for one
+    that is held for review.
 
-    `recipient` is the local account in whose own inbox it arrived, whom its addressing may not name. What it answers is
-    fetched in the background when it is unknown here, and what that answers, up to `ancestors` posts; and, unless that is
-    0, the first answers that it names. Raises Rejected when it was deleted before it came, or its author is suspended or
-    one of ours.
+    Rules against spam are asked unless staff have `reviewed` it. `recipient` is the local account in whose own inbox it
+    arrived, whom its addressing may not name. What it answers is fetched in the background when it is unknown here, and
+    what that answers, up to `ancestors` posts; and, unless that is 0, the first answers that it names. Raises
+    Rejected when it was deleted before it came, or its author is suspended or one of ours.
     """
     if author.local or author.uri != note.author_uri:
         raise Rejected("the post is not its author's")
@@ -108,7 +112,10 @@ def keep_note(
     with transaction.atomic():
         lock(f"object:{note.uri}")
         refuse_tombstone(note.uri, author)
-        status = publish_remote_status(new=new)
+        screening = UNSCREENED if reviewed else screen(new)
+        if not reviewed and hold_received(new, screening, note.document, recipient=recipient):
+            return None
+        status = publish_remote_status(new=new, screening=screening)
         if status is not None and ancestors > 0:
             if _answers_unknown(note):
                 request_posts([str(note.in_reply_to)], remaining=ancestors - 1)
@@ -203,6 +210,7 @@ def compose_received(
         publish_event=publish_event,
         reblogs_count=note.shares,
         favourites_count=note.likes,
+        named_count=len(mentioned),
     )
 
 

@@ -1,53 +1,15 @@
-"""Signs requests of this server by a pure function per account, and keeps the account that stands for the server."""
+"""Signs requests of this server by a pure function per account."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
 
-from django.conf import settings
-from django.db import transaction
-
-from accounts.models import Account, ActorType, KeyPair
-from accounts.services.key_pairs import keys_of
+from accounts.models import KeyPair
+from accounts.services.instance_actor import instance_actor
 from federation.signatures import cavage
-from social.kernel import clock, crypto, links
+from social.kernel import clock, crypto
 from social.kernel.http.client import Signer
-from social.kernel.locks import lock
-
-
-def instance_actor_uri() -> str:
-    """The id of the account that stands for this server (contract, federation section 2)."""
-    return links.web_url("/actor")
-
-
-def instance_username() -> str:
-    """The name of that account: the domain, with a dot for the colon of a port. Nobody can sign up with a dot in the name."""
-    return settings.LOCAL_DOMAIN.replace(":", ".")
-
-
-def instance_actor() -> Account:
-    """The account with its `key_pair` loaded, made with its keys when it is needed for the first time."""
-    uri = instance_actor_uri()
-    found = Account.objects.select_related("key_pair").filter(uri=uri).first()
-    return found if found is not None else _make(uri)
-
-
-def _make(uri: str) -> Account:
-    with transaction.atomic():
-        lock(f"actor:{uri}")
-        found = Account.objects.select_related("key_pair").filter(uri=uri).first()
-        if found is not None:
-            return found
-        account = Account.objects.create(
-            username=instance_username(),
-            uri=uri,
-            actor_type=ActorType.APPLICATION,
-            locked=True,
-            discoverable=False,
-        )
-        keys_of(account=account)
-    return Account.objects.select_related("key_pair").get(id=account.id)
 
 
 @lru_cache(maxsize=1024)
@@ -77,5 +39,4 @@ def _signer(key_id: str, private_key: str) -> Signer:
 
 def server_signer() -> Signer:
     """Signs requests as this server."""
-    account: Account = instance_actor()
-    return signer_of(account.key_pair)
+    return signer_of(instance_actor().key_pair)

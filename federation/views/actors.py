@@ -10,6 +10,7 @@ from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.queries.relations import load_relations
 from accounts.queries.tags import list_featured_tags
 from accounts.serializers.account import counters
+from accounts.services.instance_actor import instance_actor as find_instance_actor
 from accounts.services.key_pairs import keys_of
 from federation.documents import activities, collections
 from federation.documents.actors import actor as actor_document
@@ -19,7 +20,6 @@ from federation.documents.context import with_context
 from federation.documents.notes import load_notes, note_terms
 from federation.documents.synchronization import synchronization_uri
 from federation.inbound.quotas import host_of
-from federation.remote.signing import instance_actor as find_instance_actor
 from federation.signatures.message import BadSignature
 from federation.views.negotiation import Wanted, document, not_acceptable, reads, redirect, refusal, wanted
 from federation.views.reading import find_local_account, require_signature, signer_of

@@ -13,9 +13,9 @@ from accounts.models import Account
 from accounts.queries.accounts import list_accounts, split_address
 from accounts.queries.sign_up import is_retired
 from accounts.queries.site_settings import load_site_texts
+from accounts.services.instance_actor import instance_actor, instance_actor_uri, instance_username
 from federation.documents import discovery
 from federation.remote.references import is_own, own_username
-from federation.remote.signing import instance_actor, instance_actor_uri, instance_username
 from federation.views.negotiation import reads
 from moderation.queries.instance import count_active, load_figures
 from social.kernel import clock, links

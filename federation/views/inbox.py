@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from accounts.models import Account
 from accounts.queries.accounts import list_accounts
 from accounts.queries.sign_up import is_retired
+from accounts.services.instance_actor import instance_actor
 from federation.inbound.receiving import receive
-from federation.remote.signing import instance_actor
 from federation.views.negotiation import accepts, message_of, refusal
 from social.kernel.errors import Gone, NotFound
 

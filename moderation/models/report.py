@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account
+from accounts.models import Account, SpamRule
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
@@ -35,7 +35,7 @@ class Report(models.Model):
     `status_ids`, `rule_ids` and `collection_ids` are what the reporter attached. They are kept as ids: a post that is
     deleted later is still named. `rule_ids` is None when no rule was named. `uri` is None for reports made here; the
     account of a report from another server is its instance actor. `forward_domains` are the servers that a forwarded report
-    is sent to.
+    is sent to. `spam_rule` is the rule against spam that has made the report; `account` is the server's own then.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -51,6 +51,7 @@ class Report(models.Model):
     status_ids = ArrayField(models.BigIntegerField(), default=list)
     rule_ids = ArrayField(models.BigIntegerField(), null=True)
     collection_ids = ArrayField(models.BigIntegerField(), default=list)
+    spam_rule = models.ForeignKey(SpamRule, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     assigned_account = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
     action_taken_at = models.DateTimeField(null=True)
     action_taken_by = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -73,6 +74,11 @@ class Report(models.Model):
             models.Index(fields=["account", "-id"], name="moderation_report_account"),
             models.Index(fields=["target_account", "-id"], name="moderation_report_target"),
             models.Index(fields=["-id"], name="moderation_report_open", condition=Q(action_taken_at=None)),
+            models.Index(
+                fields=["spam_rule", "target_account"],
+                name="moderation_report_rule",
+                condition=Q(spam_rule__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -105,7 +111,8 @@ class Strike(models.Model):
     """`account` (a member of the staff; None for the operator) acted on `target_account`.
 
     `status_ids` are the posts it was about, None when it was about the account. `overruled_at` is set when an appeal
-    against it was accepted.
+    against it was accepted. `spam_rule` is the rule that acted by itself, None when a person did. `statement` is the
+    statement of reasons as it was given (`moderation.policies.statements`); empty for strikes of earlier releases.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -115,6 +122,8 @@ class Strike(models.Model):
     text = models.TextField(default="")
     report = models.ForeignKey(Report, null=True, on_delete=models.SET_NULL, related_name="strikes")
     status_ids = ArrayField(models.BigIntegerField(), null=True)
+    spam_rule = models.ForeignKey(SpamRule, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    statement = models.JSONField(default=dict)
     overruled_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)
 
@@ -122,10 +131,15 @@ class Strike(models.Model):
         verbose_name = _("strike")
         verbose_name_plural = _("strikes")
         constraints = [
-            lengths("moderation_strike_lengths", action=WORD_LIMIT),
+            lengths("moderation_strike_lengths", action=WORD_LIMIT, statement=OBJECT_LIMIT),
             models.CheckConstraint(condition=Q(text__length__lte=STRIKE_TEXT_LIMIT), name="moderation_strike_length"),
         ]
-        indexes = [models.Index(fields=["target_account", "-id"], name="moderation_strike_target")]
+        indexes = [
+            models.Index(fields=["target_account", "-id"], name="moderation_strike_target"),
+            models.Index(
+                fields=["spam_rule", "-id"], name="moderation_strike_rule", condition=Q(spam_rule__isnull=False)
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.target_account_id}"

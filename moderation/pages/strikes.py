@@ -21,6 +21,7 @@ from accounts.pages.steps import to_sign_in
 from moderation.models import Strike
 from moderation.models.report import APPEAL_PERIOD, APPEAL_TEXT_LIMIT
 from moderation.policies.reports import may_be_appealed, opens
+from moderation.policies.statements import read_statement
 from moderation.queries.reports import find_strike, list_strikes
 from moderation.services.strikes import file_appeal
 from social.api import limits
@@ -90,6 +91,7 @@ def _context(strike: Strike, form: AppealForm) -> dict[str, Any]:
     return {
         "strike": strike,
         "appeal": appeal,
+        "reasons": read_statement(strike.statement),
         "posts": list_excerpts(strike.status_ids or (), strike.target_account_id),
         "form": form,
         "may_appeal": may_be_appealed(strike, appeal, now=now),

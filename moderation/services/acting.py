@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from django.db import transaction
@@ -24,12 +24,19 @@ ACTIONS: Final = ("none", "disable", "sensitive", "silence", "suspend")
 
 
 def act_on_account(
-    *, by: Staff, account: Account, action: str, text: str = "", report: Report | None = None, notify: bool = True
+    *,
+    by: Staff,
+    account: Account,
+    action: str,
+    text: str = "",
+    report: Report | None = None,
+    house_rule_ids: Sequence[int] | None = None,
+    notify: bool = True,
 ) -> None:
     """Do one of ACTIONS, write the strike down, and settle reports: with `none` the given one, else all open ones.
 
-    Everything in one transaction. Raises Forbidden, NotFound; Invalid for another word and for a text that is too long;
-    Conflict as `suspend_account`. Source: contract, behaviours section 18.
+    `house_rule_ids` as in `issue_strike`. Everything in one transaction. Raises Forbidden, NotFound; Invalid for another
+    word and for a text that is too long; Conflict as `suspend_account`. Source: contract, behaviours section 18.
     """
     if action not in ACTIONS:
         wrong = FieldError("type", "ERR_INCLUSION", _("is not included in the list"))
@@ -37,7 +44,15 @@ def act_on_account(
         raise Invalid.of([wrong] if action.strip() else [blank, wrong])
     with transaction.atomic():
         _ACTS_ON_ACCOUNTS[action](by, account, text)
-        issue_strike(by=by, target=account, action=action, text=text, report=report, notify=notify)
+        issue_strike(
+            by=by,
+            target=account,
+            action=action,
+            text=text,
+            report=report,
+            house_rule_ids=house_rule_ids,
+            notify=notify,
+        )
         if action != "none" or report is not None:
             settle_reports(by=by, target=account, only=report if action == "none" else None)
 

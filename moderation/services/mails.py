@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any, Final
 
 from django.urls import reverse
@@ -21,11 +22,15 @@ from accounts.services.mails import Letter, send_all
 from moderation.events import AppealDecided, AppealFiled, ReportFiled, StaffMailDue, StrikeIssued
 from moderation.models import Appeal, Report, Strike, StrikeAction
 from moderation.policies.reports import strike_link
+from moderation.policies.statements import read_statement
 from social.api import admission
 from social.api.limits import Rule
 from social.kernel import links
 from social.kernel.events import publish
 from social.kernel.mail import quoted
+from statuses.queries.statuses import list_excerpts
+
+_POSTS_SHOWN: Final = 20
 
 STAFF_MAILS: Final = Rule("staff_mails", 30, 3600, "account")
 """Mails that one of the staff gets at most in an hour of what strangers do; they see the rest in the administration."""
@@ -142,9 +147,15 @@ def _strike_letters(strike_id: int) -> Iterator[Letter]:
         context = {
             "action": StrikeAction(strike.action).label,
             "text": strike.text,
+            "reasons": _reasons(strike),
             "link": strike_link(strike.id),
         }
         yield Letter(user, user.email, "strike", context)
+
+
+def _reasons(strike: Strike) -> list[tuple[str, list[str]]]:
+    posts = list_excerpts((strike.status_ids or [])[:_POSTS_SHOWN], strike.target_account_id)
+    return read_statement(strike.statement, [quoted(shorten(post.words, 200, placeholder="…")) for post in posts])
 
 
 def _decision_letters(appeal_id: int) -> Iterator[Letter]:

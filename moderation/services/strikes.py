@@ -11,7 +11,7 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import Account
+from accounts.models import Account, SpamRule
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
@@ -19,9 +19,10 @@ from accounts.services import sanctions
 from accounts.services.audit import record
 from accounts.services.staff import enable
 from moderation.events import AppealDecided, AppealFiled, StrikeIssued
-from moderation.models import Appeal, Report, Strike, StrikeAction
+from moderation.models import Appeal, InstanceRule, Report, ReportCategory, Strike, StrikeAction
 from moderation.models.report import STRIKE_TEXT_LIMIT
 from moderation.policies.reports import appeal_errors, may_be_appealed
+from moderation.policies.statements import state
 from social.kernel import clock
 from social.kernel.errors import Conflict, FieldError, Forbidden, Invalid
 from social.kernel.events import publish
@@ -36,21 +37,39 @@ def issue_strike(
     text: str = "",
     report: Report | None = None,
     status_ids: Sequence[int] | None = None,
+    house_rule_ids: Sequence[int] | None = None,
+    spam_rule: SpamRule | None = None,
     notify: bool = True,
 ) -> Strike:
-    """Write down what was done, in the transaction of the act; publishes StrikeIssued.
+    """Write down what was done with the statement of reasons, in the transaction of the act; publishes StrikeIssued.
 
-    The caller has asked whether `by` may do it and writes the audit row of the act. Without `notify`, and for somebody of
-    another server, there is neither a notification nor a mail (contract, behaviours section 18). `status_ids` None: those
-    of the report. Raises Invalid for a text that is too long.
+    `house_rule_ids` are the rules of the server that were broken, None: those of the report. `spam_rule` has acted by
+    itself. The caller has asked whether `by` may do it and writes the audit row of the act. Without `notify`, and for
+    somebody of another server, there is neither a notification nor a mail (contract, behaviours section 18). `status_ids`
+    None: those of the report. Raises Invalid for a text that is too long.
     """
     if len(text) > STRIKE_TEXT_LIMIT:
         message = _("is too long (maximum is %(count)d characters)") % {"count": STRIKE_TEXT_LIMIT}
         raise Invalid.of([FieldError("text", "ERR_TOO_LONG", message)])
     if status_ids is None and report is not None:
         status_ids = report.status_ids or None
+    if house_rule_ids is None:
+        house_rule_ids = (report.rule_ids if report is not None else None) or ()
+    rules = InstanceRule.objects.filter(id__one_of=list(house_rule_ids)).order_by("position", "id")
     with transaction.atomic():
+        now = clock.now()
+        statement = state(
+            action=action,
+            decided_at=now,
+            by_rule=spam_rule is not None,
+            reported=report is not None,
+            category=ReportCategory.SPAM if spam_rule is not None else report.category if report is not None else "",
+            house_rules=list(rules.values_list("text", flat=True)) if house_rule_ids else [],
+        )
         strike = Strike(
+            created_at=now,
+            spam_rule=spam_rule,
+            statement=statement.as_object(),
             account_id=by.account_id,
             target_account=target,
             action=action,

@@ -15,6 +15,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def days_ago(days: int) -> datetime | None:
+    """The moment so many days ago; None for 0, with which settings say "for ever"."""
+    return now() - timedelta(days=days) if days else None
+
+
 def iso(moment: datetime) -> str:
     """`2024-01-31T12:34:56.789Z`: UTC with milliseconds (contract, behaviours section 1)."""
     moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)

@@ -335,6 +335,10 @@ STATICFILES_DIRS = [BASE_DIR / "social" / "static"]
 MEDIA_URL = env.MEDIA_URL
 MEDIA_ROOT = DATA_DIR / "media"
 # Bytes that copies of files of other servers may take.
+KEEP_ADDRESSES_DAYS = env.KEEP_ADDRESSES_DAYS
+KEEP_AUDIT_LOG_DAYS = env.KEEP_AUDIT_LOG_DAYS
+KEEP_CLOSED_REPORTS_DAYS = env.KEEP_CLOSED_REPORTS_DAYS
+KEEP_HELD_POSTS_DAYS = env.KEEP_HELD_POSTS_DAYS
 REMOTE_MEDIA_BUDGET = env.REMOTE_MEDIA_MEGABYTES * 1_000_000
 # For files that are handed out by a page to whom they belong, never by their address alone.
 PRIVATE_ROOT = DATA_DIR / "private"

@@ -87,6 +87,16 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "the bucket, or `/system/`",
         "address of uploaded files, if it is another one, such as `https://files.social.example`",
     ),
+    "KEEP_ADDRESSES_DAYS": (
+        "`365`",
+        "days for which the network addresses of sign-ups and of unused sessions are kept, which end then; `0`: for ever",
+    ),
+    "KEEP_AUDIT_LOG_DAYS": ("`0`", "days for which the audit log is kept, 30 at least; `0`: for ever"),
+    "KEEP_CLOSED_REPORTS_DAYS": ("`0`", "days for which settled reports are kept; `0`: for ever"),
+    "KEEP_HELD_POSTS_DAYS": (
+        "`90`",
+        "days after which a post that is held for review, and that nobody has decided about, is discarded; `0`: never",
+    ),
     "REMOTE_MEDIA_MEGABYTES": (
         "`10240`",
         "room for copies of files of other servers; those that nobody has looked at for longest go first",

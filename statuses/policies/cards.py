@@ -20,6 +20,9 @@ CARD_LIFETIME: Final = timedelta(days=14)
 EMPTY_CARD_LIFETIME: Final = timedelta(days=1)
 """How long a page that said nothing is left alone."""
 
+HOSTS_LIMIT: Final = 100
+"""Hosts of one post that are looked at."""
+
 _MENTION_CLASSES: Final = frozenset({"mention", "hashtag", "u-url", "h-card"})
 _SIGNS: Final = ("@", "#", "＠", "＃")
 _QUOTE_CLASS: Final = "quote-inline"
@@ -55,6 +58,23 @@ def _address(link: Tag) -> str:
         return ""
     url = unescape(attributes.get("href", ""))
     return url if card_url(url) is not None else ""
+
+
+def find_hosts(content: str) -> list[str]:
+    """The hosts that a post's HTML links to, each once, at most HOSTS_LIMIT; links to people and hashtags do not count."""
+    found: dict[str, None] = {}
+    for token in tokenise(content):
+        if isinstance(token, str) or token.closing or token.name != "a" or len(found) >= HOSTS_LIMIT:
+            continue
+        attributes = token.read_attributes()
+        kinds = {*attributes.get("class", "").split(), *attributes.get("rel", "").split()}
+        if "tag" in kinds or not kinds.isdisjoint(_MENTION_CLASSES):
+            continue
+        try:
+            found.setdefault(parse_url(unescape(attributes.get("href", ""))).host.written)
+        except Refused:
+            continue
+    return list(found)
 
 
 def card_url(url: str) -> str | None:

@@ -13,19 +13,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
-import regex
-
 from social.kernel.text.patterns import Patterns
+from social.kernel.text.searching import Text, lowered, split
 from statuses.models import FilterAction
-
-TEXT_LIMIT: Final = 20_000
-"""Characters of a post that are searched."""
 
 CHARACTERS_LIMIT: Final = 20_000
 """Characters of all different keywords of a viewer that are looked for; keywords that come later match nothing."""
-
-# Words in any script are letters, digits, marks put on letters, and `_`.
-_TOKENS: Final = regex.compile(r"[\p{L}\p{N}\p{M}_]++|.", regex.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +43,6 @@ class ActiveFilter:
         return expires_at is not None and datetime.fromisoformat(expires_at) <= moment
 
 
-class Text:
-    """The beginning of a text, to be searched: as it was written, and with every letter in lower case at the same place."""
-
-    def __init__(self, written: str) -> None:
-        self.written = written[:TEXT_LIMIT]
-        self.lowered = _lowered(self.written)
-
-    @cached_property
-    def tokens(self) -> list[str]:
-        """Words and the characters between them, in lower case."""
-        return _split(self.lowered)
-
-    @cached_property
-    def ends(self) -> list[int]:
-        """Position where each token ends; before them the beginning of the text."""
-        ends = [0]
-        for token in self.tokens:
-            ends.append(ends[-1] + len(token))
-        return ends
-
-
 # A filter and a keyword, by their places among the filters and in the filter.
 _Place = tuple[int, int]
 
@@ -90,7 +62,7 @@ class Filters:
         places: dict[tuple[str, bool], list[_Place]] = {}
         for number, active in enumerate(self._filters):
             for order, keyword in enumerate(active.keywords):
-                places.setdefault((_lowered(keyword.text), keyword.whole_word), []).append((number, order))
+                places.setdefault((lowered(keyword.text), keyword.whole_word), []).append((number, order))
         parts: dict[Sequence[str], list[_Place]] = {}
         words: dict[Sequence[str], list[_Place]] = {}
         room = CHARACTERS_LIMIT
@@ -99,7 +71,7 @@ class Filters:
             if room < 0:
                 break
             if whole_word:
-                words[tuple(_split(text))] = found
+                words[tuple(split(text))] = found
             else:
                 parts[text] = found
         return Patterns(parts), Patterns(words)
@@ -154,19 +126,3 @@ class Filters:
         results = self.results(self.search(Text(written)), (status_id,)) if self._filters else []
         shown = [found["filter"] for found in results]
         return any(one["filter_action"] == FilterAction.HIDE and context in one["context"] for one in shown)
-
-
-def _split(text: str) -> list[str]:
-    tokens: list[str] = _TOKENS.findall(text)
-    return tokens
-
-
-def _lowered(text: str) -> str:
-    """A text in lower case, as long as before: some letters become two in lower case, and those stay as they are."""
-    lowered = text.lower()
-    return lowered if len(lowered) == len(text) else "".join(map(_lower, text))
-
-
-def _lower(character: str) -> str:
-    lowered = character.lower()
-    return lowered if len(lowered) == 1 else character

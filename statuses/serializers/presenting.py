@@ -18,8 +18,8 @@ from accounts.serializers import account as accounts
 from social.api.serializers import EntitySerializer
 from social.kernel import fragments
 from social.kernel.errors import NotFound
+from social.kernel.text.searching import TEXT_LIMIT, Text
 from statuses.models import Status
-from statuses.policies.filters import TEXT_LIMIT, Text
 from statuses.policies.posts import Post
 from statuses.policies.publishing import PLAIN_TEXT
 from statuses.queries.history import load_history

@@ -9,6 +9,8 @@ from social.kernel.errors import NotFound, require_found
 from statuses.models import Status
 from statuses.services import idempotency
 from statuses.services.composing import Draft, compose
+from statuses.services.holding import HeldForReview, hold_written, is_held
+from statuses.services.screening import limit_author, note_stored, screen
 from statuses.services.storing import store_status
 
 
@@ -20,24 +22,32 @@ def publish_status(
     `author` has its `user` loaded. With an `idempotency_key` that made a post within the last hour that post is
     returned and nothing is written, also when both requests run at the same moment (behaviours section 9, clients.md
     trap 37). Raises what `compose` and `store_status` raise; NotFound when the first post of a repeated key has been
-    deleted, or was scheduled.
+    deleted, or was scheduled; HeldForReview when it meets a rule against spam that holds it: the draft is kept then, once.
     """
     if idempotency_key:
         first = idempotency.find_first(author.id, idempotency_key)
         if first is not None:
             return _still_there(first)
     new = compose(author=author, draft=draft, application_id=application_id)
+    screening = screen(new)
+    limited_by = limit_author(new, screening)
     with transaction.atomic():
         claimed = None
         if idempotency_key:
             claimed = idempotency.claim(author.id, idempotency_key)
             if claimed is None:
-                first = require_found(idempotency.find_first(author.id, idempotency_key))
-                return _still_there(first)
-        status = store_status(new)
-        if claimed is not None:
-            idempotency.remember(claimed, status)
-    return status
+                first = idempotency.find_first(author.id, idempotency_key)
+                if first is None and is_held(author.id, idempotency_key):
+                    raise HeldForReview
+                return _still_there(require_found(first))
+        if screening.held_by is None:
+            status = store_status(new)
+            note_stored(status, screening, limited_by)
+            if claimed is not None:
+                idempotency.remember(claimed, status)
+            return status
+        hold_written(new, draft, screening, limited_by=limited_by, claimed=claimed)
+    raise HeldForReview
 
 
 def _still_there(status: Status) -> Status:

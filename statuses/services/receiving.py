@@ -20,6 +20,7 @@ from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.changing import bump
 from statuses.services.polls import refresh_poll
 from statuses.services.revising import store_revision
+from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored
 from statuses.services.storing import Composed, RemoteFile, revise_quote, store_status
 
 _URI: Final = Slot("uri", TextField())
@@ -31,8 +32,10 @@ _ORPHAN: Final = Plan(
 )
 
 
-def publish_remote_status(*, new: Composed) -> Status | None:
+def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -> Status | None:
     """Store a post of another server and publish StatusPublished; None when its `uri` is known already.
+
+    What the rules against spam say that `screening` found is done; the caller has seen to it that none holds the post.
 
     Two at once for one `uri` make one post. Answers to it that came before are joined to it (docs/adr/0005);
     StatusJoinedThread is published for them.
@@ -47,10 +50,12 @@ def publish_remote_status(*, new: Composed) -> Status | None:
         if new.files:
             media = MediaAttachment.objects.bulk_create((_media(new, file) for file in new.files), batch_size=BATCH)
             new = replace(new, media_ids=[item.id for item in media])
+        limited_by = limit_author(new, screening)
         orphan = _ORPHAN.first(uri=new.uri)
         status = store_status(replace(new, answered_by=orphan))
         if orphan is not None:
             _adopt_orphans(status)
+        note_stored(status, screening, limited_by)
         _store_counts(status.id, new)
     return status
 

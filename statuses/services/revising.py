@@ -19,6 +19,7 @@ from statuses.services.changing import change_statuses
 from statuses.services.media import CHANGED_COLUMNS
 from statuses.services.polls import revise_poll
 from statuses.services.quotes import write_quote_policy
+from statuses.services.screening import screen_edit
 from statuses.services.storing import Composed
 
 VERSIONS_LIMIT: Final = 200
@@ -69,6 +70,8 @@ def store_revision(
             first_mention_id=first_mention_id,
         )
     )
+    if any(getattr(status, name) != values[name] for name in ("content", "spoiler_text")):
+        screen_edit(status, new)
     _count_tags(status, added, removed, edited_at)
     return True
 

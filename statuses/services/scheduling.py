@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
@@ -17,13 +16,14 @@ from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import ScheduledStatusDue
-from statuses.models import ScheduledMedia, ScheduledStatus, Status
-from statuses.policies.polls import PollDraft
-from statuses.policies.quotes import choose_policy
+from statuses.models import ScheduledStatus, Status
 from statuses.queries.authors import find_author
 from statuses.services import idempotency
 from statuses.services.composing import Draft, UnexpectedMentions, check_files, compose
-from statuses.services.storing import Composed, lock_media, store_status
+from statuses.services.holding import HeldForReview, hold_scheduled
+from statuses.services.kept_drafts import draft_of, kept, lock_kept, publish_kept, store_kept
+from statuses.services.screening import limit_author, note_stored, screen
+from statuses.services.storing import Composed, lock_media
 
 SHORTEST_DELAY: Final = timedelta(minutes=5)
 """How far ahead a post is scheduled at least."""
@@ -67,27 +67,21 @@ def schedule_status(
                     raise NotFound
                 return first
         files = lock_media(new.author, new.media_ids)
-        policy = choose_policy(draft.quote_approval_policy, author.user.default_quote_policy)
-        scheduled = ScheduledStatus(
-            account=author,
-            scheduled_at=scheduled_at,
-            draft=asdict(replace(draft, quote_approval_policy=policy, scheduled_at=None)),
-            application_id=application_id,
-        )
+        scheduled = kept(author=author, draft=draft, scheduled_at=scheduled_at, application_id=application_id)
         _check(scheduled)
-        scheduled.save(force_insert=True)
-        for position, media in enumerate(files):
-            ScheduledMedia.objects.create(scheduled=scheduled, media=media, position=position)
-        if claimed is not None:
-            idempotency.remember_scheduled(claimed, scheduled)
+        store_kept(scheduled, files, claimed)
         _publish_due(scheduled)
     return scheduled
 
 
 def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> None:
-    """Move a scheduled post to another time. Raises Invalid as `schedule_status` does, NotFound when it is gone."""
+    """Move a scheduled post to another time. Raises Invalid as `schedule_status` does, HeldForReview for one that staff
+    decide about, NotFound when it is gone.
+    """
     with transaction.atomic():
-        locked = require_found(_lock(scheduled.id))
+        locked = require_found(lock_kept(scheduled.id))
+        if hasattr(locked, "held"):
+            raise HeldForReview
         locked.scheduled_at = scheduled.scheduled_at = scheduled_at
         _check(locked)
         locked.save(update_fields=["scheduled_at"])
@@ -97,22 +91,24 @@ def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> 
 def cancel_status(*, scheduled: ScheduledStatus) -> None:
     """Delete a scheduled post; its files may be attached to another one. NotFound when it is gone."""
     with transaction.atomic():
-        locked = require_found(_lock(scheduled.id))
+        locked = require_found(lock_kept(scheduled.id))
         locked.delete()
 
 
 def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
     """Publish scheduled posts whose time has come, each exactly once.
 
-    Those of people who may not post any more are deleted. One that cannot be published, because what it answers or one of
-    its files is gone, stays in its author's list, where it can be deleted.
+    Those of people who may not post any more are deleted; those that meet a rule against spam are held for
+    review. One that cannot be published, because what it answers or one of its files is gone, stays in its author's list,
+    where it can be deleted.
     """
     for event in events:
         _publish_one(event.scheduled_id)
 
 
 def _publish_one(scheduled_id: int) -> None:
-    scheduled = ScheduledStatus.objects.filter(id=scheduled_id, scheduled_at__lte=clock.now()).first()
+    due = ScheduledStatus.objects.filter(id=scheduled_id, scheduled_at__lte=clock.now(), held=None)
+    scheduled = due.first()
     if scheduled is None:
         return
     author = find_author(scheduled.account_id)
@@ -121,15 +117,17 @@ def _publish_one(scheduled_id: int) -> None:
         return
     try:
         # Composed before the transaction: it may ask other servers who is mentioned.
-        new = compose(author=author, draft=_draft_of(scheduled), application_id=scheduled.application_id)
+        new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
+        screening = screen(new)
+        limited_by = limit_author(new, screening)
         with transaction.atomic():
-            locked = _lock(scheduled.id)
+            locked = lock_kept(scheduled.id)
             if locked is None:
                 return
-            ScheduledMedia.objects.filter(scheduled=locked).delete()
-            status = store_status(new)
-            idempotency.remember_published(locked, status)
-            locked.delete()
+            if screening.held_by is not None:
+                hold_scheduled(locked, new, screening, limited_by=limited_by)
+                return
+            note_stored(publish_kept(locked, new), screening, limited_by)
     except (Invalid, NotFound) as error:
         logger.warning("The scheduled post %s cannot be published: %s", scheduled.id, error.message)
 
@@ -167,17 +165,3 @@ def _publish_due(scheduled: ScheduledStatus) -> None:
     publish(
         ScheduledStatusDue(scheduled_id=scheduled.id, account_id=scheduled.account_id), due_at=scheduled.scheduled_at
     )
-
-
-def _lock(scheduled_id: int) -> ScheduledStatus | None:
-    return ScheduledStatus.objects.select_for_update().filter(id=scheduled_id).first()
-
-
-def _draft_of(scheduled: ScheduledStatus) -> Draft:
-    values = dict(scheduled.draft)
-    for name in ("media_ids", "media_changes", "allowed_mentions"):
-        if values.get(name) is not None:
-            values[name] = tuple(values[name])
-    if values["poll"] is not None:
-        values["poll"] = PollDraft(**values["poll"] | {"options": tuple(values["poll"]["options"])})
-    return Draft(**values)

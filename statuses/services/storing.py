@@ -80,7 +80,8 @@ class Composed:
     `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `tags` are
     (normalised, as written). `parent` is what it answers, never a boost; an unknown one is named by `in_reply_to_uri`.
     An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published. `answered_by` is the
-    id of the first post known here that answers it. The counts are what its server says.
+    id of the first post known here that answers it. The counts are what its server says; `named_count` is
+    how many people its text mentions, known here or not.
     """
 
     author: Account
@@ -113,6 +114,7 @@ class Composed:
     answered_by: int | None = None
     reblogs_count: int | None = None
     favourites_count: int | None = None
+    named_count: int = 0
 
     @property
     def written(self) -> dict[str, Any]:

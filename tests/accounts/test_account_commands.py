@@ -15,9 +15,9 @@ from accounts.models import AccessToken, Account, AuditEntry, Follow, FollowRequ
 from accounts.policies.staff import OPERATOR, staff_of
 from accounts.services.blocking import block_account
 from accounts.services.erasing import delete_account
+from accounts.services.instance_actor import instance_actor
 from accounts.services.key_pairs import keys_of
 from accounts.services.staff import disable
-from federation.remote.signing import instance_actor
 from social.kernel import clock
 from social.kernel.errors import Forbidden
 from tests.factories.accounts import make_account, make_remote, make_token, make_user, rsa_pair

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
+from accounts.services.instance_actor import instance_actor
 from accounts.services.remote_accounts import resolve_address
 from federation.documents.actors import instance_actor as instance_actor_document
 from federation.documents.received_actors import read_actor
-from federation.remote.signing import instance_actor
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.federation.remote_server import RemotePerson, RemoteServer

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
+from accounts.services.instance_actor import instance_actor
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
-from federation.remote.signing import instance_actor
 from moderation.models import DomainRule, Report
 from moderation.policies.reports import ReportDraft
 from moderation.services.reports import file_report

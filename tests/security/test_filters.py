@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from social.api.identities import find_in_database
-from statuses.policies.filters import Filters, Text
+from social.kernel.text.searching import Text
+from statuses.policies.filters import Filters
 from tests.conformance.people import Person
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_remote_status

@@ -6,7 +6,8 @@ from datetime import datetime
 
 import orjson
 
-from statuses.policies.filters import Filters, Text
+from social.kernel.text.searching import Text
+from statuses.policies.filters import Filters
 from statuses.serializers.status import searched_text_of
 from timelines.stores.messages import Message
 

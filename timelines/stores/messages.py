@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from statuses.policies.filters import Text
+from social.kernel.text.searching import Text
 
 
 class Event(StrEnum):

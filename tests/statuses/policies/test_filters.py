@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statuses.policies.filters import CHARACTERS_LIMIT, TEXT_LIMIT, ActiveFilter, Filters, Keyword, Text
+from social.kernel.text.searching import TEXT_LIMIT, Text
+from statuses.policies.filters import CHARACTERS_LIMIT, ActiveFilter, Filters, Keyword
 
 
 def _filters(*keywords: Sequence[Keyword]) -> Filters:

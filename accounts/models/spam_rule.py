@@ -1,0 +1,100 @@
+"""Rules against waves of spam: which posts and sign-ups are held for review, limited or reported; and what they met."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models.account import Account
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import NAME_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
+
+
+class RuleSubject(models.TextChoices):
+    """Kinds of what a rule looks at."""
+
+    POSTS = "posts", _("Posts")
+    SIGN_UPS = "sign_ups", _("Sign-ups")
+
+
+class RuleOutcome(models.TextChoices):
+    """Effects of a rule on what meets it."""
+
+    HOLD = "hold", _("Hold for review")
+    LIMIT = "limit", _("Limit the account")
+    REPORT = "report", _("Report the account")
+
+
+class RuleOrigin(models.TextChoices):
+    """Servers whose posts a rule looks at."""
+
+    ANY = "any", _("Any server")
+    LOCAL = "local", _("This server")
+    REMOTE = "remote", _("Other servers")
+
+
+class SpamRule(models.Model):
+    """A rule is met when all its conditions are; a list is met when one of it is, and an empty one is no condition.
+
+    Of posts it may ask for `words`, hosts of links (subdomains too), a number of mentioned people, accounts known here for
+    at most `maximum_age_hours`, and authors who are strangers to everybody they mention (`first_contact`); of sign-ups for
+    words in the reason, domains of e-mail addresses (subdomains too) and networks.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    name = models.TextField(unique=True)
+    enabled = models.BooleanField(default=False)
+    subject = models.TextField(choices=RuleSubject.choices)
+    outcome = models.TextField(choices=RuleOutcome.choices)
+    words = ArrayField(models.TextField(), default=list)
+    link_hosts = ArrayField(models.TextField(), default=list)
+    minimum_mentions = models.PositiveIntegerField(null=True)
+    maximum_age_hours = models.PositiveIntegerField(null=True)
+    first_contact = models.BooleanField(default=False)
+    origin = models.TextField(choices=RuleOrigin.choices, default=RuleOrigin.ANY)
+    mail_domains = ArrayField(models.TextField(), default=list)
+    networks = ArrayField(models.TextField(), default=list)
+    created_at = models.DateTimeField(default=clock.now)
+    updated_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("rule against spam")
+        verbose_name_plural = _("rules against spam")
+        constraints = [
+            lengths(
+                "accounts_spamrule_lengths",
+                name=NAME_LIMIT,
+                subject=WORD_LIMIT,
+                outcome=WORD_LIMIT,
+                words=OBJECT_LIMIT,
+                link_hosts=OBJECT_LIMIT,
+                origin=WORD_LIMIT,
+                mail_domains=OBJECT_LIMIT,
+                networks=OBJECT_LIMIT,
+            )
+        ]
+        indexes = [models.Index(fields=["subject"], name="accounts_spamrule_enabled", condition=models.Q(enabled=True))]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SpamRuleMatch(models.Model):
+    """A post or sign-up of `account` that met a rule, and what came of it; `status_id` is the post, None for one that is
+    held and for a sign-up.
+    """
+
+    rule = models.ForeignKey(SpamRule, on_delete=models.CASCADE, related_name="matches", db_index=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    outcome = models.TextField(choices=RuleOutcome.choices)
+    status_id = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [lengths("accounts_spamrulematch_lengths", outcome=WORD_LIMIT)]
+        indexes = [
+            models.Index(fields=["rule", "-id"], name="accounts_spamrulematch_rule"),
+            models.Index(fields=["created_at"], name="accounts_spamrulematch_age"),
+        ]

@@ -1,0 +1,241 @@
+"""Decides which rules against spam a post or a sign-up meets, in time proportional to its text whatever the rules hold
+(security row 67).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from typing import Final
+
+import regex
+from django.utils.translation import gettext as _
+
+from accounts.models import RuleOrigin, RuleOutcome, RuleSubject, SpamRule
+from accounts.policies.sign_up import domain_and_parents, network_of
+from social.kernel.errors import FieldError
+from social.kernel.lengths import NAME_LIMIT
+from social.kernel.text.names import normalise_domain
+from social.kernel.text.patterns import Patterns
+from social.kernel.text.searching import Text, lowered, split
+
+RULES_LIMIT: Final = 100
+"""Rules of a server, enabled or not."""
+
+ENTRIES_LIMIT: Final = 500
+"""Entries of one list of a rule."""
+
+WORD_LENGTH: Final = 200
+MENTIONS_LIMIT: Final = 1000
+AGE_LIMIT: Final = 24 * 365
+# Scripts that write no spaces between words: there a word is looked for among the characters.
+_UNSPACED: Final = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+
+
+@dataclass(frozen=True)
+class SpamRuleDraft:
+    """Values of a rule, as somebody of the staff wrote them."""
+
+    name: str
+    subject: str
+    outcome: str
+    words: tuple[str, ...] = ()
+    link_hosts: tuple[str, ...] = ()
+    minimum_mentions: int | None = None
+    maximum_age_hours: int | None = None
+    first_contact: bool = False
+    origin: str = RuleOrigin.ANY
+    mail_domains: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
+
+    @property
+    def has_conditions(self) -> bool:
+        """Tell whether it asks for anything: a rule that does not would meet everything."""
+        of_posts = (self.words, self.link_hosts, self.minimum_mentions, self.maximum_age_hours, self.first_contact)
+        of_sign_ups = (self.words, self.mail_domains, self.networks)
+        return any(of_posts if self.subject == RuleSubject.POSTS else of_sign_ups)
+
+
+def rule_errors(draft: SpamRuleDraft) -> list[FieldError]:
+    """Errors of a rule."""
+    errors = []
+    if not draft.name.strip():
+        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+    if len(draft.name) > NAME_LIMIT:
+        errors.append(_too_long("name", NAME_LIMIT))
+    for field, choices in (("subject", RuleSubject), ("outcome", RuleOutcome), ("origin", RuleOrigin)):
+        if getattr(draft, field) not in choices.values:
+            errors.append(FieldError(field, "ERR_INCLUSION", _("is not included in the list")))
+    for field in ("words", "link_hosts", "mail_domains", "networks"):
+        entries: tuple[str, ...] = getattr(draft, field)
+        if len(entries) > ENTRIES_LIMIT:
+            message = _("has too many entries (maximum is %(count)d)") % {"count": ENTRIES_LIMIT}
+            errors.append(FieldError(field, "ERR_TOO_MANY", message))
+        wrong = [entry for entry in entries if not _READERS[field](entry)]
+        if wrong:
+            message = _("contains what cannot be used: %(entry)s") % {"entry": wrong[0][:80]}
+            errors.append(FieldError(field, "ERR_INVALID", message))
+    errors += _out_of_range("minimum_mentions", draft.minimum_mentions, MENTIONS_LIMIT)
+    errors += _out_of_range("maximum_age_hours", draft.maximum_age_hours, AGE_LIMIT)
+    if not draft.has_conditions:
+        errors.append(FieldError("conditions", "ERR_BLANK", _("are missing: this rule would meet everything")))
+    return errors
+
+
+def _too_long(field: str, limit: int) -> FieldError:
+    return FieldError(field, "ERR_TOO_LONG", _("is too long (maximum is %(count)d characters)") % {"count": limit})
+
+
+def _out_of_range(field: str, number: int | None, limit: int) -> list[FieldError]:
+    if number is None or 1 <= number <= limit:
+        return []
+    return [FieldError(field, "ERR_INVALID", _("must be between 1 and %(count)d") % {"count": limit})]
+
+
+def _word(entry: str) -> str:
+    word = " ".join(entry.split())
+    return word if "\0" not in word and len(word) <= WORD_LENGTH else ""
+
+
+def _network(entry: str) -> str:
+    try:
+        return str(network_of(entry))
+    except ValueError:
+        return ""
+
+
+def _host(entry: str) -> str:
+    return normalise_domain(entry.strip().lower()) or ""
+
+
+_READERS: Final[dict[str, Callable[[str], str]]] = {
+    "words": _word,
+    "link_hosts": _host,
+    "mail_domains": _host,
+    "networks": _network,
+}
+
+
+def normalised(draft: SpamRuleDraft) -> dict[str, object]:
+    """The columns of a rule that has no errors: names in Punycode, networks without bits of a host, each entry once."""
+    lists = {
+        field: list(dict.fromkeys(read(entry) for entry in getattr(draft, field))) for field, read in _READERS.items()
+    }
+    return {
+        "name": draft.name.strip(),
+        "subject": draft.subject,
+        "outcome": draft.outcome,
+        "minimum_mentions": draft.minimum_mentions,
+        "maximum_age_hours": draft.maximum_age_hours,
+        "first_contact": draft.first_contact,
+        "origin": draft.origin,
+        **lists,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class PostFacts:
+    """Facts that rules look at in a post: `mentions` counts people, `age` is how long its author is known here."""
+
+    text: str
+    hosts: Collection[str]
+    mentions: int
+    age: timedelta
+    local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SignUpFacts:
+    """Facts that rules look at in a sign-up."""
+
+    reason: str
+    mail_domain: str
+    address: str | None
+
+
+class SpamRules:
+    """Rules of one kind, and how something is compared with all of them at once."""
+
+    def __init__(self, rules: Sequence[SpamRule] = ()) -> None:
+        self._rules = rules
+
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
+    @cached_property
+    def _patterns(self) -> tuple[Patterns[set[int]], Patterns[set[int]]]:
+        """Words that are found among characters and among words, each with the places of the rules that have it."""
+        parts: dict[Sequence[str], set[int]] = {}
+        words: dict[Sequence[str], set[int]] = {}
+        for place, rule in enumerate(self._rules):
+            for word in rule.words:
+                small = lowered(word)
+                if _UNSPACED.search(small):
+                    parts.setdefault(small, set()).add(place)
+                else:
+                    words.setdefault(tuple(split(small)), set()).add(place)
+        return Patterns(parts), Patterns(words)
+
+    @cached_property
+    def _networks(self) -> list[list[ipaddress.IPv4Network | ipaddress.IPv6Network]]:
+        return [[network_of(network) for network in rule.networks] for rule in self._rules]
+
+    def _with_words(self, written: str) -> set[int]:
+        """The places of the rules that have no words, or one that is in the text."""
+        found = {place for place, rule in enumerate(self._rules) if not rule.words}
+        if len(found) < len(self._rules):
+            text = Text(" ".join(written.split()))
+            parts, words = self._patterns
+            found = found.union(*(places for places, _start, _end in parts.find(text.lowered)))
+            found = found.union(*(places for places, _start, _end in words.find(text.tokens)))
+        return found
+
+    def met_by_post(self, facts: PostFacts, is_first_contact: Callable[[], bool]) -> list[SpamRule]:
+        """The rules that a post meets, in their order; `is_first_contact` is asked at most once, and only if it decides."""
+        hosts = _names_of(facts.hosts)
+        met = {
+            place: rule
+            for place, rule in enumerate(self._rules)
+            if (rule.origin == RuleOrigin.ANY or facts.local == (rule.origin == RuleOrigin.LOCAL))
+            and (rule.minimum_mentions is None or facts.mentions >= rule.minimum_mentions)
+            and (rule.maximum_age_hours is None or facts.age <= timedelta(hours=rule.maximum_age_hours))
+            and (not rule.link_hosts or not hosts.isdisjoint(rule.link_hosts))
+            and (not rule.first_contact or facts.mentions > 0)
+        }
+        if any(rule.words for rule in met.values()):
+            with_words = self._with_words(facts.text)
+            met = {place: rule for place, rule in met.items() if place in with_words}
+        found = list(met.values())
+        if any(rule.first_contact for rule in found) and not is_first_contact():
+            found = [rule for rule in found if not rule.first_contact]
+        return found
+
+    def met_by_sign_up(self, facts: SignUpFacts) -> list[SpamRule]:
+        """The rules that a sign-up meets, in their order."""
+        domains = _names_of([facts.mail_domain])
+        address = None if facts.address is None else ipaddress.ip_address(facts.address)
+        with_words = self._with_words(facts.reason)
+        return [
+            rule
+            for place, rule in enumerate(self._rules)
+            if place in with_words
+            and (not rule.mail_domains or not domains.isdisjoint(rule.mail_domains))
+            and (
+                not rule.networks
+                or (address is not None and any(address in network for network in self._networks[place]))
+            )
+        ]
+
+
+def _names_of(hosts: Iterable[str]) -> set[str]:
+    """Hosts and the domains above them; a host with a port is known without it, too."""
+    names = {name for host in hosts for name in domain_and_parents(host)}
+    return names | {name.partition(":")[0] for name in names}
+
+
+def is_held(rules: Iterable[SpamRule]) -> SpamRule | None:
+    """The rule under which something is held that meets these rules; None when it is not held."""
+    return next((rule for rule in rules if rule.outcome == RuleOutcome.HOLD), None)

@@ -1,0 +1,47 @@
+"""Reads the rules against spam, and what they have met."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from django.db.models import Count, QuerySet
+
+from accounts.models import RuleSubject, SpamRule, SpamRuleMatch
+from accounts.policies.spam_rules import SpamRules
+from social.kernel.errors import require_found
+from social.kernel.ids import parse_id
+from social.kernel.recent import Recent
+
+_recent: Final[Recent[SpamRules]] = Recent()
+
+
+def load_rules(subject: RuleSubject) -> SpamRules:
+    """The enabled rules of a kind, at most RECENT_SECONDS old in every process."""
+    return _recent.get(subject, lambda: SpamRules(list(_enabled(subject))))
+
+
+def _enabled(subject: RuleSubject) -> QuerySet[SpamRule]:
+    return SpamRule.objects.filter(subject=subject, enabled=True).order_by("id")
+
+
+def list_rules() -> QuerySet[SpamRule]:
+    """List the rules, with the number of their matches as `met`."""
+    return SpamRule.objects.annotate(met=Count("matches")).order_by("name")
+
+
+def find_rule(name: str) -> SpamRule:
+    """The rule with this name, or this id. Raises NotFound."""
+    number = parse_id(name)
+    by_id = SpamRule.objects.filter(id=number).first() if number is not None else None
+    return require_found(SpamRule.objects.filter(name=name).first() or by_id)
+
+
+def load_spam_rules(rule_ids: Collection[int]) -> dict[int, SpamRule]:
+    """The rules with these ids."""
+    return {rule.id: rule for rule in SpamRule.objects.filter(id__one_of=list(rule_ids))} if rule_ids else {}
+
+
+def list_matches(rule: SpamRule) -> QuerySet[SpamRuleMatch]:
+    """List what a rule has met, the newest first, with the accounts."""
+    return SpamRuleMatch.objects.select_related("account").filter(rule=rule).order_by("-id")

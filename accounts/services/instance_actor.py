@@ -1,0 +1,45 @@
+"""Keeps the account that stands for the server itself."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import transaction
+
+from accounts.models import Account, ActorType
+from accounts.services.key_pairs import keys_of
+from social.kernel import links
+from social.kernel.locks import lock
+
+
+def instance_actor_uri() -> str:
+    """The id of the account that stands for this server (contract, federation section 2)."""
+    return links.web_url("/actor")
+
+
+def instance_username() -> str:
+    """The name of that account: the domain, with a dot for the colon of a port. Nobody can sign up with a dot in the name."""
+    return settings.LOCAL_DOMAIN.replace(":", ".")
+
+
+def instance_actor() -> Account:
+    """The account with its `key_pair` loaded, made with its keys when it is needed for the first time."""
+    uri = instance_actor_uri()
+    found = Account.objects.select_related("key_pair").filter(uri=uri).first()
+    return found if found is not None else _make(uri)
+
+
+def _make(uri: str) -> Account:
+    with transaction.atomic():
+        lock(f"actor:{uri}")
+        found = Account.objects.select_related("key_pair").filter(uri=uri).first()
+        if found is not None:
+            return found
+        account = Account.objects.create(
+            username=instance_username(),
+            uri=uri,
+            actor_type=ActorType.APPLICATION,
+            locked=True,
+            discoverable=False,
+        )
+        keys_of(account=account)
+    return Account.objects.select_related("key_pair").get(id=account.id)

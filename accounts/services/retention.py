@@ -1,0 +1,102 @@
+"""Forgets what is kept about people for a time only: the network addresses that they came from, and the audit log.
+
+How many days each is kept is a setting; 0 keeps it for ever. Nothing of an account that is held goes. Run by the scheduler.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from accounts.models import User
+from social.kernel import clock
+
+BATCH_SIZE: Final = 1000
+
+_OLD_ENTRIES: Final = """
+FROM accounts_auditentry e WHERE e.created_at < %(before)s
+ AND NOT EXISTS (SELECT FROM accounts_account a
+                  WHERE a.held_at IS NOT NULL AND e.target_type = 'Account' AND a.id = e.target_id)
+ AND NOT EXISTS (SELECT FROM accounts_user u JOIN accounts_account a ON a.id = u.account_id
+                  WHERE a.held_at IS NOT NULL AND e.target_type = 'User' AND u.id = e.target_id)
+"""
+_FORGOTTEN_ENTRIES: Final = f"""
+DELETE FROM accounts_auditentry WHERE id IN (SELECT e.id {_OLD_ENTRIES} ORDER BY e.id LIMIT %(limit)s)
+"""  # noqa: S608 (constants)
+
+
+def forget_addresses() -> int:
+    """Forget where people signed up from, and end sessions that were not used for KEEP_ADDRESSES_DAYS, with the addresses
+    they were used from; how many. In batches, each a transaction of its own.
+    """
+    return _forget_sign_up_addresses() + _end_unused_sessions()
+
+
+def count_addresses() -> int:
+    """Count what `forget_addresses` would forget now."""
+    return old_sign_ups().count() + unused_sessions().count()
+
+
+def old_sign_ups() -> QuerySet[User]:
+    """The users whose address at sign-up is kept longer than it is to be."""
+    before = clock.days_ago(settings.KEEP_ADDRESSES_DAYS)
+    rows = User.objects.filter(sign_up_ip__isnull=False, account__held_at=None)
+    return rows.filter(created_at__lt=before) if before is not None else rows.none()
+
+
+def unused_sessions() -> QuerySet[UserSession]:
+    """The sessions in browsers that were not used for so long."""
+    before = clock.days_ago(settings.KEEP_ADDRESSES_DAYS)
+    rows: QuerySet[UserSession] = UserSession.objects.filter(user__account__held_at=None)
+    return rows.filter(last_seen_at__lt=before) if before is not None else rows.none()
+
+
+def _forget_sign_up_addresses() -> int:
+    forgotten = 0
+    while ids := list(old_sign_ups().order_by("created_at").values_list("pk", flat=True)[:BATCH_SIZE]):
+        forgotten += User.objects.filter(id__one_of=ids).update(sign_up_ip=None)
+    return forgotten
+
+
+def _end_unused_sessions() -> int:
+    ended = 0
+    while rows := list(unused_sessions().order_by("last_seen_at").values_list("pk", "session_key")[:BATCH_SIZE]):
+        with transaction.atomic():
+            Session.objects.filter(session_key__one_of=[key for _number, key in rows]).delete()
+            UserSession.objects.filter(pk__one_of=[number for number, _key in rows]).delete()
+        ended += len(rows)
+    return ended
+
+
+def forget_audit_entries() -> int:
+    """Delete rows of the audit log that are older than KEEP_AUDIT_LOG_DAYS; how many.
+
+    The database refuses that to everybody else, and to this for the rows of the last 30 days.
+    """
+    before = clock.days_ago(settings.KEEP_AUDIT_LOG_DAYS)
+    forgotten = 0
+    while before is not None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('social.audit_retention', 'on', TRUE)")
+            cursor.execute(_FORGOTTEN_ENTRIES, {"before": before, "limit": BATCH_SIZE})
+            step = cursor.rowcount
+        forgotten += step
+        if step < BATCH_SIZE:
+            break
+    return forgotten
+
+
+def count_audit_entries() -> int:
+    """Count what `forget_audit_entries` would delete now."""
+    before = clock.days_ago(settings.KEEP_AUDIT_LOG_DAYS)
+    if before is None:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) {_OLD_ENTRIES}", {"before": before})
+        (count,) = cursor.fetchone()
+    return int(count)

@@ -1,0 +1,64 @@
+"""Writes down which rules against spam were met, and tells the apps above."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from typing import Final
+
+from django.db import connection
+
+from accounts.events import SpamRuleMet
+from accounts.models import RuleOutcome, SpamRule, SpamRuleMatch
+from accounts.models.user import Permission
+from accounts.policies.spam_rules import RULES_LIMIT
+from accounts.policies.staff import Staff
+from social.kernel import clock
+from social.kernel.events import publish
+
+MATCHES_RETENTION: Final = timedelta(days=90)
+
+
+def note_matches(
+    *,
+    account_id: int,
+    rules: Sequence[SpamRule],
+    limited_by: Sequence[SpamRule] = (),
+    status_id: int | None = None,
+    reported: Collection[str] = (RuleOutcome.REPORT,),
+) -> None:
+    """Write down which rules something met, in the caller's transaction.
+
+    Publishes SpamRuleMet for what the apps above have to do: the strike of an account that one of `limited_by` has limited,
+    and reports for rules whose outcome is one of `reported`.
+    """
+    SpamRuleMatch.objects.bulk_create(
+        (SpamRuleMatch(rule=rule, account_id=account_id, outcome=rule.outcome, status_id=status_id) for rule in rules),
+        batch_size=RULES_LIMIT,
+    )
+    due = {rule.id: False for rule in rules if rule.outcome in reported} | {rule.id: True for rule in limited_by}
+    publish(
+        *(
+            SpamRuleMet(rule_id=rule_id, account_id=account_id, limited=limited, status_id=status_id)
+            for rule_id, limited in due.items()
+        )
+    )
+
+
+def as_staff(rule: SpamRule) -> Staff:
+    """Return the rule as one who acts: what it does stands in the audit log under its name."""
+    return Staff(account_id=None, name=f"rule {rule.name}", permissions=_RIGHTS, position=None)
+
+
+_RIGHTS: Final = int(Permission.MANAGE_USERS | Permission.MANAGE_REPORTS)
+_FORGET: Final = """
+DELETE FROM accounts_spamrulematch WHERE id IN (
+  SELECT id FROM accounts_spamrulematch WHERE created_at < %s ORDER BY created_at LIMIT %s)
+"""
+
+
+def forget_matches(*, batch: int = 5000) -> int:
+    """Remove what rules met more than MATCHES_RETENTION ago; how many rows. Run by the scheduler."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FORGET, [clock.now() - MATCHES_RETENTION, batch])
+        return int(cursor.rowcount)

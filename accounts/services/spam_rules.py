@@ -1,0 +1,119 @@
+"""Makes, changes and switches rules against spam, for staff."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account, RuleOutcome, SpamRule
+from accounts.models.user import Permission
+from accounts.policies.spam_rules import RULES_LIMIT, SpamRuleDraft, normalised, rule_errors
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from accounts.services.rule_matches import as_staff
+from accounts.services.sanctions import limit_account
+from social.kernel import clock
+from social.kernel.errors import FieldError, Invalid, require_found
+from social.kernel.locks import lock
+
+_LISTS: Final = ("words", "link_hosts", "mail_domains", "networks")
+
+
+def create_rule(*, by: Staff, draft: SpamRuleDraft, enabled: bool = False) -> SpamRule:
+    """Make a rule, switched off unless `enabled`. Raises Forbidden without MANAGE_BLOCKS; Invalid with `details`."""
+    require(by, Permission.MANAGE_BLOCKS)
+    values = _checked(draft)
+    with transaction.atomic():
+        lock("spam_rules")
+        if SpamRule.objects.count() >= RULES_LIMIT:
+            raise Invalid.sentence(_("There are %(count)d rules already: remove one first.") % {"count": RULES_LIMIT})
+        rule = SpamRule(**values, enabled=enabled)
+        _save(rule)
+        _record(by, "create", rule, after=_shown(rule))
+    return rule
+
+
+def change_rule(*, by: Staff, rule: SpamRule, draft: SpamRuleDraft) -> None:
+    """Write a rule anew; it stays switched on or off. Raises Forbidden, Invalid, NotFound."""
+    require(by, Permission.MANAGE_BLOCKS)
+    values = _checked(draft)
+    with transaction.atomic():
+        current = _locked(rule)
+        before = _shown(current)
+        for name, value in values.items():
+            setattr(current, name, value)
+        current.updated_at = clock.now()
+        _save(current)
+        after = _shown(current)
+        if after != before:
+            changed = [name for name in after if after[name] != before[name]]
+            _record(
+                by,
+                "update",
+                current,
+                before={name: before[name] for name in changed},
+                after={name: after[name] for name in changed},
+            )
+
+
+def switch_rule(*, by: Staff, rule: SpamRule, enabled: bool) -> None:
+    """Switch a rule on or off, in every process within RECENT_SECONDS. Raises Forbidden, NotFound."""
+    require(by, Permission.MANAGE_BLOCKS)
+    with transaction.atomic():
+        current = _locked(rule)
+        if current.enabled != enabled:
+            SpamRule.objects.filter(id=current.id).update(enabled=enabled, updated_at=clock.now())
+            _record(by, "enable" if enabled else "disable", current)
+
+
+def delete_rule(*, by: Staff, rule: SpamRule) -> None:
+    """Remove a rule with the record of what it met; what it holds stays held until staff decide. Raises Forbidden, NotFound."""
+    require(by, Permission.MANAGE_BLOCKS)
+    with transaction.atomic():
+        current = _locked(rule)
+        _record(by, "destroy", current, before=_shown(current))
+        current.delete()
+
+
+def limit_by_rules(account: Account, rules: Sequence[SpamRule]) -> list[SpamRule]:
+    """Limit an account that met rules which say so; those that have limited it, which is none when it was limited before."""
+    if account.limited:
+        return []
+    limiting = [rule for rule in rules if rule.outcome == RuleOutcome.LIMIT][:1]
+    for rule in limiting:
+        limit_account(by=as_staff(rule), account=account)
+        account.limited_at = clock.now()
+    return limiting
+
+
+def _checked(draft: SpamRuleDraft) -> dict[str, Any]:
+    errors = rule_errors(draft)
+    if errors:
+        raise Invalid.of(errors, details=True)
+    return normalised(draft)
+
+
+def _save(rule: SpamRule) -> None:
+    try:
+        with transaction.atomic():
+            rule.save()
+    except IntegrityError:
+        error = FieldError("name", "ERR_TAKEN", _("has already been taken"))
+        raise Invalid.of([error], details=True) from None
+
+
+def _locked(rule: SpamRule) -> SpamRule:
+    return require_found(SpamRule.objects.select_for_update().filter(pk=rule.pk).first())
+
+
+def _shown(rule: SpamRule) -> dict[str, Any]:
+    """Values of a rule for the audit log; of long lists their beginning."""
+    names = ("subject", "outcome", "minimum_mentions", "maximum_age_hours", "first_contact", "origin")
+    return {name: getattr(rule, name) for name in names} | {name: getattr(rule, name)[:50] for name in _LISTS}
+
+
+def _record(by: Staff, action: str, rule: SpamRule, **details: Any) -> None:
+    record(by=by, action=action, target_type="SpamRule", target_id=rule.id, target_name=rule.name, **details)

@@ -1,0 +1,122 @@
+"""Statements of reasons: what a person learns about what staff, or a rule of theirs, have done to the account.
+
+They hold what Regulation (EU) 2022/2065, article 17, asks for: the restriction with its scope and duration, the facts, whether
+automated means were used, the ground, and how to seek redress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from moderation.models import ReportCategory, StrikeAction
+from moderation.models.report import APPEAL_PERIOD
+from social.kernel import clock
+
+STAFF_SOURCE: Final = "staff"
+REPORT_SOURCE: Final = "report"
+RULE_SOURCE: Final = "rule"
+
+_EFFECTS: Final = {
+    StrikeAction.NONE: gettext_lazy("You are warned. Nothing was restricted."),
+    StrikeAction.DISABLE: gettext_lazy("You cannot sign in any more. What you have posted stays."),
+    StrikeAction.MARK_STATUSES_AS_SENSITIVE: gettext_lazy("The files of these posts are hidden behind a warning."),
+    StrikeAction.DELETE_STATUSES: gettext_lazy("These posts were deleted. They do not come back."),
+    StrikeAction.SENSITIVE: gettext_lazy("The files of all your posts are hidden behind a warning."),
+    StrikeAction.SILENCE: gettext_lazy("Your posts are kept out of public places; your followers still see them."),
+    StrikeAction.SUSPEND: gettext_lazy("Nothing of your account is shown any more. It can be restored for 30 days."),
+}
+_SOURCES: Final = {
+    STAFF_SOURCE: gettext_lazy("The staff of this server have looked into it by themselves."),
+    REPORT_SOURCE: gettext_lazy("Somebody has reported it to the staff of this server."),
+    RULE_SOURCE: gettext_lazy("It was found by an automatic rule against spam."),
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of reasons; the posts stand in the strike. `house_rules` are the texts of the rules as they stood.
+
+    `source` is one of STAFF_SOURCE, REPORT_SOURCE and RULE_SOURCE; `automated`: no person has decided.
+    """
+
+    action: str
+    source: str
+    automated: bool
+    category: str
+    house_rules: Sequence[str]
+    decided_at: str
+    appeal_until: str
+
+    def as_object(self) -> dict[str, Any]:
+        """The statement as it is kept with the strike."""
+        return asdict(self)
+
+
+def state(
+    *,
+    action: str,
+    decided_at: datetime,
+    by_rule: bool,
+    reported: bool,
+    category: str,
+    house_rules: Sequence[str],
+) -> Statement:
+    """Make a statement. What a rule did by itself is `by_rule`; `reported`: a report led to it."""
+    return Statement(
+        action=action,
+        source=RULE_SOURCE if by_rule else REPORT_SOURCE if reported else STAFF_SOURCE,
+        automated=by_rule,
+        category=category,
+        house_rules=list(house_rules),
+        decided_at=clock.iso(decided_at),
+        appeal_until=clock.iso(decided_at + APPEAL_PERIOD),
+    )
+
+
+def read_statement(kept: Mapping[str, Any], posts: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
+    """Write what a kept statement says, in the language of who reads it: headings with their lines; none for an empty one.
+
+    `posts` are the words of the posts it is about, where they are to stand in it.
+    """
+    if not kept:
+        return []
+    action = StrikeAction(kept["action"])
+    lasting = action not in (StrikeAction.NONE, StrikeAction.DELETE_STATUSES)
+    decision = [str(_EFFECTS[action])]
+    if lasting:
+        decision.append(_("This holds until it is taken back, for this server and for what it sends to others."))
+    said = [
+        (_("What was done"), decision),
+        (_("Which posts"), [words or _("(without words)") for words in posts]),
+        (_("Why"), _grounds(kept)),
+        (_("How it was found"), [str(_SOURCES[kept["source"]])]),
+        (
+            _("Who decided"),
+            [_("No person has decided: a rule acts by itself.") if kept["automated"] else _("A person has decided.")],
+        ),
+        (
+            _("What you can do"),
+            [
+                _("You can appeal until %(day)s: somebody of the staff will read it.")
+                % {"day": kept["appeal_until"][:10]},
+                _("You can also turn to a certified body for the settlement of disputes, or to a court."),
+            ],
+        ),
+    ]
+    return [(heading, lines) for heading, lines in said if lines]
+
+
+def _grounds(kept: Mapping[str, Any]) -> list[str]:
+    if kept["house_rules"]:
+        return [_("Rule of this server: %(rule)s") % {"rule": rule} for rule in kept["house_rules"]]
+    if kept["category"] == ReportCategory.LEGAL:
+        return [_("It is thought to be against the law.")]
+    if kept["category"] == ReportCategory.SPAM:
+        return [_("It is thought to be spam, which this server does not allow.")]
+    return [_("It is thought to be against the rules of this server.")]

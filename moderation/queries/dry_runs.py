@@ -1,0 +1,167 @@
+"""Tries a rule against spam on what has happened lately: what it would have met had it been on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from accounts.models import RuleSubject, SpamRule, User
+from accounts.policies.spam_rules import PostFacts, SignUpFacts, SpamRules
+from social.kernel import clock
+from social.kernel.ids import MAX_ID, first_at, moment_of
+from social.kernel.statements import rows_of
+from social.kernel.text.markup import plain
+from social.kernel.text.names import normalise_domain
+from statuses.policies.cards import find_hosts
+from statuses.policies.visibility import OPEN_VISIBILITIES
+
+DAYS: Final = 30
+POSTS_LIMIT: Final = 200_000
+"""Posts, the newest first, that one dry run looks at."""
+
+SECONDS_LIMIT: Final = 60.0
+"""How long one dry run takes at most."""
+
+SAMPLES_LIMIT: Final = 20
+_BATCH: Final = 1000
+_WORDS: Final = 200
+
+_POSTS: Final = """
+SELECT s.id, s.account_id, s.local, s.visibility, s.created_at, s.spoiler_text, s.content, a.username, a.domain,
+       (SELECT count(*) FROM statuses_mention m WHERE m.status_id = s.id AND NOT m.silent),
+       (SELECT string_agg(f.description, E'\\n') FROM statuses_mediaattachment f WHERE f.status_id = s.id),
+       (SELECT array_to_string(p.options, E'\\n') FROM statuses_poll p WHERE p.status_id = s.id)
+  FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
+ WHERE s.id < %(before)s AND s.id >= %(since)s AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL
+ ORDER BY s.id DESC LIMIT %(limit)s
+"""
+# Whether nobody mentioned follows the author, or had addressed the author before: follows as they are now.
+_STRANGERS: Final = """
+SELECT s.id FROM unnest(%(ids)s::bigint[]) wanted(id) JOIN statuses_status s ON s.id = wanted.id
+ WHERE NOT EXISTS (SELECT FROM statuses_mention m JOIN accounts_follow f
+                       ON f.account_id = m.account_id AND f.target_id = s.account_id WHERE m.status_id = s.id)
+   AND NOT EXISTS (SELECT FROM statuses_mention m JOIN statuses_status earlier ON earlier.account_id = m.account_id
+                     JOIN statuses_mention back ON back.status_id = earlier.id AND back.account_id = s.account_id
+                    WHERE m.status_id = s.id AND earlier.id < s.id)
+"""
+
+Progress = Callable[[int], None]
+"""Called now and then with how much was looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """A post (`status_id`) or sign-up that a rule would have met. `words` is empty for a post that is not for anybody."""
+
+    account_id: int
+    address: str
+    moment: datetime
+    words: str
+    status_id: int | None = None
+
+
+@dataclass
+class DryRun:
+    """Findings: how much was looked at since when, what was met (the newest of it as samples), and of how many accounts.
+
+    Not `complete`: a limit came first.
+    """
+
+    since: datetime
+    looked_at: int = 0
+    met: int = 0
+    account_ids: set[int] = field(default_factory=set)
+    samples: list[Caught] = field(default_factory=list)
+    complete: bool = True
+
+    def add(self, caught: Caught) -> None:
+        """Count one."""
+        self.met += 1
+        self.account_ids.add(caught.account_id)
+        if len(self.samples) < SAMPLES_LIMIT:
+            self.samples.append(caught)
+
+
+def try_rule(
+    rule: SpamRule, *, days: int = DAYS, limit: int = POSTS_LIMIT, seconds: float = SECONDS_LIMIT,
+    progress: Progress | None = None,
+) -> DryRun:  # fmt: skip
+    """Compare what was posted, or who signed up, within the last days with a rule, stored or not, in batches of 1000.
+
+    Nothing is written. At most two statements a batch; ends after `limit` posts or `seconds`.
+    """
+    since = clock.now() - timedelta(days=days)
+    found = DryRun(since)
+    until = time.monotonic() + seconds
+    batches = _posts(rule, since, limit) if rule.subject == RuleSubject.POSTS else _sign_ups(rule, since, limit)
+    for looked_at, reached, met in batches:
+        found.looked_at += looked_at
+        for caught in met:
+            found.add(caught)
+        if progress is not None:
+            progress(found.looked_at)
+        if found.looked_at >= limit or time.monotonic() > until:
+            found.complete, found.since = False, reached
+            break
+    return found
+
+
+_Batch = tuple[int, datetime, list[Caught]]
+
+
+def _posts(rule: SpamRule, since: datetime, limit: int) -> Iterator[_Batch]:
+    rules, before = SpamRules([rule]), MAX_ID
+    while True:
+        values = {"before": before, "since": first_at(since), "limit": min(_BATCH, limit)}
+        rows = rows_of(_POSTS, values)
+        if not rows:
+            return
+        before = rows[-1][0]
+        met = [row for row in rows if rules.met_by_post(_facts(row), lambda: True)]
+        if rule.first_contact and met:
+            strangers = {number for (number,) in rows_of(_STRANGERS, {"ids": [row[0] for row in met]})}
+            met = [row for row in met if row[0] in strangers]
+        yield len(rows), rows[-1][4], [_caught(row) for row in met]
+
+
+def _facts(row: Sequence[Any]) -> PostFacts:
+    _id, account_id, local, _visibility, created_at, spoiler_text, content, _name, _domain, mentions, *others = row
+    return PostFacts(
+        text="\n".join(part for part in (spoiler_text, plain(content), *others) if part),
+        hosts=find_hosts(content),
+        mentions=mentions,
+        age=max(created_at - moment_of(account_id), timedelta()),
+        local=local,
+    )
+
+
+def _caught(row: Sequence[Any]) -> Caught:
+    status_id, account_id, _local, visibility, created_at, _warning, content, username, domain, *_others = row
+    words = plain(content)[:_WORDS] if visibility in OPEN_VISIBILITIES else ""
+    return Caught(account_id, f"@{username}@{domain}" if domain else f"@{username}", created_at, words, status_id)
+
+
+def _sign_ups(rule: SpamRule, since: datetime, limit: int) -> Iterator[_Batch]:
+    rules, before = SpamRules([rule]), MAX_ID
+    while True:
+        rows = User.objects.select_related("account").filter(created_at__gte=since, id__lt=before).order_by("-id")
+        users = list(rows[: min(_BATCH, limit)])
+        if not users:
+            return
+        before = users[-1].id
+        met = [user for user in users if rules.met_by_sign_up(_sign_up(user))]
+        yield (
+            len(users),
+            users[-1].created_at,
+            [
+                Caught(user.account_id, f"@{user.account.username}", user.created_at, user.sign_up_reason[:_WORDS])
+                for user in met
+            ],
+        )
+
+
+def _sign_up(user: User) -> SignUpFacts:
+    return SignUpFacts(user.sign_up_reason, normalise_domain(user.email.rpartition("@")[2]) or "", user.sign_up_ip)

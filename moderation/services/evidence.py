@@ -1,0 +1,304 @@
+"""Puts what is known of an account into one file, for a court or an authority that has asked for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import IO, Any, Final
+
+from allauth.account.models import EmailAddress
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from accounts.models import Account, AuditEntry, SpamRuleMatch, User
+from accounts.models.remote import CopyPurpose, RemoteCopy
+from accounts.models.user import Permission
+from accounts.policies.remote_copies import digest_of
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from moderation.models import Report, Strike
+from moderation.services.reports import note_posts_seen
+from social.kernel import clock
+from social.kernel.batches import in_batches
+from social.kernel.errors import Conflict, FieldError, Invalid
+from social.kernel.media import storage
+from social.kernel.text.markup import plain
+from statuses.models import HeldPost, MediaAttachment, Mention, Status, StatusEdit
+
+BATCH_SIZE: Final = 200
+REASON_LIMIT: Final = 1000
+_CHUNK: Final = 1 << 16
+
+
+@dataclass
+class Exported:
+    """Contents of a file of evidence: how many posts, and of each member its bytes and SHA-256 by name."""
+
+    posts: int = 0
+    members: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> Exported:
+    """Write a zip with profile, addresses, reports with their posts, strikes, the audit log, and the files of the posts, each
+    with its SHA-256 in `manifest.json`; the export stands in the audit log before anything is written.
+
+    Of an account that is held all posts are in it, of another one those that a report or strike names: private and direct
+    ones for no other reason, and each of them is noted as seen. Deleted posts are in it as long as their rows are there.
+    Raises Forbidden without DELETE_USER_DATA or the rank above the person; Invalid without a reason; Conflict for an account
+    that is neither held nor reported.
+    """
+    user = User.objects.select_related("role").filter(account_id=account.pk).first()
+    require(by, Permission.DELETE_USER_DATA, over=user.role if user is not None else None)
+    if not 0 < len(reason.strip()) <= REASON_LIMIT:
+        message = _("must have between 1 and %(count)d characters") % {"count": REASON_LIMIT}
+        raise Invalid.of([FieldError("reason", "ERR_BLANK", message)])
+    account = Account.objects.get(pk=account.pk)
+    reports = list(Report.objects.filter(target_account=account).order_by("id"))
+    if account.held_at is None and not reports:
+        raise Conflict(_("Evidence is exported of accounts that are held or reported only."))
+    strikes = list(Strike.objects.select_related("appeal").filter(target_account=account).order_by("id"))
+    name = f"@{account.acct}"
+    with transaction.atomic():
+        record(
+            by=by,
+            action="export",
+            target_type="Account",
+            target_id=account.pk,
+            target_name=name,
+            reason=reason.strip(),
+            held=account.held_at is not None,
+            reports=len(reports),
+        )
+    done = Exported()
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+        writer = _Writer(archive, done)
+        writer.add_json("profile.json", _profile(account, user))
+        writer.add_json("addresses.json", _addresses(account, user))
+        writer.add_json("reports.json", [_report(report) for report in reports])
+        writer.add_json("strikes.json", [_strike(strike) for strike in strikes])
+        writer.add_json("audit.json", [_entry(entry) for entry in _entries(account, user)])
+        named = {number for row in _naming(reports, strikes) for number in row}
+        files: list[MediaAttachment] = []
+        for batch in _post_batches(account, named):
+            note_posts_seen(by=by, posts=[(post.id, name, post.visibility) for post in batch])
+            texts, media = _posts(batch)
+            files += media
+            done.posts += len(batch)
+            writer.add_json(f"posts/{batch[0].id}.json", texts)
+        writer.add_json("held_posts.json", _held_posts(account) if account.held_at is not None else [])
+        for item in files:
+            writer.add_files(item)
+        for path in (account.avatar, account.header):
+            writer.add_stored(f"profile/{path.rpartition('/')[2]}", path)
+        manifest = {
+            "server": settings.LOCAL_DOMAIN,
+            "account": name,
+            "exported_at": clock.iso(clock.now()),
+            "exported_by": by.name,
+            "reason": reason.strip(),
+            "held_since": clock.iso_or_none(account.held_at),
+            "files": done.members,
+        }
+        writer.add_json("manifest.json", manifest)
+    return done
+
+
+class _Writer:
+    """Adds members to the zip, and their digests to the findings."""
+
+    def __init__(self, archive: zipfile.ZipFile, done: Exported) -> None:
+        self._archive = archive
+        self._done = done
+
+    def add_json(self, name: str, value: Any) -> None:
+        data = json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+        self._archive.writestr(name, data)
+        self._done.members[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+    def add_stored(self, name: str, path: str) -> None:
+        """Add a stored file; one that is gone is named without a digest."""
+        if not path or name in self._done.members:
+            return
+        digest, size = hashlib.sha256(), 0
+        try:
+            with (
+                storage.opened(path) as file,
+                self._archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member,
+            ):
+                while chunk := file.read(_CHUNK):
+                    digest.update(chunk)
+                    size += len(chunk)
+                    member.write(chunk)
+        except FileNotFoundError:
+            self._done.members[name] = {"missing": True}
+            return
+        self._done.members[name] = {"bytes": size, "sha256": digest.hexdigest()}
+
+    def add_files(self, media: MediaAttachment) -> None:
+        """Add what is stored of a file of a post: its own, or the copy of one of another server."""
+        path = media.file or media.source
+        if not path and media.remote_url:
+            copy = RemoteCopy.objects.filter(digest=digest_of(CopyPurpose.ATTACHMENT, media.remote_url)).first()
+            path = copy.file if copy is not None else ""
+        self.add_stored(f"media/{media.id}.{path.rpartition('.')[2]}", path)
+
+
+def _naming(reports: Iterable[Report], strikes: Iterable[Strike]) -> Iterator[list[int]]:
+    for report in reports:
+        yield report.status_ids
+    for strike in strikes:
+        yield strike.status_ids or []
+
+
+def _post_batches(account: Account, named: set[int]) -> Iterator[list[Status]]:
+    """The posts that are exported, deleted ones too, oldest first."""
+    rows = Status.objects.filter(account=account, reblog_of=None).order_by("id")
+    if account.held_at is None:
+        for batch in in_batches(sorted(named), BATCH_SIZE):
+            found = list(rows.filter(id__one_of=batch))
+            if found:
+                yield found
+        return
+    after = 0
+    while found := list(rows.filter(id__gt=after)[:BATCH_SIZE]):
+        yield found
+        after = found[-1].id
+
+
+def _posts(batch: list[Status]) -> tuple[list[dict[str, Any]], list[MediaAttachment]]:
+    """Read what the posts say and said before, whom they address, and their files; four queries."""
+    ids = [post.id for post in batch]
+    edits: dict[int, list[dict[str, Any]]] = {}
+    for edit in StatusEdit.objects.filter(status_id__one_of=ids).order_by("created_at", "id"):
+        earlier = {"at": clock.iso(edit.created_at), "warning": edit.spoiler_text, "text": plain(edit.content)}
+        edits.setdefault(edit.status_id, []).append(earlier)
+    addressed: dict[int, list[str]] = {}
+    for mention in Mention.objects.select_related("account").filter(status_id__one_of=ids).order_by("id"):
+        addressed.setdefault(mention.status_id, []).append(mention.account.acct)
+    found = MediaAttachment.objects.filter(Q(status_id__one_of=ids) | Q(former_status_id__one_of=ids))
+    media = list(found.order_by("id"))
+    texts = [
+        {
+            "id": str(post.id),
+            "uri": post.uri,
+            "url": post.url,
+            "written_at": clock.iso(post.created_at),
+            "edited_at": clock.iso_or_none(post.edited_at),
+            "deleted_at": clock.iso_or_none(post.deleted_at),
+            "visibility": post.visibility,
+            "warning": post.spoiler_text,
+            "text": plain(post.content),
+            "html": post.content,
+            "addressed": addressed.get(post.id, []),
+            "earlier": edits.get(post.id, []),
+            "files": [
+                {"id": str(item.id), "description": item.description, "remote_url": item.remote_url}
+                for item in media
+                if post.id in (item.status_id, item.former_status_id)
+            ],
+        }
+        for post in batch
+    ]
+    return texts, media
+
+
+def _held_posts(account: Account) -> list[dict[str, Any]]:
+    rows = HeldPost.objects.filter(account=account).order_by("id")
+    return [
+        {"id": str(held.id), "written_at": clock.iso(held.written_at), "rule": held.rule_name, "text": held.excerpt}
+        for held in rows
+    ]
+
+
+def _profile(account: Account, user: User | None) -> dict[str, Any]:
+    # The whole row: nothing of it is a secret.
+    shown: dict[str, Any] = {
+        column.attname: getattr(account, column.attname) for column in Account._meta.concrete_fields
+    }
+    shown = {name: clock.iso(value) if isinstance(value, datetime) else value for name, value in shown.items()}
+    shown["id"] = str(account.id)
+    if user is not None:
+        shown |= {
+            "role": user.role.name,
+            "locale": user.locale,
+            "signed_up_at": clock.iso(user.created_at),
+            "sign_up_reason": user.sign_up_reason,
+            "active_at": clock.iso_or_none(user.active_at),
+            "disabled_at": clock.iso_or_none(user.disabled_at),
+        }
+    return shown
+
+
+def _addresses(account: Account, user: User | None) -> dict[str, Any]:
+    """E-mail and network addresses, as far as they are kept."""
+    if user is None:
+        return {"domain": account.domain}
+    return {
+        "email": user.email,
+        "emails": list(EmailAddress.objects.filter(user=user).order_by("id").values("email", "verified", "primary")),
+        "sign_up_address": user.sign_up_ip,
+        "sessions": [
+            {
+                "address": session.ip,
+                "browser": session.user_agent,
+                "since": clock.iso(session.created_at),
+                "last_seen_at": clock.iso(session.last_seen_at),
+            }
+            for session in UserSession.objects.filter(user=user).order_by("id")
+        ],
+        "rules_met": [
+            {"rule": match.rule.name, "at": clock.iso(match.created_at), "outcome": match.outcome}
+            for match in SpamRuleMatch.objects.select_related("rule").filter(account=account).order_by("id")[:1000]
+        ],
+    }
+
+
+def _report(report: Report) -> dict[str, Any]:
+    """A report, without who has made it: that is not what is asked for."""
+    return {
+        "id": str(report.id),
+        "at": clock.iso(report.created_at),
+        "category": report.category,
+        "comment": report.comment,
+        "posts": [str(number) for number in report.status_ids],
+        "rules": [str(number) for number in report.rule_ids or ()],
+        "settled_at": clock.iso_or_none(report.action_taken_at),
+    }
+
+
+def _strike(strike: Strike) -> dict[str, Any]:
+    appeal = getattr(strike, "appeal", None)
+    return {
+        "id": str(strike.id),
+        "at": clock.iso(strike.created_at),
+        "action": strike.action,
+        "text": strike.text,
+        "statement": strike.statement,
+        "posts": [str(number) for number in strike.status_ids or ()],
+        "overruled_at": clock.iso_or_none(strike.overruled_at),
+        "appeal": None if appeal is None else {"text": appeal.text, "state": appeal.state},
+    }
+
+
+def _entries(account: Account, user: User | None) -> Iterable[AuditEntry]:
+    about = Q(target_type="Account", target_id=account.id)
+    if user is not None:
+        about |= Q(target_type="User", target_id=user.id)
+    return AuditEntry.objects.filter(about).order_by("id").iterator(chunk_size=BATCH_SIZE)
+
+
+def _entry(entry: AuditEntry) -> dict[str, Any]:
+    return {
+        "at": clock.iso(entry.created_at),
+        "by": entry.account_name,
+        "action": entry.action,
+        "target": entry.target_type,
+        "details": entry.details,
+    }

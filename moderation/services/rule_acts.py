@@ -1,0 +1,70 @@
+"""Does for rules against spam what staff do: reports by the server's own account, and strikes of limited people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from django.db import transaction
+
+from accounts.events import SpamRuleMet
+from accounts.models import Account, SpamRule
+from accounts.services.instance_actor import instance_actor
+from accounts.services.rule_matches import as_staff
+from moderation.models import Report, ReportCategory, StrikeAction
+from moderation.services.reports import store_report
+from moderation.services.strikes import issue_strike
+from social.kernel import clock
+from social.kernel.locks import lock
+
+REPORTED_LIMIT: Final = 100
+"""Posts that one report of a rule names; more that the same account writes are passed over."""
+
+
+def act_on_matches(events: Sequence[SpamRuleMet]) -> None:
+    """The reaction to SpamRuleMet. One report for each rule and account is open at a time, and takes in further posts."""
+    for event in events:
+        rule = SpamRule.objects.filter(id=event.rule_id).first()
+        target = Account.objects.filter(id=event.account_id, deleted_at=None).first()
+        if rule is None or target is None:
+            continue
+        with transaction.atomic():
+            if event.limited:
+                _issue_strike(rule, target, event.status_id)
+            else:
+                _report(rule, target, event.status_id)
+
+
+def _issue_strike(rule: SpamRule, target: Account, status_id: int | None) -> None:
+    issue_strike(
+        by=as_staff(rule),
+        target=target,
+        action=StrikeAction.SILENCE,
+        status_ids=None if status_id is None else [status_id],
+        spam_rule=rule,
+    )
+
+
+def _report(rule: SpamRule, target: Account, status_id: int | None) -> None:
+    lock(f"reports:{target.id}")
+    report = (
+        Report.objects.select_for_update(of=("self",))
+        .filter(target_account=target, spam_rule=rule, action_taken_at=None)
+        .first()
+    )
+    ids = [] if status_id is None else [status_id]
+    if report is None:
+        store_report(
+            Report(
+                account=instance_actor(),
+                target_account=target,
+                category=ReportCategory.SPAM,
+                comment=rule.name,
+                status_ids=ids,
+                spam_rule=rule,
+            )
+        )
+        return
+    added = [number for number in ids if number not in report.status_ids]
+    if added and len(report.status_ids) < REPORTED_LIMIT:
+        Report.objects.filter(id=report.id).update(status_ids=[*report.status_ids, *added], updated_at=clock.now())

@@ -1,0 +1,61 @@
+"""Keeps what an author sent until it becomes a post: at the time that the author chose, or when staff have reviewed it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
+
+from accounts.models import Account
+from statuses.models import MediaAttachment, ScheduledMedia, ScheduledStatus, Status
+from statuses.policies.polls import PollDraft
+from statuses.policies.quotes import choose_policy
+from statuses.services import idempotency
+from statuses.services.composing import Draft
+from statuses.services.storing import Composed, store_status
+
+
+def kept(*, author: Account, draft: Draft, scheduled_at: datetime, application_id: int | None) -> ScheduledStatus:
+    """The row that keeps a draft, not stored yet. Its quote policy is the one that the author has set now."""
+    policy = choose_policy(draft.quote_approval_policy, author.user.default_quote_policy)
+    return ScheduledStatus(
+        account=author,
+        scheduled_at=scheduled_at,
+        draft=asdict(replace(draft, quote_approval_policy=policy, scheduled_at=None)),
+        application_id=application_id,
+    )
+
+
+def store_kept(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], claimed: int | None) -> None:
+    """Write a row that `kept` made, its files, and the key of the request if there is one, in the caller's transaction."""
+    scheduled.save(force_insert=True)
+    for position, media in enumerate(files):
+        ScheduledMedia.objects.create(scheduled=scheduled, media=media, position=position)
+    if claimed is not None:
+        idempotency.remember_scheduled(claimed, scheduled)
+
+
+def lock_kept(scheduled_id: int) -> ScheduledStatus | None:
+    """The row, held until the caller's transaction ends; None when it is gone."""
+    return ScheduledStatus.objects.select_for_update().filter(id=scheduled_id).first()
+
+
+def publish_kept(scheduled: ScheduledStatus, new: Composed) -> Status:
+    """Make the post of a draft whose row the caller has locked, and remove the row. Raises as `store_status`."""
+    ScheduledMedia.objects.filter(scheduled=scheduled).delete()
+    status = store_status(new)
+    idempotency.remember_published(scheduled, status)
+    scheduled.delete()
+    return status
+
+
+def draft_of(scheduled: ScheduledStatus) -> Draft:
+    """The draft as the author sent it."""
+    values: dict[str, Any] = dict(scheduled.draft)
+    for name in ("media_ids", "media_changes", "allowed_mentions"):
+        if values.get(name) is not None:
+            values[name] = tuple(values[name])
+    if values["poll"] is not None:
+        values["poll"] = PollDraft(**values["poll"] | {"options": tuple(values["poll"]["options"])})
+    return Draft(**values)

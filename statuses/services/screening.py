@@ -1,0 +1,119 @@
+"""Compares posts that are about to be stored with the rules against spam."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import connection
+
+from accounts.models import RuleOutcome, RuleSubject, SpamRule, User
+from accounts.policies.spam_rules import PostFacts, is_held
+from accounts.queries.spam_rules import load_rules
+from accounts.services.rule_matches import note_matches
+from accounts.services.spam_rules import limit_by_rules
+from social.kernel import clock
+from social.kernel.ids import moment_of
+from social.kernel.text.markup import plain
+from statuses.models import MediaAttachment, Status
+from statuses.policies.cards import find_hosts
+from statuses.services.storing import Composed
+
+# Nobody whom the post mentions follows its author, has asked to, or has ever addressed the author.
+_FIRST_CONTACT: Final = """
+SELECT NOT EXISTS (SELECT FROM accounts_follow WHERE account_id = ANY(%(mentioned)s) AND target_id = %(author)s)
+   AND NOT EXISTS (SELECT FROM accounts_followrequest WHERE account_id = ANY(%(mentioned)s) AND target_id = %(author)s)
+   AND NOT EXISTS (SELECT FROM statuses_mention m JOIN statuses_status s ON s.id = m.status_id
+                    WHERE m.account_id = %(author)s AND s.account_id = ANY(%(mentioned)s))
+"""
+
+
+@dataclass(frozen=True)
+class Screening:
+    """Rules that a post met, and what it was compared by."""
+
+    rules: Sequence[SpamRule] = ()
+    facts: PostFacts | None = None
+
+    @property
+    def held_by(self) -> SpamRule | None:
+        """The rule under which it is held."""
+        return is_held(self.rules)
+
+
+UNSCREENED: Final = Screening()
+"""Screening of a post that meets nothing, or of which no rule is asked."""
+
+
+def screen(new: Composed) -> Screening:
+    """Find the rules that a post meets; posts of staff of this server meet none.
+
+    No statement where there are no rules and the rules were read lately, at most four otherwise.
+    """
+    rules = load_rules(RuleSubject.POSTS)
+    if not rules:
+        return UNSCREENED
+    facts = _facts(new)
+    met = rules.met_by_post(facts, lambda: _is_first_contact(new))
+    if met and new.author.local and _is_staff(new.author.id):
+        met = []
+    return Screening(met, facts)
+
+
+def limit_author(new: Composed, screening: Screening) -> list[SpamRule]:
+    """Limit the author if a rule says so, before the post is stored: nobody sees it in public places then.
+
+    The rules that have limited; `note_stored` and `note_held` are given them.
+    """
+    return limit_by_rules(new.author, screening.rules)
+
+
+def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamRule]) -> None:
+    """Write down what a post met that was stored, in the caller's transaction."""
+    if screening.rules:
+        note_matches(account_id=status.account_id, rules=screening.rules, limited_by=limited_by, status_id=status.id)
+
+
+def screen_edit(status: Status, new: Composed) -> None:
+    """Compare an edit with the rules, in the caller's transaction. What people have seen is not held: it is reported."""
+    screening = screen(new)
+    if screening.rules:
+        note_matches(
+            account_id=status.account_id,
+            rules=screening.rules,
+            limited_by=limit_by_rules(new.author, screening.rules),
+            status_id=status.id,
+            reported=(RuleOutcome.REPORT, RuleOutcome.HOLD),
+        )
+
+
+def _facts(new: Composed) -> PostFacts:
+    described: list[str | None] = [file.description for file in new.files]
+    if new.media_ids:
+        rows = MediaAttachment.objects.filter(id__one_of=list(new.media_ids), account_id=new.author.id)
+        described += rows.values_list("description", flat=True)
+    options = new.poll.options if new.poll is not None else ()
+    parts = (new.spoiler_text, plain(new.content), *options, *described)
+    return PostFacts(
+        text="\n".join(part for part in parts if part),
+        hosts=find_hosts(new.content),
+        mentions=max(len(new.mentions) - len(new.silent), new.named_count),
+        age=clock.now() - moment_of(new.author.id),
+        local=new.author.local,
+    )
+
+
+def _is_first_contact(new: Composed) -> bool:
+    mentioned = [account.id for account in new.mentions]
+    if new.parent is not None and new.parent.account_id != new.author.id:
+        mentioned.append(new.parent.account_id)
+    with connection.cursor() as cursor:
+        cursor.execute(_FIRST_CONTACT, {"mentioned": mentioned, "author": new.author.id})
+        (answer,) = cursor.fetchone()
+    return bool(answer)
+
+
+def _is_staff(account_id: int) -> bool:
+    user = User.objects.select_related("role").filter(account_id=account_id).first()
+    return user is not None and user.is_staff
