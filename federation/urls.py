@@ -56,6 +56,7 @@ if apps.is_installed("federation"):
         re_path(_POST + r"/likes/?$", posts.likes),
         re_path(_POST + r"/shares/?$", posts.shares),
         re_path(r"^tags/(?P<name>[^/]+)(?<!\.rss)/?$", pages.tag),
+        re_path(r"^collections/(?P<id>[0-9]{1,19})/?$", pages.collection),
         re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)\.rss$", profiles.feed, name="profile_feed"),
         re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/?$", pages.profile, name="profile"),
         re_path(

@@ -31,6 +31,8 @@ from social.kernel.locks import lock
 AnyDevice = Device | RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
+# Of one account elsewhere: nobody there shuts a device off from others.
+MESSAGES_OF_STRANGER = 500
 DEVICES_PER_CALL = 100
 
 # One statement, so that no two callers are given the same key: who finds it locked takes another.
@@ -203,7 +205,9 @@ def receive_message(
         raise NotFound
     with transaction.atomic():
         lock(f"messages:{device.pk}")
-        if EncryptedMessage.objects.filter(device=device)[:MESSAGES_LIMIT].count() >= MESSAGES_LIMIT:
+        waiting = EncryptedMessage.objects.filter(device=device)
+        of_sender = waiting.filter(from_account=sender)[:MESSAGES_OF_STRANGER].count()
+        if of_sender >= MESSAGES_OF_STRANGER or waiting[:MESSAGES_LIMIT].count() >= MESSAGES_LIMIT:
             raise Invalid.sentence(_("Too many messages wait for this device"))
         stored = EncryptedMessage.objects.create(
             device=device,

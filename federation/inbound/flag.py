@@ -6,7 +6,7 @@ from typing import Final
 
 from federation.documents.reading import Rejected, text_of, uris_of
 from federation.inbound.incoming import Incoming
-from federation.remote.references import find_account_by_uri, find_post_by_uri
+from federation.remote.references import find_account_by_uri, find_post_by_uri, own_collection_id
 from moderation.models.report import REMOTE_COMMENT_LIMIT
 from moderation.queries.blocks import rule_for
 from moderation.services.reports import receive_report
@@ -17,7 +17,9 @@ OBJECTS_LIMIT: Final = 100
 
 
 def handle(incoming: Incoming) -> None:
-    """A report about each account of ours that is named, with those of its posts that the server may have."""
+    """A report about each account of ours that is named, with its collections and those of its posts that the server may
+    have.
+    """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:
         raise Rejected("reports of this server are not taken")
@@ -35,5 +37,6 @@ def handle(incoming: Incoming) -> None:
             target=target,
             comment=text_of(incoming.document.get("content"), REMOTE_COMMENT_LIMIT),
             status_ids=[status.id for status in posts if status.account_id == target.id],
+            collection_ids=[number for name in uris if (number := own_collection_id(name, target)) is not None],
             uri=uri,
         )

@@ -17,6 +17,7 @@ from social.kernel.plans import Plan, Slot
 from statuses.models import Status
 
 _LOCAL_POST: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/(?:statuses/)?([0-9]{1,19})(?:/activity)?/?\Z")
+_OWN_COLLECTION: Final = re.compile(r"collections/([0-9]{1,19})/?")
 _LOCAL_ACTOR: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
 _ACCOUNTS: Final = Plan(lambda: Account.objects.filter(uri__one_of=Slot("uris", ArrayField(TextField()))))
 _POST_IDS: Final = Plan(lambda: Status.objects.filter(uri=Slot("uri", TextField())).values_list("id", flat=True))
@@ -62,6 +63,13 @@ def find_account_by_uri(uri: str) -> Account | None:
     account = Account.objects.filter(uri=uri).first()
     username = own_username(uri) if account is None else None
     return Account.objects.filter(domain=None, username__iexact=username).first() if username is not None else account
+
+
+def own_collection_id(uri: str, owner: Account) -> int | None:
+    """The number in the id, or the address of the page, of a collection of somebody of this server, there or not."""
+    path = uri.removeprefix(f"{owner.uri}/") if uri.startswith(f"{owner.uri}/") else urlsplit(uri).path[1:]
+    found = _OWN_COLLECTION.fullmatch(path) if is_own(uri) else None
+    return parse_id(found[1]) if found is not None else None
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:

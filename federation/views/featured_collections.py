@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from accounts.models import CollectionItem
+from accounts.models import Collection, CollectionItem
 from accounts.models.collection import ItemState
 from accounts.policies.audience import is_present
 from accounts.queries.collections import find_collection, list_of_account
@@ -59,16 +59,32 @@ def featured_collections(request: HttpRequest, username: str) -> HttpResponse:
 @reads
 def collection(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/users/:username/collections/:id`: the document, or the way to the page."""
-    form, signer, account = wanted(request), signer_of(request), find_local_account(username)
-    found = find_collection(parse_id(id) or 0)
-    if found.account_id != account.id or _blocks(account.id, signer.id if signer is not None else None):
-        raise NotFound
+    form = wanted(request)
     if form is None:
         return not_acceptable()
     if form is Wanted.PAGE:
-        return redirect(found.page_url)
+        signer_of(request)
+        return redirect(_find_own(id, username).page_url)
+    return collection_response(request, id, username)
+
+
+def collection_response(request: HttpRequest, id: str, username: str | None = None) -> HttpResponse:
+    """The document of a collection of somebody here, of `username` if that is given. Raises NotFound, also for who is
+    blocked.
+    """
+    signer, found = signer_of(request), _find_own(id, username)
+    if _blocks(found.account_id, signer.id if signer is not None else None):
+        raise NotFound
     data = featured_collection(found, load_items([found.id])[found.id])
     return document(with_context(data, TERMS), private=signer is not None)
+
+
+def _find_own(id: str, username: str | None) -> Collection:
+    owner = find_local_account(username) if username is not None else None
+    found = find_collection(parse_id(id) or 0)
+    if found.uri is not None or (owner is not None and found.account_id != owner.id):
+        raise NotFound
+    return found
 
 
 @reads

@@ -12,10 +12,12 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
 from accounts.models import Account
+from accounts.pages.person import collection as collection_page
 from accounts.queries.tags import named_tag
 from federation.documents.context import with_context
 from federation.documents.discovery import WEBFINGER_PATH
 from federation.views.actors import actor_response
+from federation.views.featured_collections import collection_response
 from federation.views.negotiation import Wanted, alternate, document, not_acceptable, reads, wanted
 from federation.views.posts import post_response
 from federation.views.profiles import may_be_indexed, open_in_app, profile_page
@@ -65,6 +67,21 @@ def tag(request: HttpRequest, name: str) -> HttpResponseBase:
     if form is Wanted.DOCUMENT:
         return _hashtag(request, name=name)
     return _negotiated(page(tag_page)(request, name=name))
+
+
+def collection(request: HttpRequest, id: str) -> HttpResponseBase:
+    """`/collections/:id`: the page, or the document for who asks for it."""
+    form = wanted(request)
+    if form is None:
+        return not_acceptable()
+    if form is Wanted.DOCUMENT:
+        return _collection(request, id=id)
+    return _negotiated(page(collection_page)(request, id=id))
+
+
+@reads
+def _collection(request: HttpRequest, id: str) -> HttpResponse:
+    return collection_response(request, id)
 
 
 @reads

@@ -55,7 +55,13 @@ def find_reportable_collections(target: Account, collection_ids: Sequence[str]) 
     wanted = _ids(collection_ids)
     if not wanted:
         return []
-    return _all_of(wanted, Collection.objects.filter(account=target, id__one_of=wanted).values_list("id", flat=True))
+    return _all_of(wanted, find_owned_collections(target, wanted))
+
+
+def find_owned_collections(target: Account, collection_ids: abc.Collection[int]) -> list[int]:
+    """The ids of those collections among these that are the target's."""
+    found = Collection.objects.filter(account=target, id__one_of=list(collection_ids))
+    return list(found.order_by("id").values_list("id", flat=True))
 
 
 def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:

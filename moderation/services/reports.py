@@ -21,6 +21,7 @@ from moderation.models import InstanceRule, Report, ReportCategory
 from moderation.models.report import REMOTE_COMMENT_LIMIT
 from moderation.policies.reports import ReportDraft, chosen_category, report_errors
 from moderation.queries.reports import (
+    find_owned_collections,
     find_received_statuses,
     find_reportable_collections,
     find_reportable_statuses,
@@ -68,8 +69,17 @@ def file_report(*, account: Account, target: Account, draft: ReportDraft) -> Rep
     return report
 
 
-def receive_report(*, account: Account, target: Account, comment: str, status_ids: Sequence[int], uri: str) -> None:
-    """Store a report that another server has sent, once for each target; posts that it may not have are left out.
+def receive_report(
+    *,
+    account: Account,
+    target: Account,
+    comment: str,
+    status_ids: Sequence[int],
+    uri: str,
+    collection_ids: Sequence[int] = (),
+) -> None:
+    """Store a report that another server has sent, once for each target; posts that it may not have are left out, and
+    collections of others.
 
     Works in a transaction of its own. `account` is who signed it, as a rule the actor of that server.
     """
@@ -85,6 +95,7 @@ def receive_report(*, account: Account, target: Account, comment: str, status_id
                 uri=uri,
                 comment=comment[:REMOTE_COMMENT_LIMIT],
                 status_ids=find_received_statuses(target, account.domain, status_ids),
+                collection_ids=find_owned_collections(target, collection_ids),
             )
         )
 

@@ -92,6 +92,7 @@ PATHS: Final = [
     (PAGE, "/public/local"),
     (PAGE, "/public/remote"),
     (PAGE, "/collections/{collection}"),
+    (DOCUMENT, "/collections/{collection}"),
 ]
 #: What is for people who are signed in or signing in, an inbox, or shows nothing that grows.
 ELSEWHERE: Final = re.compile(

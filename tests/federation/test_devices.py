@@ -357,6 +357,16 @@ def test_a_message_that_is_none_for_a_device_here_is_refused(
     assert not EncryptedMessage.objects.exists()
 
 
+def test_row_61_messages_of_one_stranger_leave_room_for_those_of_others(
+    elsewhere: RemoteServer, zoe: RemotePerson, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("accounts.services.devices.MESSAGES_OF_STRANGER", 2)
+    outcomes = [deal(zoe, cipher(zoe, program), "/users/alice/inbox") for _number in range(3)]
+    assert [outcome[:7] for outcome in outcomes] == ["done", "done", "refused"]
+    yan = elsewhere.person("yan")
+    assert deal(yan, cipher(yan, program), "/users/alice/inbox") == "done"
+
+
 def test_a_message_counts_in_the_inbox_of_its_person_alone(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program
 ) -> None:

@@ -87,6 +87,9 @@ def test_collections_can_be_fetched_by_list_by_themselves_and_by_item(api: Api, 
     _fetched(f"/users/bob/collections/{shown}", 404)
     _fetched(f"/users/bob/collection_items/{item}", 404)
     _fetched(f"/users/alice/feature_authorizations/{item}", 404)
+    assert _fetched(f"/collections/{shown}") == _fetched(f"/users/alice/collections/{shown}"), "by its page's address"
+    page = Api().get(f"/collections/{shown}", headers={"Accept": "text/html"})
+    assert (page.status_code, "Accept" in page.headers["Vary"]) == (200, True)
     answer = Api().get(f"/users/alice/collections/{shown}", headers={"Accept": "text/html"})
     assert (answer.status_code, answer.headers["Location"]) == (301, f"http://social.localhost/collections/{shown}")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account
+from accounts.models import Account, Collection
 from accounts.services.instance_actor import instance_actor
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
@@ -55,6 +55,11 @@ def test_a_report_of_another_server_reaches_staff_once(zoe: RemotePerson, alice:
     post, hidden, direct = (make_status(alice, visibility=word) for word in ("public", "private", "direct"))
     other = make_status(make_account("bob"))
     uris = [f"{one.account.uri}/statuses/{one.id}" for one in (post, hidden, direct, other)]
+    mine, theirs = (
+        Collection.objects.create(account=one, name="Birds", sensitive=False, discoverable=True)
+        for one in (alice, other.account)
+    )
+    uris += [f"{alice.uri}/collections/{mine.id}", f"{alice.uri}/collections/{theirs.id}", theirs.page_url]
     activity = zoe.activity("Flag", [alice.uri, *uris, "https://nowhere.example/1"]) | {"content": "x" * 6000}
     for _time in range(2):
         assert zoe.send(activity).status_code == 202
@@ -62,6 +67,7 @@ def test_a_report_of_another_server_reaches_staff_once(zoe: RemotePerson, alice:
     report = Report.objects.get()
     assert (report.account.uri, report.target_account, report.uri) == (zoe.uri, alice, activity["id"])
     assert (len(report.comment), report.status_ids, report.category) == (5000, [post.id], "other")
+    assert report.collection_ids == [mine.id]
     follow(Account.objects.get(uri=zoe.uri), alice)
     assert outcome(zoe, None, alice.uri, *uris) == "done"
     assert Report.objects.latest("id").status_ids == [post.id, hidden.id]
