@@ -18,7 +18,8 @@ from federation.documents.received_collections import is_featured_collection, it
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_collection, fetch_document
 from federation.remote.references import is_own
-from federation.remote.requests import request_members
+from federation.remote.requests import CACHED, request_members
+from social.kernel import clock
 from social.kernel.errors import Conflict
 
 PAGES: Final = 5
@@ -70,7 +71,9 @@ def fetch_unknown_collection(document: Mapping[str, Any], *, deadline: float) ->
 
 
 def read_collections(actor_uri: str) -> None:
-    """Keep the collections that an account's server lists, and forget the others. Raises as `fetch_collection`."""
+    """Keep the collections that an account's server lists, and forget the others: but those that the list, which may come from
+    a cache, may not have yet, and those with people here, whose consent outlasts a list. Raises as `fetch_collection`.
+    """
     owner = Account.objects.filter(is_present(), uri=actor_uri, domain__isnull=False).first()
     if owner is None or not owner.featured_collections_url:
         return
@@ -93,7 +96,8 @@ def read_collections(actor_uri: str) -> None:
             continue
     if following is None:
         # Those that cannot be discovered are in no list.
-        Collection.objects.filter(account=owner, discoverable=True).exclude(id__one_of=listed).delete()
+        missing = Collection.objects.filter(account=owner, discoverable=True, created_at__lt=clock.now() - CACHED)
+        missing.exclude(id__one_of=listed).exclude(items__account__domain=None, items__account__isnull=False).delete()
 
 
 def _fetch_page(value: Any, owner: Account) -> Mapping[str, Any]:

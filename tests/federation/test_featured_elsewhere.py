@@ -17,6 +17,7 @@ from accounts.services.blocking import block_account, block_domain
 from federation.models import Fetch, FetchKind
 from federation.remote.actors import end_actor, fetch_actor
 from federation.remote.collections import read_collections
+from social.kernel import clock
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import follow
 from tests.federation.activities import deal, met, remote
@@ -327,3 +328,19 @@ def test_the_state_of_an_item_is_never_that_of_another_account(
     deal(zoe, zoe.activity("Update", birds(zoe, [other])))
     assert members(remote(zoe)) == [[]]
     assert CollectionItem.objects.get().state == ItemState.PENDING
+
+
+def test_a_list_that_is_read_ends_no_new_collection_and_no_consent(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    """Mastodon answers from a cache of some minutes (contract, federation section 1)."""
+    follow(alice, met(zoe))
+    now = clock.iso(clock.now())
+    deal(zoe, added(zoe, birds(zoe, published=now, updated=now)))
+    deal(zoe, added(zoe, birds(zoe, number=2)))
+    deal(zoe, added(zoe, birds(zoe, number=3)))
+    agreed = Collection.objects.get(uri=f"{zoe.uri}/collections/3")
+    CollectionItem.objects.create(collection=agreed, account=alice)
+    listed(zoe)
+    read_collections(zoe.uri)
+    assert {one["uri"][-1] for one in shown(remote(zoe))} == {"1", "3"}
