@@ -193,7 +193,8 @@ def write(address: str, stalls: Stalls, done: threading.Event) -> None:
 def migrate(stalls: Stalls) -> dict[str, tuple[float, float]]:
     """Apply everything that is missing; when each migration began and ended."""
     from django.db import OperationalError, connection
-    from django.db.migrations.executor import MigrationExecutor
+
+    from social.runtime.migrating import PreparingExecutor
 
     found: dict[str, tuple[float, float]] = {}
     began = 0.0
@@ -206,7 +207,7 @@ def migrate(stalls: Stalls) -> dict[str, tuple[float, float]]:
             found[str(migration)] = (began, time.monotonic())
 
     for attempt in range(1, _ATTEMPTS + 1):
-        executor = MigrationExecutor(connection, note)
+        executor = PreparingExecutor(connection, note)
         try:
             executor.migrate(executor.loader.graph.leaf_nodes())
             break

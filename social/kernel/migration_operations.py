@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations.operations import CreateModel
+from django.db.migrations.operations import AddIndex, CreateModel, RemoveIndex
 from django.db.migrations.operations.base import Operation, OperationCategory
 from django.db.migrations.state import ProjectState
 
@@ -56,3 +57,128 @@ class CreateModels(Operation):
     def references_model(self, name: str, app_label: str) -> bool:
         """Tell whether one of the operations may."""
         return any(operation.references_model(name, app_label) for operation in self.operations)
+
+
+def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operation]:
+    """The operations of a migration for a server that goes on writing: the indexes of a large `model` are built beside the
+    writers, and everything else is done before in one transaction.
+
+    For a migration that is not atomic and replaces one that has landed: servers that have applied that one do nothing. It goes
+    on where it was interrupted.
+    """
+    indexes = [one for one in operations if isinstance(one, AddIndex | RemoveIndex) and one.model_name == model]
+    others = [one for one in operations if one not in indexes]
+    added = [AddIndexBesideWriters(one.model_name, one.index) for one in indexes if isinstance(one, AddIndex)]
+    removed = [RemoveIndexConcurrently(one.model_name, one.name) for one in indexes if isinstance(one, RemoveIndex)]
+    return [*([InOneTransaction(others)] if others else []), *added, *removed]
+
+
+class InOneTransaction(Operation):
+    """Operations in a transaction of their own, in a migration that is not atomic; once, however often it is begun.
+
+    Whether it was done is seen by the table of its first `CreateModel`. The classes of all models are made before, so that no
+    lock is held meanwhile.
+    """
+
+    category = OperationCategory.MIXED
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self.operations = list(operations)
+
+    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+        """Arguments for Django's writer of migrations."""
+        return self.__class__.__name__, [self.operations], {}
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        """Change the state as all of them do."""
+        for operation in self.operations:
+            operation.state_forwards(app_label, state)
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+    ) -> None:
+        """Run them, unless that was done."""
+        connection = schema_editor.connection
+        made = next(operation for operation in self.operations if isinstance(operation, CreateModel))
+        table = to_state.apps.get_model(app_label, made.name)._meta.db_table
+        if table in connection.introspection.table_names():
+            return
+        states = self._states(app_label, from_state)
+        with connection.schema_editor(atomic=True) as editor:
+            for operation, before, after in zip(self.operations, states, states[1:], strict=False):
+                operation.database_forwards(app_label, editor, before, after)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+    ) -> None:
+        """Undo them, the last one first."""
+        states = self._states(app_label, to_state)
+        with schema_editor.connection.schema_editor(atomic=True) as editor:
+            for operation, before, after in reversed(list(zip(self.operations, states, states[1:], strict=False))):
+                operation.database_backwards(app_label, editor, after, before)
+
+    def _states(self, app_label: str, first: ProjectState) -> list[ProjectState]:
+        """The states before each of them and after the last, with their classes."""
+        states = [first]
+        for operation in self.operations:
+            state = states[-1].clone()
+            operation.state_forwards(app_label, state)
+            states.append(state)
+        for state in states:
+            _ = state.apps
+        return states
+
+    def describe(self) -> str:
+        """The line of `migrate --plan`."""
+        return "; ".join(operation.describe() for operation in self.operations)
+
+
+class AddIndexBesideWriters(AddIndexConcurrently):
+    """`AddIndexConcurrently` that may have been interrupted: what is left of it is built again, what is there stays."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+    ) -> None:
+        """Build the index. Raises NotSupportedError in a transaction."""
+        if not _is_built(schema_editor, self.index.name):
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+class CreateIndexBesideWriters(Operation):
+    """An index that the state has already, for servers that lack it: `definition` is what follows its name."""
+
+    reversible = True
+    category = OperationCategory.ADDITION
+    atomic = False
+
+    def __init__(self, name: str, definition: str) -> None:
+        self.name, self.definition = name, definition
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        """Change nothing."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+    ) -> None:
+        """Build the index."""
+        if not _is_built(schema_editor, self.name):
+            schema_editor.execute(f"CREATE INDEX CONCURRENTLY {self.name} {self.definition}")
+
+    def database_backwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+    ) -> None:
+        """Change nothing."""
+
+    def describe(self) -> str:
+        """The line of `migrate --plan`."""
+        return f"Create index {self.name} where it is missing"
+
+
+def _is_built(schema_editor: BaseDatabaseSchemaEditor, name: str) -> bool:
+    """Tell whether an index is there and whole; one that was interrupted is removed."""
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
+        row = cursor.fetchone()
+    if row is not None and not row[0]:
+        schema_editor.execute(f"DROP INDEX CONCURRENTLY {schema_editor.quote_name(name)}")
+    return row is not None and bool(row[0])

@@ -1,66 +1,73 @@
-"""Several models made by one operation are the models and tables that an operation each would make."""
+"""Promises of migrations that go on while others write."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from django.db import connection, models
-from django.db.migrations import CreateModel
-from django.db.migrations.operations.base import Operation
+from django.db import connection
+from django.db.migrations.operations import AddIndex, CreateModel
 from django.db.migrations.state import ProjectState
+from django.db.models import BigAutoField, Index, IntegerField
 
-from social.kernel.migration_operations import CreateModels
+from social.kernel.migration_operations import CreateIndexBesideWriters, while_writing
 
-pytestmark = pytest.mark.django_db
-LEAF = CreateModel(
-    "Leaf",
-    [("id", models.BigAutoField(primary_key=True)), ("tree", models.ForeignKey("kernel_test.tree", models.CASCADE))],
-)
-TREE = CreateModel("Tree", [("id", models.BigAutoField(primary_key=True)), ("name", models.TextField(unique=True))])
+pytestmark = pytest.mark.django_db(transaction=True)
+TABLE = "kernel_besidewriters"
 
 
-def tables() -> dict[str, tuple[list[str], set[str]]]:
-    """Columns and constraints of the tables that there are."""
+@pytest.fixture(autouse=True)
+def _clean() -> Iterator[None]:
+    yield
     with connection.cursor() as cursor:
-        return {
-            name: (
-                [column.name for column in connection.introspection.get_table_description(cursor, name)],
-                set(connection.introspection.get_constraints(cursor, name)),
-            )
-            for name in ("kernel_test_leaf", "kernel_test_tree")
-            if name in connection.introspection.table_names(cursor)
-        }
+        cursor.execute(f"DROP TABLE IF EXISTS {TABLE}")
 
 
-def made_by(*operations: Operation) -> dict[str, tuple[list[str], set[str]]]:
-    """The tables after these operations, which are undone."""
-    states = [ProjectState()]
-    for operation in operations:
-        states.append(states[-1].clone())
-        operation.state_forwards("kernel_test", states[-1])
-    with connection.schema_editor() as editor:
+def indexes() -> dict[str, bool]:
+    """The indexes of the table but its key, and whether they are whole."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+            " WHERE i.indrelid = to_regclass(%s) AND NOT i.indisprimary",
+            [TABLE],
+        )
+        return dict(cursor.fetchall())
+
+
+def test_a_migration_that_was_interrupted_goes_on_where_it_was() -> None:
+    fields = [("id", BigAutoField(primary_key=True)), ("number", IntegerField())]
+    create = CreateModel("BesideWriters", fields)
+    index = AddIndex("besidewriters", Index(fields=["number"], name="kernel_besidewriters_number"))
+    operations = while_writing([create, index], model="besidewriters")
+
+    def run(*chosen: int) -> None:
+        before = ProjectState()
         for number, operation in enumerate(operations):
-            operation.database_forwards("kernel_test", editor, states[number], states[number + 1])
-    found = tables()
-    with connection.schema_editor() as editor:
-        for number, operation in reversed(list(enumerate(operations))):
-            operation.database_backwards("kernel_test", editor, states[number + 1], states[number])
-    assert tables() == {}
-    return found
+            after = before.clone()
+            operation.state_forwards("kernel", after)
+            if number in chosen:
+                with connection.schema_editor(atomic=False) as editor:
+                    operation.database_forwards("kernel", editor, before, after)
+            before = after
+
+    run(0)
+    assert indexes() == {}
+    run(0, 1)
+    assert indexes() == {"kernel_besidewriters_number": True}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'kernel_besidewriters_number'::regclass"
+        )
+    run(0, 1)
+    run(0, 1)
+    assert indexes() == {"kernel_besidewriters_number": True}
 
 
-def test_the_tables_are_those_of_an_operation_each() -> None:
-    found = made_by(CreateModels([TREE, LEAF]))
-    assert set(found) == {"kernel_test_leaf", "kernel_test_tree"}
-    assert found == made_by(TREE, LEAF)
-
-
-def test_a_model_may_refer_to_a_later_one() -> None:
-    assert made_by(CreateModels([LEAF, TREE])) == made_by(CreateModels([TREE, LEAF]))
-
-
-def test_models_that_were_rendered_before_are_known_with_the_new_ones() -> None:
-    state = ProjectState()
-    TREE.state_forwards("kernel_test", state)
-    assert state.apps.get_model("kernel_test", "Tree")._meta.related_objects == ()
-    CreateModels([LEAF]).state_forwards("kernel_test", state)
-    assert [one.name for one in state.apps.get_model("kernel_test", "Tree")._meta.related_objects] == ["leaf"]
+def test_an_index_is_added_only_where_it_is_missing() -> None:
+    operation = CreateIndexBesideWriters("kernel_besidewriters_number", f"ON {TABLE} (number)")
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {TABLE} (id bigint PRIMARY KEY, number int)")
+    for _time in range(2):
+        with connection.schema_editor(atomic=False) as editor:
+            operation.database_forwards("kernel", editor, ProjectState(), ProjectState())
+        assert indexes() == {"kernel_besidewriters_number": True}

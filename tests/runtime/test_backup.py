@@ -17,12 +17,15 @@ import pytest
 import requests
 from PIL import Image
 
-from social.runtime.backups import archive
+from accounts.services import remote_copies
+from social.kernel.media import storage
+from social.runtime.backups import archive, restoring, saving
 from social.runtime.backups.archive import Entry, Manifest
 from social.runtime.failures import OperatorError
 from social.runtime.unfinished import begin, end, find_mark, refuse_unfinished
 from tests.runtime.processes import ROOT, clean_environment, free_ports, fresh_folder, manage, running
 from tests.support.browser import submit
+from tests.support.s3 import BUCKET, object_server
 
 DOMAIN = "kept.localhost"
 PASSWORD = "a password to keep"
@@ -259,3 +262,18 @@ def test_a_restore_that_was_killed_is_refused_until_it_is_done_again(
         process.says("Social is ready")
         assert server.seen() == seen
         process.end()
+
+
+def test_files_of_an_object_storage_are_copied_only_when_asked(settings: Any, tmp_path: Path) -> None:
+    with object_server() as server:
+        settings.STORAGES = settings.STORAGES | {"default": server.entry()}
+        kept = storage.store(b"a picture", folder="media", extension="png")
+        storage.store(b"a copy", folder=remote_copies.FOLDER, extension="png")
+        assert list(saving._media_files(False)) == []
+        assert list(saving._media_files(True)) == [(kept, 9)]
+        for path, source in saving._sources(True):
+            saving._copy(path, source, tmp_path, lambda _amount: None)
+        storage.remove(kept)
+        for _time in range(2):
+            restoring._store(tmp_path / "media" / kept, kept)
+        assert server.client.get_object(Bucket=BUCKET, Key=kept)["Body"].read() == b"a picture"

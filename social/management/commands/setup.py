@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 
 from social.runtime import database, fingerprints, health, tables
+from social.runtime.migrating import migrate
 from social.runtime.options import add_options, remember
 from social.settings import env
 
@@ -44,7 +45,7 @@ class Command(BaseCommand):
         if pending:
             self.stdout.write(f"Applying {len(pending)} migrations.")
         # Also with nothing to apply: rows that follow the models (permissions, content types) are made by it.
-        call_command("migrate", interactive=False, verbosity=2 if options["verbosity"] > 1 else 0)
+        migrate(interactive=False, verbosity=2 if options["verbosity"] > 1 else 0)
         if options["add_missing"]:
             for added in tables.add_missing():
                 self.stdout.write(f"Added: {added}.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -31,10 +32,11 @@ from social.settings import env
 
 _NAME: Final = "The restore"
 _MEDIA: Final = "media/"
+_PATIENCE: Final = 3.0
 _TABLES: Final = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
 _OTHERS: Final = """
 SELECT count(*) FROM pg_stat_activity
- WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+ WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
 """
 
 
@@ -57,7 +59,10 @@ def look() -> Target:
     """Look at what is there. Raises OperatorError when other processes use the database, or something else was interrupted."""
     unfinished.refuse_unfinished(env.DATA_DIR, but=_NAME)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
-        (others,) = cursor.execute(_OTHERS).fetchone() or (0,)
+        # A connection that was just closed is there for a moment.
+        deadline = time.monotonic() + _PATIENCE
+        while (others := (cursor.execute(_OTHERS).fetchone() or (0,))[0]) and time.monotonic() < deadline:
+            time.sleep(0.1)
         if others:
             raise OperatorError(
                 f"{others} connections to the database are open. Stop the server on every machine, and other commands."
