@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from typing import Any
 
@@ -37,7 +38,10 @@ def main() -> None:
     with Patient(console, options.grace).listening() as supervisor:
         for name, code in options.children:
             silence = 1.5 if name.startswith("beating") else None
-            supervisor.start(ProcessSpec(name, (sys.executable, "-u", "-c", code), silence=silence))
+            # As programs of ours do, those called "ours" end to be started again by a reload.
+            reload_signal = signal.SIGTERM if name.startswith("ours") else 0
+            command = (sys.executable, "-u", "-c", code)
+            supervisor.start(ProcessSpec(name, command, silence=silence, reload_signal=reload_signal))
         supervisor.run()
 
 

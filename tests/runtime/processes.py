@@ -60,11 +60,13 @@ def descendants(pid: int) -> set[int]:
 class Running:
     """A process whose output is collected in a file."""
 
-    def __init__(self, command: list[str], log: Path, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, command: list[str], log: Path, environment: dict[str, str] | None = None, stdin: int = subprocess.DEVNULL
+    ) -> None:
         self.log = log
         with log.open("wb") as output:
             self.process = subprocess.Popen(
-                command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=environment, stdin=subprocess.DEVNULL
+                command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=environment, stdin=stdin
             )
         self.pid = self.process.pid
 
@@ -92,9 +94,11 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(command: list[str], log: Path, environment: dict[str, str] | None = None) -> Iterator[Running]:
+def running(
+    command: list[str], log: Path, environment: dict[str, str] | None = None, stdin: int = subprocess.DEVNULL
+) -> Iterator[Running]:
     """Run it, and end it with everything below it when the test is over."""
-    found = Running(command, log, environment)
+    found = Running(command, log, environment, stdin)
     try:
         yield found
     finally:

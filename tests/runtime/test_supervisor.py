@@ -58,7 +58,7 @@ def beats(process: Running, name: str) -> int:
     return len(re.findall(rf"^{name} +\| beat$", process.text(), re.MULTILINE))
 
 
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_every_child(supervise: Start, signum: int) -> None:
     with supervise(one=QUIET, two=QUIET) as process:
         below = eventually(lambda: pids(process, "one") and pids(process, "two") and descendants(process.pid))
@@ -66,6 +66,26 @@ def test_a_signal_stops_every_child(supervise: Start, signum: int) -> None:
         assert process.end(signum) == set()
         assert process.process.returncode == 0
         assert not any(map(is_alive, below))
+
+
+def test_a_reload_starts_our_own_programs_again_and_leaves_the_others(supervise: Start) -> None:
+    with supervise(ours=QUIET, data=QUIET) as process:
+        eventually(lambda: pids(process, "ours") and pids(process, "data"))
+        process.process.send_signal(signal.SIGHUP)
+        eventually(lambda: len(pids(process, "ours")) == 2)
+        assert len(pids(process, "data")) == 1
+        assert process.end() == set()
+
+
+def test_a_terminal_that_is_closed_stops_everything(tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    command = [sys.executable, "-m", "tests.runtime.driver", json.dumps([["ours", QUIET]])]
+    with running(command, tmp_path / "output", stdin=slave) as process:
+        eventually(lambda: pids(process, "ours"))
+        process.end(signal.SIGHUP)
+        assert process.process.returncode == 0
+    for end in (master, slave):
+        os.close(end)
 
 
 def test_a_child_that_ignores_the_signal_is_killed(supervise: Start) -> None:
