@@ -32,7 +32,7 @@ from social.settings import env
 
 _NAME: Final = "The restore"
 _MEDIA: Final = "media/"
-_PATIENCE: Final = 3.0
+_CLOSING_SECONDS: Final = 3.0
 _TABLES: Final = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
 _OTHERS: Final = """
 SELECT count(*) FROM pg_stat_activity
@@ -60,7 +60,7 @@ def look() -> Target:
     unfinished.refuse_unfinished(env.DATA_DIR, but=_NAME)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         # A connection that was just closed is there for a moment.
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _CLOSING_SECONDS
         while (others := (cursor.execute(_OTHERS).fetchone() or (0,))[0]) and time.monotonic() < deadline:
             time.sleep(0.1)
         if others:
