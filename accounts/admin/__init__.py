@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-from accounts.admin.users import RoleAdmin, UserAdmin
+from accounts.admin.emojis import CustomEmojiAdmin
+from accounts.admin.invites import InviteAdmin
+from accounts.admin.roles import RoleAdmin
+from accounts.admin.users import UserAdmin
 
-__all__ = ["RoleAdmin", "UserAdmin"]
+__all__ = ["CustomEmojiAdmin", "InviteAdmin", "RoleAdmin", "UserAdmin"]

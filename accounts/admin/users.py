@@ -55,25 +55,6 @@ def role_name(role: Role) -> str:
     return role.name or _("Everyone")
 
 
-def _permissions(role: Role) -> list[str]:
-    return [str(PERMISSION_NAMES[permission]) for permission in Permission if role.permissions & permission]
-
-
-ROLE_NAME = shown("name", gettext_lazy("Name"), role_name, order="name")
-ROLE_PERMISSIONS = shown("permissions", gettext_lazy("Permissions"), _permissions)
-ROLE_RANK = shown("position", gettext_lazy("Rank"), order="position", minor=True)
-ROLE_VISIBILITY = shown("highlighted", gettext_lazy("Shown on the profile"), minor=True)
-
-
-@admin.register(Role)
-class RoleAdmin(ReadOnlyAdmin):
-    """Roles; they are given by `manage.py modify_account`."""
-
-    list_display = (ROLE_NAME, ROLE_RANK, ROLE_PERMISSIONS, ROLE_VISIBILITY)
-    ordering = ("-position",)
-    fieldsets = (lines(None, ROLE_NAME, ROLE_RANK, ROLE_PERMISSIONS, ROLE_VISIBILITY),)
-
-
 _UNCONFIRMED = ~Exists(EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q, Value
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
@@ -31,6 +32,8 @@ class CustomEmoji(models.Model):
     updated_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("custom emoji")
+        verbose_name_plural = _("custom emojis")
         constraints = [
             lengths(
                 "accounts_customemoji_lengths",

@@ -34,6 +34,8 @@ class Invite(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("invitation")
+        verbose_name_plural = _("invitations")
         constraints = [
             lengths("accounts_invite_lengths", code=NAME_LIMIT, comment=MESSAGE_LIMIT),
             models.CheckConstraint(

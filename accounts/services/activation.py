@@ -79,6 +79,24 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
             record(by=by, action="expire", target_type="Invite", target_id=invite.pk, target_name=invite.code)
 
 
+def end_invite(*, by: Staff, invite: Invite) -> None:
+    """Let nobody sign up by somebody's invitation any more: an act of staff. Raises Forbidden without MANAGE_INVITES or the
+    rank above who has made it; NotFound. One that has ended stays as it is.
+    """
+    with transaction.atomic():
+        found = (
+            Invite.objects.select_for_update(of=("self",)).select_related("inviter__role").filter(pk=invite.pk).first()
+        )
+        current = require_found(found)
+        inviter = current.inviter
+        own = inviter is not None and inviter.account_id == by.account_id
+        require(by, Permission.MANAGE_INVITES, over=inviter.role if inviter is not None and not own else None)
+        now = clock.now()
+        if current.expires_at is None or current.expires_at > now:
+            Invite.objects.filter(pk=current.pk).update(expires_at=now)
+            record(by=by, action="expire", target_type="Invite", target_id=current.pk, target_name=current.code)
+
+
 def use_invite(*, invite: Invite) -> None:
     """Count one use, in the transaction of the sign-up. Raises Forbidden if somebody else had the last one."""
     # Locked first: the condition joins other tables, and an UPDATE that waited would not ask it again.

@@ -14,7 +14,9 @@ from django.utils.translation import gettext_lazy
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import AuditEntry
 from accounts.models.user import Permission
+from moderation.admin.audit_sentences import ACTIONS, KINDS, sentence
 from social.api.staff_columns import ConditionFilter, lines, shown
+from social.api.staff_filters import DropdownFilter, RangeDateTimeFilter
 
 
 class WhoFilter(ConditionFilter):
@@ -28,6 +30,40 @@ class WhoFilter(ConditionFilter):
     }
 
 
+class ActionFilter(DropdownFilter):
+    """Filter by what was done."""
+
+    title = gettext_lazy("action")
+    parameter_name = "action"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        """The acts that have words of their own."""
+        return [(name, name.replace("_", " ")) for name in ACTIONS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
+        """Entries of this act."""
+        value = self.value()
+        return queryset.filter(action=value) if value else queryset
+
+
+class KindFilter(DropdownFilter):
+    """Filter by the kind of thing it was done to."""
+
+    title = gettext_lazy("kind")
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        """The kinds that have words of their own, and people."""
+        return [("people", gettext_lazy("People")), *sorted(KINDS.items(), key=lambda kind: str(kind[1]))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
+        """Entries about this kind."""
+        value = self.value()
+        if value == "people":
+            return queryset.filter(target_type__in=("Account", "User"))
+        return queryset.filter(target_type=value) if value else queryset
+
+
 def _details(entry: AuditEntry) -> Any:
     if not entry.details:
         return None
@@ -35,6 +71,11 @@ def _details(entry: AuditEntry) -> Any:
     return format_html('<pre dir="ltr">{}</pre>', text)
 
 
+SENTENCE = shown(
+    "sentence",
+    gettext_lazy("What was done"),
+    lambda entry: format_html('<span class="words" dir="auto">{}</span>', sentence(entry)),
+)
 ENTRY_AUTHOR = shown("account_name", gettext_lazy("By"))
 ENTRY_ACTION = shown("action", gettext_lazy("Action"))
 ENTRY_TARGET_TYPE = shown("target_type", gettext_lazy("Kind"), minor=True)
@@ -47,8 +88,10 @@ class AuditAdmin(PermittedAdmin):
     """The audit log. Nobody changes it."""
 
     permission = Permission.VIEW_AUDIT_LOG
-    list_display = (ENTRY_TIME, ENTRY_AUTHOR, ENTRY_ACTION, ENTRY_TARGET, ENTRY_TARGET_TYPE)
-    list_filter = (WhoFilter,)
+    list_display = (ENTRY_TIME, SENTENCE)
+    list_display_links = (SENTENCE,)
+    list_filter = (WhoFilter, ActionFilter, KindFilter, ("created_at", RangeDateTimeFilter))
+    list_filter_submit = True
     search_fields = ("target_name",)
     search_help_text = gettext_lazy("A name of whom it was done to, or of who has done it: @anna")
     ordering = ("-id",)
@@ -56,6 +99,7 @@ class AuditAdmin(PermittedAdmin):
         lines(
             None,
             ENTRY_TIME,
+            SENTENCE,
             ENTRY_AUTHOR,
             ENTRY_ACTION,
             ENTRY_TARGET,
@@ -72,4 +116,7 @@ class AuditAdmin(PermittedAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        return queryset.filter(Q(target_name__iexact=term) | Q(account_name__iexact=term)), False
+        # `anna` is `@anna`, as people write it.
+        names = [term, f"@{term}"]
+        found = [Q(target_name__iexact=name) | Q(account_name__iexact=name) for name in names]
+        return queryset.filter(found[0] | found[1]), False

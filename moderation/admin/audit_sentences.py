@@ -69,7 +69,7 @@ _ACTS: Final[dict[str, str | Promise]] = {
     "retry": gettext_lazy("%(by)s had %(kind)s %(target)s tried again"),
     "discard": gettext_lazy("%(by)s dropped %(kind)s %(target)s"),
 }
-_KINDS: Final[dict[str, str | Promise]] = {
+KINDS: Final[dict[str, str | Promise]] = {
     "Announcement": gettext_lazy("the announcement"),
     "CanonicalEmailBlock": gettext_lazy("the block of an e-mail address"),
     "CustomEmoji": gettext_lazy("the emoji"),
@@ -88,6 +88,7 @@ _KINDS: Final[dict[str, str | Promise]] = {
     "TermsOfService": gettext_lazy("the terms of service"),
     "UsernameBlock": gettext_lazy("the block of the username"),
 }
+ACTIONS: Final = tuple(sorted({*_SENTENCES, *_ACTS, *(action for action, _kind in _OTHERS)}))
 PEOPLE: Final = frozenset({"Account", "User"})
 # Reasons are shown beside their act; longer ones on its page.
 _REASON_LENGTH: Final = 200
@@ -96,7 +97,7 @@ _REASON_LENGTH: Final = 200
 def sentence(entry: AuditEntry) -> str:
     """Say who did what to whom, and why where that was written down; words of the code for an act that has no sentence."""
     by = _("The operator") if entry.account_name == OPERATOR.name else entry.account_name
-    names = {"by": by, "target": entry.target_name, "kind": _KINDS.get(entry.target_type, entry.target_type)}
+    names = {"by": by, "target": entry.target_name, "kind": KINDS.get(entry.target_type, entry.target_type)}
     words = _SENTENCES.get(entry.action) if entry.target_type in PEOPLE else None
     words = words or _OTHERS.get((entry.action, entry.target_type)) or _ACTS.get(entry.action)
     if words is None:

@@ -14,22 +14,23 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.admin.accounts import account_link
+from accounts.admin.accounts import account_link, matching
 from accounts.admin.permitted import PermittedAdmin
 from accounts.admin.users import acting
 from accounts.models.user import Permission
-from moderation.models import Appeal, InstanceRule, Report, ReportCategory, Strike
+from moderation.models import Appeal, InstanceRule, Report, ReportCategory, Strike, StrikeAction
 from moderation.services.acting import delete_posts, mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
 from social.api.staff_columns import ConditionFilter, lines, link, mark, shortened, shown
+from social.api.staff_filters import RangeDateTimeFilter
 from statuses.admin import earlier_lines
 
 
 def _report(strike: Strike) -> Any:
     if strike.report_id is None:
         return None
-    return link(reverse("admin:moderation_report_change", args=[strike.report_id]), str(strike.report_id))
+    return link(reverse("admin:moderation_report_change", args=[strike.report_id]), _("Report"))
 
 
 STRIKE_ACTION = shown("action", gettext_lazy("Action"), lambda strike: strike.get_action_display())
@@ -41,13 +42,49 @@ STRIKE_TEXT = shown("text", gettext_lazy("Text"), lambda strike: shortened(strik
 STRIKE_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 
+class StrikeActionFilter(ConditionFilter):
+    """Filter by what was done."""
+
+    title = gettext_lazy("action")
+    parameter_name = "action"
+    conditions = {value: (words, Q(action=value)) for value, words in StrikeAction.choices}
+
+
+class StrikeStateFilter(ConditionFilter):
+    """Filter by what became of a strike."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+    conditions = {
+        "appealed": (
+            gettext_lazy("Appeal waits"),
+            Q(appeal__isnull=False, appeal__approved_at=None, appeal__rejected_at=None),
+        ),
+        "overruled": (gettext_lazy("Taken back"), Q(overruled_at__isnull=False)),
+    }
+
+
+def _by_person_or_words(rows: QuerySet[Any], term: str, person: str) -> QuerySet[Any]:
+    """Rows about somebody (`person` is the column) for what begins with `@` or is an address, else with these words."""
+    words = term.strip()
+    if not words:
+        return rows
+    if words.startswith("@") or "@" in words:
+        return matching(rows, words, f"{person}__")
+    return rows.filter(Q(text__icontains=words) | Q((f"{person}__username__iexact", words)))
+
+
 @admin.register(Strike)
 class StrikeAdmin(PermittedAdmin):
     """Acts of staff on people."""
 
     permission = Permission.MANAGE_REPORTS
     list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_TIME)
+    list_filter = (StrikeActionFilter, StrikeStateFilter, ("created_at", RangeDateTimeFilter))
+    list_filter_submit = True
     list_select_related = ("account", "target_account")
+    search_fields = ("text",)
+    search_help_text = gettext_lazy("@anna, anna@there.example, or words of the text")
     ordering = ("-id",)
     fieldsets = (
         lines(
@@ -61,6 +98,12 @@ class StrikeAdmin(PermittedAdmin):
             shown("overruled_at", gettext_lazy("Taken back since")),
         ),
     )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Strike], search_term: str
+    ) -> tuple[QuerySet[Strike], bool]:
+        """Strikes by whom they are against, or by words."""
+        return _by_person_or_words(queryset, search_term, "target_account"), False
 
 
 class AppealStateFilter(ConditionFilter):
@@ -99,6 +142,8 @@ class AppealAdmin(PermittedAdmin):
     list_display = (APPEAL_ACCOUNT, APPEALED_STRIKE, APPEAL_TEXT, APPEAL_STATE, APPEAL_TIME)
     list_filter = (AppealStateFilter,)
     list_select_related = ("account", "strike")
+    search_fields = ("text",)
+    search_help_text = gettext_lazy("@anna, anna@there.example, or words of the text")
     ordering = ("-id",)
     actions = ("accept", "reject")
     fieldsets = (
@@ -117,6 +162,12 @@ class AppealAdmin(PermittedAdmin):
             ),
         ),
     )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Appeal], search_term: str
+    ) -> tuple[QuerySet[Appeal], bool]:
+        """Appeals by who appeals, or by words."""
+        return _by_person_or_words(queryset, search_term, "account"), False
 
     def waiting(self) -> QuerySet[Appeal]:
         """Appeals that nobody has decided."""

@@ -89,8 +89,8 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
     ]
     # A page's bound is an attribute of its view function, which has no type for it.
     found += [
-        ("POST", re.compile("/" + pattern.pattern.regex.pattern.removeprefix("^")), pattern.callback.max_body)  # type: ignore[attr-defined]
-        for pattern in _pages(patterns)
+        ("POST", re.compile("/" + regex), pattern.callback.max_body)  # type: ignore[attr-defined]
+        for regex, pattern in _pages(patterns)
         if getattr(pattern.callback, "max_body", 0) > DEFAULT_MAX_BODY
     ]
 
@@ -103,14 +103,15 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
     return limit
 
 
-def _pages(patterns: Iterable[URLPattern | URLResolver]) -> list[URLPattern]:
-    """The pages that stand directly under the root, those of the apps among them."""
-    found: list[URLPattern] = []
+def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> list[tuple[str, URLPattern]]:
+    """The pages, those of the apps and of the admin among them, each with the regular expression of its whole path."""
+    found: list[tuple[str, URLPattern]] = []
     for pattern in patterns:
-        if isinstance(pattern, ApiRouter):
-            found += _pages(pattern.url_patterns)
-        elif isinstance(pattern, URLPattern) and not isinstance(pattern, EndpointPattern):
-            found.append(pattern)
+        regex = prefix + pattern.pattern.regex.pattern.removeprefix("^")
+        if isinstance(pattern, URLResolver):
+            found += _pages(pattern.url_patterns, prefix if isinstance(pattern, ApiRouter) else regex)
+        elif not isinstance(pattern, EndpointPattern):
+            found.append((regex, pattern))
     return found
 
 

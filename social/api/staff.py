@@ -63,6 +63,16 @@ _FIELD_LOOKUPS = {"", "__exact", "__id__exact", "__isnull", "__icontains"} | {
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+def takes(max_body: int) -> Callable[[Method], Method]:
+    """Let a page of the admin take forms of so many bytes, where files are sent to it; other pages take a mebibyte."""
+
+    def marked(method: Method) -> Method:
+        method.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server
+        return method
+
+    return marked
+
+
 def action(
     *,
     description: str | Promise,
@@ -71,7 +81,8 @@ def action(
     variant: Any = ActionVariant.DEFAULT,
     url_path: str | None = None,
 ) -> Callable[[Method], Method]:
-    """Make a method (request, object_id) a button of a row's page, where `actions_detail` names it.
+    """Make a method (request, object_id) a button of a row's page, where `actions_detail` names it, or a method (request) one
+    of the list, where `actions_list` does.
 
     `icon` is a name of Material Symbols; who lacks one of the `permissions` (`has_<name>_permission`) neither sees it nor
     may open its address.
@@ -249,6 +260,15 @@ class ReadOnlyAdmin(Base):
     def name_of(self, row: Any) -> str:
         """The name of a row where people are asked about it."""
         return str(row)
+
+    def ask_for(
+        self, request: HttpRequest, form: type[StaffForm], question: str | Promise
+    ) -> dict[str, Any] | TemplateResponse:
+        """Return what was answered to a question that is about no row, or the page that asks it: for `actions_list`."""
+        answers = self._answers(request, form)
+        options = self.model._meta
+        back = reverse(f"admin:{options.app_label}_{options.model_name}_changelist")
+        return answers.cleaned_data if answers.is_valid() else self._ask(request, [], question, answers, back=back)
 
     def each(
         self,

@@ -1,0 +1,282 @@
+"""Custom emojis for staff: added one by one or in packs, changed, copied from other servers, given out as a pack."""
+
+from __future__ import annotations
+
+import zipfile
+from collections import Counter
+from collections.abc import Iterable
+from io import BytesIO
+from typing import Any, ClassVar, Final
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.admin.permitted import PermittedAdmin
+from accounts.admin.users import acting
+from accounts.models import CustomEmoji
+from accounts.models.user import Permission
+from accounts.serializers.account import emoji_urls
+from accounts.services.emoji_changes import change_emoji, copy_emoji
+from accounts.services.emoji_packs import (
+    PICTURE_LIMIT,
+    Terms,
+    export_emojis,
+    import_emojis,
+    read_archive,
+    remove_local_emojis,
+)
+from social.api.staff import action, takes
+from social.api.staff_columns import ConditionFilter, address, lines, mark, shown
+from social.api.staff_filters import TextFilter
+from social.api.staff_forms import StaffForm
+from social.kernel.errors import KernelError
+from social.kernel.lengths import NAME_LIMIT
+
+PACK_BYTES: Final = 32 * 1024 * 1024
+REASONS_SHOWN: Final = 5
+
+
+class OriginFilter(ConditionFilter):
+    """Filter by this server or others."""
+
+    title = gettext_lazy("home")
+    parameter_name = "home"
+    conditions = {
+        "here": (gettext_lazy("This server"), Q(domain=None)),
+        "elsewhere": (gettext_lazy("Other servers"), Q(domain__isnull=False)),
+    }
+
+
+class EmojiStateFilter(ConditionFilter):
+    """Filter by whether texts and the picker show them."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+    conditions = {
+        "shown": (gettext_lazy("In the picker"), Q(disabled=False, visible_in_picker=True)),
+        "hidden": (gettext_lazy("Not in the picker"), Q(disabled=False, visible_in_picker=False)),
+        "disabled": (gettext_lazy("Disabled"), Q(disabled=True)),
+    }
+
+
+class CategoryFilter(TextFilter):
+    """Filter by category."""
+
+    title = gettext_lazy("category")
+    parameter_name = "category"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> QuerySet[CustomEmoji]:
+        """Emojis of this category."""
+        value = (self.value() or "").strip()
+        return queryset.filter(category__iexact=value) if value else queryset
+
+
+class _CategoryForm(StaffForm):
+    category = forms.CharField(label=gettext_lazy("Category"), required=False, max_length=NAME_LIMIT)
+
+
+class EmojiForm(_CategoryForm):
+    """Picture and name of an emoji."""
+
+    shortcode = forms.RegexField(
+        r"^[a-zA-Z0-9_]{2,128}$",
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("Letters, digits and underscores, without colons"),
+    )
+    picture = forms.FileField(
+        label=gettext_lazy("Picture"), help_text=gettext_lazy("PNG, GIF, WebP or JPEG, at most 256 kB")
+    )
+    field_order = ("shortcode", "picture", "category")
+
+
+class PackForm(_CategoryForm):
+    """A pack of pictures and on which terms they become emojis."""
+
+    pack = forms.FileField(
+        label=gettext_lazy("Pack"),
+        help_text=gettext_lazy("A zip or tar archive of pictures that have their shortcodes as names"),
+    )
+    name_prefix = forms.CharField(label=gettext_lazy("In front of every name"), required=False, max_length=64)
+    overwrite = forms.BooleanField(label=gettext_lazy("Replace those that have such a name"), required=False)
+    listed = forms.BooleanField(label=gettext_lazy("Show them in the picker"), required=False, initial=True)
+    field_order = ("pack", "category", "name_prefix", "overwrite", "listed")
+
+
+def _picture(emoji: CustomEmoji) -> Any:
+    _url, still = emoji_urls(emoji)
+    return format_html('<img src="{}" alt="" width="24" height="24" loading="lazy">', still) if still else None
+
+
+def _state(emoji: CustomEmoji) -> Any:
+    if emoji.disabled:
+        return mark(_("Disabled"), "bad")
+    return mark(_("In the picker"), "good") if emoji.visible_in_picker else mark(_("Not in the picker"), "plain")
+
+
+SHORTCODE = shown("shortcode", gettext_lazy("Name"), lambda emoji: address(str(emoji)), order="shortcode")
+PICTURE = shown("picture", gettext_lazy("Picture"), _picture)
+SERVER = shown("domain", gettext_lazy("Server"), order="domain", minor=True)
+CATEGORY = shown("category", gettext_lazy("Category"), order="category", minor=True)
+STATE = shown("state", gettext_lazy("State"), _state)
+CHANGED = shown("updated_at", gettext_lazy("Changed"), order="updated_at", minor=True)
+
+
+@admin.register(CustomEmoji)
+class CustomEmojiAdmin(PermittedAdmin):
+    """The emojis of this server and of others."""
+
+    permission = Permission.MANAGE_CUSTOM_EMOJIS
+    list_display = (SHORTCODE, PICTURE, SERVER, CATEGORY, STATE, CHANGED)
+    list_filter = (OriginFilter, EmojiStateFilter, CategoryFilter)
+    list_filter_submit = True
+    search_fields = ("shortcode",)
+    search_help_text = gettext_lazy("Part of a name, or of a server's name")
+    ordering = ("-domain", "shortcode")
+    actions = ("enable", "disable", "list_in_picker", "hide", "set_category", "copy", "remove")
+    actions_list = ("add_one", "import_pack", "export_pack")
+    fieldsets: ClassVar[Any] = (lines(None, SHORTCODE, PICTURE, SERVER, CATEGORY, STATE, CHANGED),)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[CustomEmoji], search_term: str
+    ) -> tuple[QuerySet[CustomEmoji], bool]:
+        """Emojis by a part of their name, or of the name of their server."""
+        term = search_term.strip().strip(":")
+        return (
+            queryset.filter(Q(shortcode__icontains=term) | Q(domain__icontains=term)) if term else queryset,
+            False,
+        )
+
+    def name_of(self, row: CustomEmoji) -> str:
+        """Name and server."""
+        return str(row) if row.domain is None else f"{row} ({row.domain})"
+
+    @takes(PACK_BYTES)
+    @action(description=gettext_lazy("Add one"), icon="add_reaction", permissions=["manage"])
+    def add_one(self, request: HttpRequest) -> HttpResponse:
+        """Take one picture in."""
+        sent = self.ask_for(request, EmojiForm, gettext_lazy("Add an emoji"))
+        if isinstance(sent, TemplateResponse):
+            return sent
+        picture = sent["picture"]
+        suffix = picture.name.rpartition(".")[2].lower()
+        files = [(f"{sent['shortcode']}.{suffix}", picture.read(PICTURE_LIMIT + 1))]
+        return self._import(request, files, Terms(category=sent["category"]))
+
+    @takes(PACK_BYTES)
+    @action(description=gettext_lazy("Import a pack"), icon="unarchive", permissions=["manage"])
+    def import_pack(self, request: HttpRequest) -> HttpResponse:
+        """Take the pictures of an archive in."""
+        sent = self.ask_for(request, PackForm, gettext_lazy("Import a pack of emojis"))
+        if isinstance(sent, TemplateResponse):
+            return sent
+        terms = Terms(sent["category"], sent["name_prefix"], "", sent["overwrite"], sent["listed"])
+        return self._import(request, read_archive(sent["pack"].read()), terms)
+
+    @action(description=gettext_lazy("Export all"), icon="archive", permissions=["manage"])
+    def export_pack(self, request: HttpRequest) -> HttpResponse:
+        """Give the pictures of this server's emojis out as a zip archive."""
+        archive = BytesIO()
+        with zipfile.ZipFile(archive, "w") as pack:
+            for name, data in export_emojis():
+                pack.writestr(name, data)
+        answer = HttpResponse(archive.getvalue(), content_type="application/zip")
+        answer.headers["Content-Disposition"] = 'attachment; filename="emojis.zip"'
+        return answer
+
+    def _import(self, request: HttpRequest, files: Iterable[tuple[str, bytes]], terms: Terms) -> HttpResponse:
+        counts: Counter[str] = Counter()
+        reasons = []
+        try:
+            for outcome in import_emojis(by=acting(request), files=files, terms=terms):
+                counts[outcome.result] += 1
+                if outcome.reason:
+                    reasons.append(f"{outcome.name}: {outcome.reason}")
+        except KernelError as error:
+            reasons.append(error.message)
+        done = counts["added"] + counts["replaced"]
+        text = ngettext("%(count)d emoji is there now.", "%(count)d emojis are there now.", done) % {"count": done}
+        self.message_user(request, text, messages.SUCCESS if done else messages.WARNING)
+        if counts["known"]:
+            known = ngettext("%(count)d was there already.", "%(count)d were there already.", counts["known"])
+            self.message_user(request, known % {"count": counts["known"]}, messages.INFO)
+        for reason in reasons[:REASONS_SHOWN]:
+            self.message_user(request, reason, messages.ERROR)
+        if len(reasons) > REASONS_SHOWN:
+            more = _("and %(count)d more") % {"count": len(reasons) - REASONS_SHOWN}
+            self.message_user(request, more, messages.ERROR)
+        return redirect(reverse("admin:accounts_customemoji_changelist"))
+
+    def _change(self, request: HttpRequest, queryset: QuerySet[CustomEmoji], verb: str, **values: Any) -> None:
+        by = acting(request)
+        self.each(request, queryset, lambda emoji: change_emoji(by=by, emoji=emoji, **values), verb=verb, done=_changed)
+
+    @admin.action(description=gettext_lazy("Enable"), permissions=["manage"])
+    def enable(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
+        """Show them in texts."""
+        self._change(request, queryset, "enable", disabled=False)
+
+    @admin.action(description=gettext_lazy("Disable: texts show the name"), permissions=["manage"])
+    def disable(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
+        """Show their names instead."""
+        self._change(request, queryset, "disable", disabled=True)
+
+    @admin.action(description=gettext_lazy("Show in the picker"), permissions=["manage"])
+    def list_in_picker(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
+        """Offer them."""
+        self._change(request, queryset, "list", listed=True)
+
+    @admin.action(description=gettext_lazy("Hide from the picker"), permissions=["manage"])
+    def hide(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
+        """Offer them no more."""
+        self._change(request, queryset, "unlist", listed=False)
+
+    @admin.action(description=gettext_lazy("Set the category"), permissions=["manage"])
+    def set_category(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> TemplateResponse | None:
+        """Set the category."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda emoji, sent: change_emoji(by=by, emoji=emoji, category=sent["category"]),
+            verb="set_category",
+            done=_changed,
+            question=gettext_lazy("Which category shall these emojis be in?"),
+            form=_CategoryForm,
+        )
+
+    @admin.action(description=gettext_lazy("Copy to this server"), permissions=["manage"])
+    def copy(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
+        """Copy those of other servers."""
+        by = acting(request)
+        self.each(
+            request,
+            queryset,
+            lambda emoji: copy_emoji(by=by, emoji=emoji),
+            verb="copy",
+            done=lambda count: ngettext("%(count)d emoji was copied.", "%(count)d emojis were copied.", count),
+        )
+
+    @admin.action(description=gettext_lazy("Remove"), permissions=["manage"])
+    def remove(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> TemplateResponse | None:
+        """Remove those of this server."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset.filter(domain=None),
+            lambda emoji: remove_local_emojis(by=by, emojis=[emoji]),
+            verb="remove",
+            done=lambda count: ngettext("%(count)d emoji was removed.", "%(count)d emojis were removed.", count),
+            question=gettext_lazy("Remove these emojis? Posts show their names then."),
+        )
+
+
+def _changed(count: int) -> str:
+    return ngettext("%(count)d emoji was changed.", "%(count)d emojis were changed.", count)

@@ -1,0 +1,153 @@
+"""Roles for staff: names, ranks and permissions, written by those who outrank them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
+
+from accounts.admin.permitted import EditedAdmin, RowForm
+from accounts.admin.users import PERMISSION_NAMES, acting, role_name
+from accounts.models import Role, User
+from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.policies.roles import EVERYONES_PERMISSIONS, RoleDraft, role_errors
+from accounts.policies.staff import Staff, can, outranks
+from accounts.services.roles import create_role, delete_role, update_role
+from social.api.staff import NAMES_LIMIT
+from social.api.staff_columns import address, lines, shown
+
+
+class RoleForm(RowForm):
+    """A role; `by` is who writes it."""
+
+    by: ClassVar[Staff]
+    bits = forms.TypedMultipleChoiceField(
+        label=gettext_lazy("Permissions"),
+        required=False,
+        coerce=int,
+        choices=[(str(int(bit)), name) for bit, name in PERMISSION_NAMES.items()],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    class Meta:
+        model = Role
+        fields = ("name", "color", "position", "highlighted")
+        labels = {
+            "name": gettext_lazy("Name"),
+            "color": gettext_lazy("Colour"),
+            "position": gettext_lazy("Rank"),
+            "highlighted": gettext_lazy("Shown on the profile"),
+        }
+        help_texts = {
+            "color": gettext_lazy("Such as #0b6e66; may be empty"),
+            "position": gettext_lazy("Who stands higher may act on those who stand lower"),
+        }
+        widgets = {"name": forms.TextInput({"dir": "auto"}), "color": forms.TextInput({"dir": "ltr"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        permissions, everyone = self.instance.permissions, self.instance.pk == EVERYONE_ROLE_ID
+        self.fields["bits"].initial = [str(int(bit)) for bit in Permission if permissions & bit]
+        if "color" in self.fields:
+            self.fields["color"].required = False
+        for name in ("name", "color", "position", "highlighted") if everyone else ():
+            self.fields.pop(name, None)
+        if everyone:
+            self.fields["bits"].choices = [  # type: ignore[attr-defined]
+                (str(int(bit)), name) for bit, name in PERMISSION_NAMES.items() if bit & EVERYONES_PERMISSIONS
+            ]
+
+    @property
+    def draft(self) -> RoleDraft:
+        """The draft that was written."""
+        sent = self.cleaned_data
+        return RoleDraft(
+            name=sent.get("name") or "",
+            permissions=sum(sent.get("bits") or ()),
+            position=sent.get("position") or 0,
+            color=sent.get("color") or "",
+            highlighted=bool(sent.get("highlighted")),
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """The values, with the errors of the policy."""
+        sent: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            before = self.instance if self.instance.pk is not None else None
+            for error in role_errors(self.draft, by=self.by, before=before, taken=False):
+                field = "bits" if error.field == "permissions" else error.field
+                self.add_error(field if field in self.fields else None, error.message)
+        return sent
+
+    def _post_clean(self) -> None:
+        """Writes nothing into the row: the service does that."""
+
+
+@admin.register(Role)
+class RoleAdmin(EditedAdmin):
+    """Roles. Who changes one outranks it; they are given on the page of an account."""
+
+    permission = Permission.MANAGE_ROLES
+    form = RoleForm
+    list_display = (
+        shown("name", gettext_lazy("Name"), role_name, order="name"),
+        shown("position", gettext_lazy("Rank"), order="position", minor=True),
+        shown(
+            "permissions",
+            gettext_lazy("Permissions"),
+            lambda role: [str(name) for bit, name in PERMISSION_NAMES.items() if role.permissions & bit],
+        ),
+        shown("highlighted", gettext_lazy("Shown on the profile"), minor=True),
+        shown("color", gettext_lazy("Colour"), lambda role: address(role.color) if role.color else None, minor=True),
+    )
+    search_fields = ("name",)
+    ordering = ("-position",)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Grant a look to those who manage users as well: roles are a filter of accounts."""
+        return super().has_view_permission(request, obj) or can(acting(request), Permission.MANAGE_USERS)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Grant the list where each row is granted."""
+        return self.has_view_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Grant it to those who outrank the role."""
+        return self.is_permitted(request) and (obj is None or outranks(acting(request), obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Grant it as a change, but for the role of everybody."""
+        return self.has_change_permission(request, obj) and (obj is None or obj.pk != EVERYONE_ROLE_ID)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the fields of the form; of everybody's role the permissions alone."""
+        if not self.has_change_permission(request, obj):
+            return [lines(None, *self.list_display)]
+        everyone = obj is not None and obj.pk == EVERYONE_ROLE_ID
+        return [(None, {"fields": ("bits",) if everyone else (*RoleForm.Meta.fields, "bits")})]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Return the form of this person."""
+        form = super().get_form(request, obj, change=change, **{**kwargs, "fields": RoleForm.Meta.fields})
+        return type("RoleForm", (form,), {"by": acting(request)})
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return the names of the roles and of some who have them: these stay, without a role."""
+        roles = list(objs)
+        people = User.objects.filter(role_id__one_of=[role.pk for role in roles]).select_related("account")
+        names = [f"@{user.account.username}" for user in people.order_by("-id")[:NAMES_LIMIT]]
+        return [*(role_name(role) for role in roles), *names], {}, set(), []
+
+    def save_model(self, request: HttpRequest, obj: Role, form: Any, change: bool) -> None:
+        """Write it by the service."""
+        if change:
+            update_role(by=acting(request), role=obj, draft=form.draft)
+        else:
+            obj.pk = create_role(by=acting(request), draft=form.draft).pk
+
+    def delete_model(self, request: HttpRequest, obj: Role) -> None:
+        """Remove it by the service."""
+        delete_role(by=acting(request), role=obj)

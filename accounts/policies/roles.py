@@ -1,0 +1,61 @@
+"""Rules of roles: what one may be called, and what somebody may give to a role who has rights and a rank of their own.
+
+Source: contract, entities "Role"; behaviours section 18.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+from accounts.models import Role
+from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.policies.staff import Staff
+from social.kernel.errors import FieldError
+
+NAME_MAXIMUM: Final = 100
+RANK_MAXIMUM: Final = 1000
+#: What everybody may be given, the people without a role.
+EVERYONES_PERMISSIONS: Final = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL | Permission.VIEW_FEEDS
+_COLOR: Final = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleDraft:
+    """A role as staff write it; `permissions` are bits, `position` the rank."""
+
+    name: str
+    permissions: int
+    position: int = 0
+    color: str = ""
+    highlighted: bool = False
+
+
+def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool) -> list[FieldError]:
+    """List what is wrong with a role that `by` writes; `taken`: another one has this name.
+
+    Nobody gives or takes a permission they lack, nor makes a role that stands as high as their own.
+    """
+    everyone = before is not None and before.pk == EVERYONE_ROLE_ID
+    found = []
+    if not draft.name.strip() and not everyone:
+        found.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+    if len(draft.name) > NAME_MAXIMUM:
+        found.append(FieldError("name", "ERR_TOO_LONG", _("is too long")))
+    if taken:
+        found.append(FieldError("name", "ERR_TAKEN", _("has already been taken")))
+    if draft.color and not _COLOR.fullmatch(draft.color):
+        found.append(FieldError("color", "ERR_INVALID", _("is invalid")))
+    if not everyone and not 0 <= draft.position <= RANK_MAXIMUM:
+        found.append(FieldError("position", "ERR_INVALID", _("is invalid")))
+    elif not everyone and by.position is not None and draft.position >= by.position:
+        found.append(FieldError("position", "ERR_ELEVATED", _("must be lower than your own rank")))
+    changed = draft.permissions ^ (before.permissions if before is not None else 0)
+    if not by.permissions & Permission.ADMINISTRATOR and changed & ~by.permissions:
+        found.append(FieldError("permissions", "ERR_ELEVATED", _("include one that you do not have yourself")))
+    if everyone and draft.permissions & ~EVERYONES_PERMISSIONS:
+        found.append(FieldError("permissions", "ERR_DANGEROUS", _("include one that not everybody may have")))
+    return found

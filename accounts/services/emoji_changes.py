@@ -1,0 +1,82 @@
+"""Changes of custom emojis by staff: enabled or not, in the picker or not, category; copies of those of other servers.
+
+Effective at once; encoded copies of posts that are kept show a change within ten minutes. Pictures are taken in by
+`accounts.services.emoji_packs`.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import CustomEmoji
+from accounts.models.remote import CopyPurpose, CopyState
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from accounts.services.emoji_packs import Terms, import_emojis
+from accounts.services.remote_copies import request_copy
+from social.kernel.errors import Conflict, FieldError, Invalid, require_found
+from social.kernel.lengths import NAME_LIMIT
+from social.kernel.media import storage
+
+
+def change_emoji(
+    *,
+    by: Staff,
+    emoji: CustomEmoji,
+    disabled: bool | None = None,
+    listed: bool | None = None,
+    category: str | None = None,
+) -> None:
+    """Write what is given: whether texts show it, whether the picker of clients does, and its category there.
+
+    One of another server can be disabled only. Nothing changed is not recorded. Raises Forbidden, NotFound; Invalid for a
+    category that is too long, or for what another server decides.
+    """
+    require(by, Permission.MANAGE_CUSTOM_EMOJIS)
+    wanted: dict[str, Any] = {"disabled": disabled, "visible_in_picker": listed, "category": category}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    if len(wanted.get("category", "")) > NAME_LIMIT:
+        raise Invalid.of([FieldError("category", "ERR_TOO_LONG", _("is too long"))])
+    with transaction.atomic():
+        row = require_found(CustomEmoji.objects.select_for_update().filter(pk=emoji.pk).first())
+        if row.domain is not None and wanted.keys() - {"disabled"}:
+            raise Invalid.sentence(_("It is another server's: copy it first."))
+        before = {name: getattr(row, name) for name, value in wanted.items() if getattr(row, name) != value}
+        if not before:
+            return
+        after = {name: wanted[name] for name in before}
+        CustomEmoji.objects.filter(pk=row.pk).update(**after)
+        name = str(row) if row.domain is None else f"{row}@{row.domain}"
+        record(
+            by=by,
+            action="update",
+            target_type="CustomEmoji",
+            target_id=row.pk,
+            target_name=name,
+            before=before,
+            after=after,
+        )
+
+
+def copy_emoji(*, by: Staff, emoji: CustomEmoji) -> None:
+    """Make an emoji of another server one of this server, under the same name.
+
+    Its picture has to be here: when it is not, it is fetched from now on, and Conflict says so. Raises Forbidden; Conflict
+    also when there is one of that name; Invalid for a picture or a name that this server does not take.
+    """
+    require(by, Permission.MANAGE_CUSTOM_EMOJIS)
+    if emoji.domain is None or CustomEmoji.objects.filter(domain=None, shortcode=emoji.shortcode).exists():
+        raise Conflict(_("There is an emoji of this name here already."))
+    copy = request_copy(purpose=CopyPurpose.EMOJI, url=emoji.remote_url)
+    if copy.state != CopyState.READY:
+        raise Conflict(_("Its picture is being fetched: try again in a moment."))
+    with storage.opened(copy.file) as file:
+        files = [(f"{emoji.shortcode}{PurePosixPath(copy.file).suffix}", file.read())]
+    (outcome,) = import_emojis(by=by, files=files, terms=Terms(category=emoji.category))
+    if outcome.reason:
+        raise Invalid.sentence(outcome.reason)

@@ -1,0 +1,103 @@
+"""Roles: made, changed and removed by staff who outrank them. Each act asks MANAGE_ROLES and writes an audit row."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Role, User
+from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.policies.roles import RoleDraft, role_errors
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from accounts.services.changing import change_account
+from accounts.services.sessions import publish_user_state
+from social.kernel.errors import Conflict, Forbidden, Invalid, require_found
+from social.kernel.locks import lock
+
+
+def create_role(*, by: Staff, draft: RoleDraft) -> Role:
+    """Make a role. Raises Forbidden, and Invalid with `details` for what `role_errors` lists."""
+    require(by, Permission.MANAGE_ROLES)
+    with transaction.atomic():
+        _check(by, draft, None)
+        role = Role.objects.create(**asdict(draft))
+        _record(by, "create", role, after=asdict(draft))
+    return role
+
+
+def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
+    """Change a role; who has it has other rights at once. Name and rank of everybody's role stay.
+
+    Raises Forbidden for a role that `by` does not outrank, NotFound; Invalid as `create_role`; Conflict when nobody would
+    be left who may do everything.
+    """
+    with transaction.atomic():
+        locked = _locked(by, role)
+        if locked.pk == EVERYONE_ROLE_ID:
+            draft = RoleDraft("", draft.permissions, locked.position)
+        _check(by, draft, locked)
+        before = {name: getattr(locked, name) for name in asdict(draft)}
+        changed = {name: value for name, value in asdict(draft).items() if before[name] != value}
+        if not changed:
+            return
+        Role.objects.filter(pk=locked.pk).update(**changed)
+        _renew(locked)
+        _keep_one_administrator()
+        _record(by, "update", locked, before={name: before[name] for name in changed}, after=changed)
+
+
+def delete_role(*, by: Staff, role: Role) -> None:
+    """Remove a role; who had it has none from then on. Raises Forbidden, also for everybody's role; NotFound, Conflict as
+    `update_role`.
+    """
+    with transaction.atomic():
+        locked = _locked(by, role)
+        if locked.pk == EVERYONE_ROLE_ID:
+            raise Forbidden
+        people = list(User.objects.filter(role=locked).select_related("account"))
+        User.objects.filter(role=locked).update(role_id=EVERYONE_ROLE_ID)
+        for user in people:
+            change_account(user.account_id)
+            publish_user_state(user=user)
+        _keep_one_administrator()
+        _record(by, "destroy", locked, people=[f"@{user.account.username}" for user in people])
+        locked.delete()
+
+
+def _locked(by: Staff, role: Role) -> Role:
+    # Two who take rights from each other's roles at the same moment would leave nobody.
+    lock("staff:administrators")
+    locked = require_found(Role.objects.select_for_update().filter(pk=role.pk).first())
+    require(by, Permission.MANAGE_ROLES, over=locked)
+    return locked
+
+
+def _check(by: Staff, draft: RoleDraft, before: Role | None) -> None:
+    same_name = Role.objects.filter(name__iexact=draft.name).exclude(name="")
+    taken = (same_name.exclude(pk=before.pk) if before is not None else same_name).exists()
+    errors = role_errors(draft, by=by, before=before, taken=taken)
+    if errors:
+        raise Invalid.of(errors, details=True)
+
+
+def _renew(role: Role) -> None:
+    """Make everything cached of the people with a role stale. Nothing is cached of the role of everybody else."""
+    if role.pk == EVERYONE_ROLE_ID:
+        return
+    for user in User.objects.filter(role=role).select_related("account"):
+        change_account(user.account_id)
+        publish_user_state(user=user)
+
+
+def _keep_one_administrator() -> None:
+    able = User.objects.filter(disabled_at=None).exclude(role_id=EVERYONE_ROLE_ID).select_related("role")
+    if not any(user.role.can(Permission.ADMINISTRATOR) for user in able):
+        raise Conflict(_("This is the last person who may do everything here: give somebody else that role first."))
+
+
+def _record(by: Staff, action: str, role: Role, **details: Any) -> None:
+    record(by=by, action=action, target_type="Role", target_id=role.pk, target_name=str(role), **details)
