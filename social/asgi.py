@@ -31,7 +31,7 @@ def serve() -> None:
     """
     import uvicorn
 
-    from timelines.consumers.transports import DirectWebSocket, RequestDeadline
+    from timelines.consumers.transports import DirectWebSocket, SingleRequest
 
     descriptors.allow_many()
     uvicorn.run(
@@ -39,7 +39,7 @@ def serve() -> None:
         host=env.BIND,
         port=env.STREAMING_PORT,
         loop="uvloop",
-        http=RequestDeadline,
+        http=SingleRequest,
         ws=DirectWebSocket,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,

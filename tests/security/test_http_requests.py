@@ -71,6 +71,14 @@ def test_what_the_application_receives_of_a_request(start: Any) -> None:
     assert b"X_LATE" not in answer
 
 
+def test_several_spaces_in_the_first_line_are_one_and_hosts_have_ports_and_brackets(start: Any) -> None:
+    small = start()
+    for first, host in (("GET  /environ?a  HTTP/1.1", "x:80"), ("GET /environ?a HTTP/1.1", "[::1]:8000")):
+        answer = read_until(small.connect(f"{first}\r\nHost: {host}\r\n\r\n".encode()), b"}")
+        assert b'"PATH_INFO": "/environ"' in answer
+        assert f'"HTTP_HOST": "{host}"'.encode() in answer
+
+
 def test_expect_100_continue_is_answered_by_continue_or_the_refusal(start: Any) -> None:
     small = start()
     head = "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n"
@@ -131,6 +139,13 @@ _CHUNKED = "Transfer-Encoding: chunked\r\n"
         "HTTP/2.0": b"GET / HTTP/2.0\r\nHost: x\r\n\r\n",
         "HTTP/1.2": b"GET / HTTP/1.2\r\nHost: x\r\n\r\n",
         "no Host": b"GET / HTTP/1.1\r\n\r\n",
+        "an empty Host": b"GET / HTTP/1.1\r\nHost: \r\n\r\n",
+        "a Host with a path": b"GET / HTTP/1.1\r\nHost: x/y\r\n\r\n",
+        "a Host with a user": b"GET / HTTP/1.1\r\nHost: y@x\r\n\r\n",
+        "a Host with spaces": b"GET / HTTP/1.1\r\nHost: a b/c@d\r\n\r\n",
+        "two in a Host": b"GET / HTTP/1.1\r\nHost: x, y\r\n\r\n",
+        "a target with a fragment": b"GET /#x HTTP/1.1\r\nHost: x\r\n\r\n",
+        "a target with a space": b"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n",
         "a coding in 1.0": _sent(_CHUNKED, "0\r\n\r\n", version="1.0"),
         "two codings": _sent("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
         "chunked twice": _sent(_CHUNKED * 2, "0\r\n\r\n"),

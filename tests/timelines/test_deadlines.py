@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import socket
 from pathlib import Path
 
@@ -37,6 +38,45 @@ def is_ended(connection: socket.socket, drip: bytes = b"") -> bool:
         except ConnectionError:
             return True
     return False
+
+
+_POST = b"POST /api/v1/streaming/health HTTP/1.1\r\nHost: localhost\r\n"
+_CHUNKED = _POST + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (HEALTH.replace(b"/1.1", b"/2.0") + b"\r\n", 400),
+        (HEALTH.replace(b"health", b"health#x") + b"\r\n", 400),
+        (HEALTH.replace(b"localhost", b"a b/c@d") + b"\r\n", 400),
+        (HEALTH.replace(b"\r\n", b"\n") + b"\n", 400),
+        (HEALTH + b"X: a\r\n b\r\n\r\n", 400),
+        (HEALTH + b"X: " + b"x" * 40_000 + b"\r\n\r\n", 431),
+        (HEALTH + b"X: y\r\n" * 200 + b"\r\n", 431),
+        (HEALTH + b"X: " + b"x" * 100_000, 431),
+        (_POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (_POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
+        (_POST.replace(b"/1.1", b"/1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (_CHUNKED + b"zz\r\n", 400),
+        (_CHUNKED + b"1\r\nab\r\n", 400),
+        (_CHUNKED + b"1\na\r\n0\r\n\r\n", 400),
+    ],
+)
+def test_requests_of_no_proper_form_are_refused_in_json_and_nothing_behind_them_is_read(
+    server: StreamingServer, request_: bytes, status: int
+) -> None:
+    with connect(server) as connection:
+        connection.sendall(request_ + HEALTH + b"\r\n")
+        head, _empty, body = connection.makefile("rb").read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert list(json.loads(body)) == ["error"]
+
+
+def test_one_request_of_several_is_answered(server: StreamingServer) -> None:
+    with connect(server) as connection:
+        connection.sendall((HEALTH + b"\r\n") * 2000)
+        assert connection.makefile("rb").read().count(b"HTTP/1.1") == 1
 
 
 def test_connections_without_a_complete_request_end_and_streams_do_not(

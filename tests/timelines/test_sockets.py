@@ -68,6 +68,10 @@ def test_what_clients_do_wrong_is_no_error_in_the_log(tmp_path: Path, reader: Pe
     with streaming_server(log) as server:
         for _ in range(3):
             refusal(f"{server.ws}?access_token=wrong")
+        for broken in (b"GARBAGE\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"):
+            with create_connection(("127.0.0.1", server.port), SOON) as connection:
+                connection.sendall(broken)
+                assert connection.makefile("rb").read()
         with open_socket(server, reader) as socket:
             socket.socket.send(b"\xff", text=True)
             assert socket.is_closed(2) == 1007
@@ -89,7 +93,7 @@ def test_a_handshake_of_unusual_size_is_refused_and_its_connection_ended(server:
         connection.sendall(request.encode())
         head, _empty, body = answer.read().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 431 ")
-    assert json.loads(body) == {"error": "Request header fields too large"}
+    assert json.loads(body) == {"error": "Request Header Fields Too Large"}
 
 
 def test_scopes_are_asked_per_stream(server: StreamingServer) -> None:  # security row 23 (scope bypass)

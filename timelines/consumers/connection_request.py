@@ -103,7 +103,14 @@ def _header(scope: Mapping[str, Any], name: bytes) -> str:
 
 _LOGGER: Final = "uvicorn.error"
 _INCOMPLETE_HANDSHAKE_MESSAGE: Final = "ASGI callable returned without completing handshake."
-_INVALID_TEXT_MESSAGE: Final = "Invalid UTF-8 sequence received from client."
+#: What clients do wrong, which is answered to them.
+_CLIENT_FAULTS: Final = frozenset(
+    {
+        "Invalid UTF-8 sequence received from client.",
+        "Invalid HTTP request received.",
+        "Unsupported upgrade request.",
+    }
+)
 # RFC 6455 section 7.4.1.
 POLICY_VIOLATION: Final = 1008
 _refused: ContextVar[bool] = ContextVar("refused", default=False)
@@ -135,14 +142,12 @@ def retry_after(error: StreamError) -> list[tuple[bytes, bytes]]:
 
 class _RefusalFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.msg != _INVALID_TEXT_MESSAGE and not (
-            _refused.get() and record.msg == _INCOMPLETE_HANDSHAKE_MESSAGE
-        )
+        return record.msg not in _CLIENT_FAULTS and not (_refused.get() and record.msg == _INCOMPLETE_HANDSHAKE_MESSAGE)
 
 
 _FILTER: Final = _RefusalFilter()
 
 
 def keep_refusals_quiet() -> None:
-    """Leave these complaints out of the log, the first where it is wrong alone; calling it twice is no harm."""
+    """Leave these complaints out of the log, that about handshakes where it is wrong alone; calling it twice is no harm."""
     logging.getLogger(_LOGGER).addFilter(_FILTER)

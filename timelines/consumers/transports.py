@@ -12,13 +12,15 @@ from asyncio.transports import BaseTransport
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from typing import Any, Final, cast
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+import orjson
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import State
 
+from social.api.heads import refusal_of
 from social.kernel.descriptors import limit_send_buffer
 
 EXTENSION: Final = "social.transport"
@@ -26,11 +28,15 @@ EXTENSION: Final = "social.transport"
 #: Seconds for a client to read what still waits for it once its connection is to end.
 ABORT_SECONDS = 5.0
 
-_TOO_LARGE: Final = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
-    b"Content-Type: application/json; charset=utf-8\r\nContent-Length: 43\r\nConnection: close\r\n\r\n"
-    b'{"error":"Request header fields too large"}'
-)
+
+def refusal(status: int) -> bytes:
+    """Make a whole answer that refuses a request in JSON."""
+    reason = HTTPStatus(status).phrase
+    body = orjson.dumps({"error": reason})
+    return (
+        b"HTTP/1.1 %d %b\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\n"
+        b"Content-Length: %d\r\nConnection: close\r\n\r\n%b"
+    ) % (status, reason.encode(), len(body), body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         super().data_received(data)
         if not self.handshake_initiated and not self.transport.is_closing():
             self.handshake_complete = True
-            self.transport.write(_TOO_LARGE)
+            self.transport.write(refusal(431))
             self.transport.close()
 
     async def run_asgi(self) -> None:
@@ -103,50 +109,83 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         self.abort()
 
 
-#: Seconds in which a request must be complete, from the connection or the last answer on.
+#: Seconds in which a request must be complete, from the connection on.
 REQUEST_SECONDS = 10.0
+#: The most bytes of a request with its body, which nothing here needs.
+_REQUEST_BYTES: Final = 64 * 1024
+_HEAD_BYTES: Final = 32 * 1024
+_HEADER_LIMIT: Final = 100
 
 
-class RequestDeadline(H11Protocol):
-    """Ends a connection without a complete request for REQUEST_SECONDS, whatever trickles in meanwhile.
+class SingleRequest(HttpToolsProtocol):
+    """Takes one request of proper form (`social.api.heads`), complete within REQUEST_SECONDS, and ends with its answer.
 
-    Uvicorn itself waits without end for a first request, and for a next one as long as a byte comes every five seconds.
-    Requests that are being answered, and WebSockets, are not concerned.
+    Uvicorn itself waits without end for a first request and for its body, takes heads without end, and answers a broken
+    request into the middle of another answer.
     """
 
     _timer: asyncio.TimerHandle | None = None
+    _received = 0
+    _refusal = 400
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Begin to wait for the request."""
         super().connection_made(transport)
         limit_send_buffer(transport)
-        self._wait()
+        self._timer = self.loop.call_later(REQUEST_SECONDS, transport.close)
 
-    def handle_events(self) -> None:
-        """Stop waiting when a request is there with its body, which nothing here needs."""
-        super().handle_events()
-        if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
+    def data_received(self, data: bytes) -> None:
+        """Read the next bytes; nothing behind the request."""
+        if self._timer is None or self.transport.is_closing():
+            return
+        self._received += len(data)
+        if self._received > _REQUEST_BYTES:
+            self._refusal = 431 if self.cycle is None else 413
+            self.send_400_response("")
+        else:
+            super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        """Take the request. What is raised here is a request that the parser refuses."""
+        status = refusal_of(
+            self.url,
+            self.parser.get_http_version(),
+            self.headers,
+            size_limit=_HEAD_BYTES,
+            count_limit=_HEADER_LIMIT,
+        )
+        if status is not None:
+            self._refusal = status
+        begun = self.cycle is not None
+        if status is not None or begun:
+            raise ValueError
+        super().on_headers_complete()
+        offer(cast(Any, self.scope), Direct(partial(abort_soon, self.loop, self.transport)))
+
+    def on_message_complete(self) -> None:
+        """Stop waiting when the request is there with its body."""
+        super().on_message_complete()
+        if self.cycle is not None:
             self._stop()
-            offer(cast(Any, self.cycle.scope), Direct(partial(abort_soon, self.loop, self.transport)))
 
-    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+    def handle_websocket_upgrade(self) -> None:
         """Stop waiting: the connection is a WebSocket's from here on."""
         self._stop()
-        super().handle_websocket_upgrade(event)
+        super().handle_websocket_upgrade()
 
-    def on_response_complete(self) -> None:
-        """Begin to wait for the next request."""
-        self._wait()
-        super().on_response_complete()
+    def send_400_response(self, msg: str) -> None:
+        """Refuse the request in JSON, whatever Uvicorn would say, unless an answer has begun, and end the connection."""
+        if self.cycle is None or not self.cycle.response_started:
+            self.transport.write(refusal(self._refusal))
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         self._stop()
         super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        self._stop()
-        self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
 
     def _stop(self) -> None:
         if self._timer is not None:

@@ -19,7 +19,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from social.api.addresses import connection_key
-from social.runtime.web.environment import BUSY, Answer, Refused, constants, environment, head
+from social.runtime.web.environment import BUSY, REFUSALS, Answer, Refused, constants, environment, head
 from social.runtime.web.limits import Limits
 
 if TYPE_CHECKING:
@@ -208,11 +208,9 @@ class Connection(HttpToolsProtocol):
         except httptools.HttpParserError as error:
             # What a callback raises stands behind the parser's error.
             reason = error.__context__
-            self._refuse(reason if isinstance(reason, Refused) else Refused(400, "Bad Request"))
+            self._refuse(reason if isinstance(reason, Refused) else Refused(400, REFUSALS[400]))
         if self._silent > _SILENT_BYTES:
-            self._refuse(
-                Refused(431, "Request Header Fields Too Large") if self._in_head else Refused(400, "Bad Request")
-            )
+            self._refuse(Refused(431, REFUSALS[431]) if self._in_head else Refused(400, REFUSALS[400]))
         self._begin()
 
     # --- called by the parser --------------------------------------------------------------------------------------
@@ -279,7 +277,7 @@ class Connection(HttpToolsProtocol):
             self.parser.feed_data(b"POST / HTTP/1.1\r\n" + lines + b"\r\n")
             self.parser.feed_data(rest if framing else b"")
         except httptools.HttpParserError:
-            self._refuse(Refused(400, "Bad Request"))
+            self._refuse(Refused(400, REFUSALS[400]))
 
     # --- answers ---------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A request and its answer as WSGI has them (PEP 3333), and the refusals of what is no proper request (RFC 9112)."""
+"""A request and its answer as WSGI has them (PEP 3333), and the refusals of what is no proper request."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ import httptools
 import orjson
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
+from social.api.heads import refusal_of
 from social.api.later import KEY, Wait
 from social.runtime.web.limits import Limits
 
 #: Bytes of an answer that are handed to a client at a time. A file of this size is read by the thread that opened it.
 CHUNK = 64 * 1024
 BUSY = "There was a temporary problem serving your request, please try again"
+#: Texts of what is refused for its head.
+REFUSALS = {400: "Bad Request", 431: "Request Header Fields Too Large", 501: "Not Implemented"}
 _SPECIAL = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -110,10 +113,12 @@ def environment(
 ) -> dict[str, Any]:
     """Make what the head of a request adds to `constants`. The names of `headers` are in lower case.
 
-    Two servers that read a request differently can be used against each other: raises Refused for everything about which
-    RFC 9112 leaves no doubt, httptools' error for a target that is no URL. Headers with an underscore are dropped, as
-    proxies do: `X_Forwarded_For` and `X-Forwarded-For` would be one name.
+    Raises Refused for a head of no proper form (`social.api.heads`), httptools' error for a target that is no URL. Headers
+    with an underscore are dropped, as proxies do: `X_Forwarded_For` and `X-Forwarded-For` would be one name.
     """
+    status = refusal_of(target, version, headers, size_limit=limits.head, count_limit=limits.headers)
+    if status is not None:
+        raise Refused(status, REFUSALS[status])
     url = httptools.parse_url(target)
     path = url.path.decode("ascii")
     found: dict[str, Any] = {
@@ -124,25 +129,14 @@ def environment(
         "SERVER_PROTOCOL": f"HTTP/{version}",
         KEY: [],
     }
-    size = len(target)
     for name, value in headers:
-        size += len(name) + len(value)
         if b"_" in name:
             continue
         key = _SPECIAL.get(name) or "HTTP_" + name.decode("latin-1").upper().replace("-", "_")
         text = value.decode("latin-1")
         if key in found:
-            if key == "HTTP_HOST":
-                raise Refused(400, "Bad Request")
             text = f"{found[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{text}"
         found[key] = text
-    if size > limits.head or len(headers) > limits.headers:
-        raise Refused(431, "Request Header Fields Too Large")
-    if version not in ("1.1", "1.0") or (version == "1.1" and "HTTP_HOST" not in found):
-        raise Refused(400, "Bad Request")
-    coding = found.get("HTTP_TRANSFER_ENCODING")
-    if coding is not None and (version == "1.0" or coding.lower() != "chunked"):
-        raise Refused(400, "Bad Request") if version == "1.0" else Refused(501, "Not Implemented")
     return found
 
 
