@@ -342,3 +342,9 @@ class SpamRuleMet(Event, key="account:{account_id}"):
     account_id: int
     limited: bool
     status_id: int | None = None
+
+
+class FileReleased(Event):
+    """Staff have released a file that was in quarantine, and every other one with its digest."""
+
+    file_id: int

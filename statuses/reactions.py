@@ -1,6 +1,6 @@
 """Subscribes services to the events that call them."""
 
-from accounts.events import AccountRenamed, RemoteCopyStored
+from accounts.events import AccountRenamed, FileReleased, RemoteCopyStored
 from social.kernel.events import on
 from statuses.events import (
     AnswersOutlived,
@@ -15,7 +15,7 @@ from statuses.services.card_fetching import CARDS
 from statuses.services.cards import attach_cards
 from statuses.services.changing import renew_mentions
 from statuses.services.deleting import delete_more_boosts, detach_more_answers
-from statuses.services.processing import PROCESSING_SECONDS, process_media
+from statuses.services.processing import PROCESSING_SECONDS, process_media, process_released
 from statuses.services.remote_files import complete_files
 from statuses.services.scheduling import publish_due
 
@@ -25,6 +25,7 @@ on(BoostsOutlived, delete_more_boosts, batch=1)
 on(ScheduledStatusDue, publish_due, batch=1, seconds=120)
 on(AnswersOutlived, detach_more_answers, batch=1)
 on(RemoteCopyStored, complete_files, batch=1)
+on(FileReleased, process_released, queue="media", batch=1, seconds=60)
 on(MediaUploaded, process_media, queue="media", batch=1, seconds=PROCESSING_SECONDS)
 on(StatusPublished, attach_cards, when=lambda event: event.link)
 on(StatusEdited, attach_cards)

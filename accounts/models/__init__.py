@@ -6,6 +6,7 @@ from accounts.models.collection import Collection, CollectionItem
 from accounts.models.custom_emoji import CustomEmoji
 from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
+from accounts.models.quarantine import QuarantineDecision, QuarantinedFile, QuarantineSource
 from accounts.models.relations import (
     AccountDomainBlock,
     AccountNote,
@@ -74,6 +75,9 @@ __all__ = [
     "Move",
     "Mute",
     "OneTimeKey",
+    "QuarantineDecision",
+    "QuarantineSource",
+    "QuarantinedFile",
     "RecoveryCode",
     "RefreshToken",
     "RemoteCopy",

@@ -14,8 +14,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import ProfileUpdated
-from accounts.models import Account
+from accounts.models import Account, QuarantineSource
 from accounts.services.changing import change_account
+from accounts.services.quarantine import Origin, refuse_unless_clean
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
 from social.kernel.media import images, storage, types
@@ -64,8 +65,14 @@ def _spoofed(name: str) -> FieldError:
     return FieldError(name, "ERR_SPOOFED_MEDIA_TYPE", message)
 
 
-def draw_pictures(uploads: Mapping[str, PictureUpload]) -> dict[str, Drawing]:
-    """The pictures drawn anew, by name. Raises Invalid with `details`. Takes its time: outside of any transaction."""
+def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> dict[str, Drawing]:
+    """The pictures drawn anew, by name, once the scanner has found them clean where there is one.
+
+    Raises Invalid with `details`, Unavailable when the scanner does not answer. Takes its time: outside of any transaction.
+    """
+    for upload in uploads.values():
+        origin = Origin(QuarantineSource.PROFILE, account_id=account_id)
+        refuse_unless_clean(upload.data, content_type=upload.content_type, origin=origin)
     drawn = {}
     errors = []
     for name, upload in uploads.items():

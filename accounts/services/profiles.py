@@ -216,7 +216,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
         "default_language": known_language(change.language),
         "default_quote_policy": change.quote_policy,
     }
-    with stored(draw_pictures(change.pictures)) as pictures, transaction.atomic():
+    with stored(draw_pictures(change.pictures, account_id=user.account_id)) as pictures, transaction.atomic():
         shown |= pictures
         if change.locked is False:
             # Before any row: who asks holds this lock while the new request's foreign keys look at the account.

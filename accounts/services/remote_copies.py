@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, TypeVar, cast
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
 from accounts.events import RemoteCopyStored
-from accounts.models import CopyFetch, RemoteCopy
+from accounts.models import CopyFetch, QuarantineSource, RemoteCopy
 from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
 from accounts.policies.remote_copies import (
     ACCEPTED,
@@ -32,17 +33,19 @@ from accounts.policies.remote_copies import (
 )
 from accounts.queries.remote_copies import count_bytes
 from accounts.services.profile_pictures import SHAPES
+from accounts.services.quarantine import Origin, is_put_away, known_verdict, put_away
 from social.kernel import clock
 from social.kernel.batches import in_batches
-from social.kernel.errors import Invalid
+from social.kernel.errors import Invalid, Unavailable
 from social.kernel.events import publish
 from social.kernel.http import client as http
-from social.kernel.media import images, recordings, storage, types
+from social.kernel.media import images, recordings, scanning, storage, types
 from social.kernel.media.images import Rendition, Shape
 from social.kernel.media.types import TYPES
 from social.kernel.runner import Job, Steps, Work, enqueue, is_left_alone
 
 logger = logging.getLogger("social.media")
+T = TypeVar("T")
 
 FOLDER: Final = "cache"
 EXACTNESS: Final = timedelta(hours=1)
@@ -74,7 +77,7 @@ def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
             batch_size=1,
         )
         copy = RemoteCopy.objects.select_for_update().get(digest=digest)
-        if is_due(copy, clock.now()):
+        if is_due(copy, clock.now()) and not is_put_away(digest):
             copy.state, copy.failure, copy.requested_at = CopyState.WAITING, CopyFailure.NONE, clock.now()
             copy.save(update_fields=["state", "failure", "requested_at"])
             row = CopyFetch(copy=copy, host=copy.host)
@@ -127,6 +130,8 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
         with tempfile.SpooledTemporaryFile(max_size=_MEMORY_BYTES, dir=str(settings.DATA_DIR)) as spooled:
             file = cast("IO[bytes]", spooled)
             yield from _download(job, copy, file)
+            if scanning.is_on():
+                yield from _scan(copy, file)
             stored = yield _in_thread(_store, copy, file)
     except _Failed as failed:
         logger.info("%s was not copied: %s", copy.url[:500], failed)
@@ -147,7 +152,26 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
             storage.remove(stored.file, stored.preview)
 
 
-async def _in_thread(function: Callable[..., _Stored], *values: Any) -> _Stored:
+def _scan(copy: RemoteCopy, file: IO[bytes]) -> Steps:
+    """Have a file looked at before it is stored; one that is not to be shown is put away, and has failed for good."""
+    origin = Origin(QuarantineSource.COPY, url=copy.url, copy_digest=copy.digest)
+    sha256: str = yield _in_thread(scanning.digest_of, file)
+    verdict = known_verdict(sha256)
+    if verdict is None:
+        try:
+            verdict = yield _in_thread(scanning.scan, file, "", sha256)
+        except Unavailable as error:
+            raise _Failed(CopyFailure.UNREACHABLE, error.message) from None
+    if not verdict.clean:
+        file.seek(0)
+        kind = types.media_type(file.read(types.HEAD)) or ""
+        put_away(file, sha256=sha256, content_type=kind, verdict=verdict, origin=origin)
+        raise _Failed(CopyFailure.REFUSED, "it is in quarantine")
+    # Where its end was: the size of what was downloaded is read off there.
+    file.seek(0, os.SEEK_END)
+
+
+async def _in_thread(function: Callable[..., T], *values: Any) -> T:
     # Not in those of the loop itself, which look up the names of hosts.
     return await asyncio.get_running_loop().run_in_executor(_threads, function, *values)
 

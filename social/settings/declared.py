@@ -87,6 +87,12 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "the bucket, or `/system/`",
         "address of uploaded files, if it is another one, such as `https://files.social.example`",
     ),
+    "MEDIA_SCANNER": (
+        "none",
+        "what looks at uploads and at copies of files before they are shown: `https://scanner.example/scan`, or "
+        "`command:clamdscan --no-summary -`; see [media.md](media.md)",
+    ),
+    "MEDIA_SCANNER_LOOPBACK": ("`no`", "whether the address in `MEDIA_SCANNER` may be this machine's"),
     "KEEP_ADDRESSES_DAYS": (
         "`365`",
         "days for which the network addresses of sign-ups and of unused sessions are kept, which end then; `0`: for ever",

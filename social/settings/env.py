@@ -274,6 +274,18 @@ def _media_url() -> str:
     return f"{base}/{options['location']}".rstrip("/") + "/"
 
 
+def _scanner(scanner: str) -> str:
+    if scanner.startswith("command:"):
+        try:
+            words = shlex.split(scanner.removeprefix("command:"))
+        except ValueError:
+            words = []
+        if not words:
+            raise ImproperlyConfigured("MEDIA_SCANNER names no program. Write command:clamdscan --no-summary -")
+        return scanner
+    return _url("MEDIA_SCANNER", "", ("https", "http"), "https://scanner.example/scan")
+
+
 def _email(url: str) -> str:
     try:
         fine = not url or bool(environ.Env.email_url_config(url))
@@ -344,6 +356,8 @@ ALLOWED_PRIVATE_ADDRESSES = _networks("ALLOWED_PRIVATE_ADDRESSES")
 STAFF_SECOND_FACTOR = _switch("STAFF_SECOND_FACTOR", not LOOPBACK)
 MEDIA_STORAGE = _media_storage(_read("MEDIA_STORAGE"))
 MEDIA_URL = _media_url()
+MEDIA_SCANNER = _scanner(_read("MEDIA_SCANNER"))
+MEDIA_SCANNER_LOOPBACK = _switch("MEDIA_SCANNER_LOOPBACK", False)
 KEEP_ADDRESSES_DAYS = _number("KEEP_ADDRESSES_DAYS", 365, 0, 36_500)
 KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 0, 36_500)
 KEEP_CLOSED_REPORTS_DAYS = _number("KEEP_CLOSED_REPORTS_DAYS", 0, 0, 36_500)

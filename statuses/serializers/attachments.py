@@ -10,7 +10,7 @@ from accounts.queries.emojis import EmojiLookup
 from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
-from social.kernel.media import storage
+from social.kernel.media import scanning, storage
 from statuses.models import MediaAttachment, MediaType, Poll, Processing
 from statuses.policies.media import proxied_path
 from statuses.policies.polls import has_ended
@@ -35,6 +35,11 @@ def preview_url(media: MediaAttachment) -> str | None:
     return None
 
 
+def _may_be_seen(media: MediaAttachment) -> bool:
+    """Tell whether its small picture may be shown: before the rest is processed, but not before it was scanned."""
+    return media.processing == Processing.COMPLETE or not scanning.is_on()
+
+
 class MediaAttachmentSerializer(EntitySerializer):
     """MediaAttachment: a file as clients see it; until it is processed it has no address, but it may have a preview."""
 
@@ -43,7 +48,7 @@ class MediaAttachmentSerializer(EntitySerializer):
             "id": str(instance.id),
             "type": instance.type,
             "url": file_url(instance) if instance.processing == Processing.COMPLETE else None,
-            "preview_url": preview_url(instance),
+            "preview_url": preview_url(instance) if _may_be_seen(instance) else None,
             "remote_url": instance.remote_url,
             "preview_remote_url": instance.preview_remote_url,
             "text_url": None,

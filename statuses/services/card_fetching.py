@@ -62,7 +62,10 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
         logger.info("card %d: %s", card_id, error)
         store_card(card_id=card_id, preview=None)
     else:
-        store_card(card_id=card_id, preview=preview, host=host, image=image)
+        try:
+            store_card(card_id=card_id, preview=preview, host=host, image=image)
+        except Unavailable as error:
+            raise Failed(error.message) from None
     job.answers[job.row.host] = ""
 
 

@@ -12,8 +12,10 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 
+from accounts.models import QuarantineSource
 from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address, split_address
+from accounts.services.quarantine import Origin, is_clean
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.errors import Invalid
@@ -108,10 +110,11 @@ def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: 
     """Keep what was fetched of a page, from `host`; None when it says nothing, or is not there.
 
     What an earlier fetch has found is kept when this one found nothing. Publishes CardAttached for the recent posts that
-    show the preview from now on. Does nothing when the card is gone. Raises OSError when the picture cannot be stored.
+    show the preview from now on. Does nothing when the card is gone. Raises OSError when the picture cannot be stored, and
+    Unavailable when it cannot be scanned.
     """
     found = preview if preview is not None and preview.title else None
-    picture = _stored_picture(image) if found is not None and image else None
+    picture = _stored_picture(image, found.image_url) if found is not None and image else None
     unused = picture.path if picture is not None else ""
     try:
         with transaction.atomic():
@@ -144,9 +147,12 @@ def _seek(creator: str) -> None:
         port.seek([address])
 
 
-def _stored_picture(image: bytes) -> Picture | None:
-    """A picture drawn anew and stored; None for what this server does not take."""
+def _stored_picture(image: bytes, url: str) -> Picture | None:
+    """A picture drawn anew and stored; None for what this server, or its scanner, does not take."""
+    origin = Origin(QuarantineSource.CARD, url=url)
     try:
+        if not is_clean(BytesIO(image), content_type="", origin=origin):
+            return None
         with recordings.draw_cover(BytesIO(image)) as cover:
             preview = cover.preview
             path = storage.store(preview.file, folder=FOLDER, extension=preview.extension)

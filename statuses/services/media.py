@@ -13,10 +13,12 @@ from typing import IO, Any, Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.models import QuarantineSource
+from accounts.services.quarantine import Origin, refuse_unless_clean
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.events import publish
-from social.kernel.media import images, recordings, storage, types
+from social.kernel.media import images, recordings, scanning, storage, types
 from social.kernel.media.recordings import Cover
 from social.kernel.text.names import clean_input
 from statuses.events import MediaUploaded
@@ -77,9 +79,9 @@ class MediaChange:
 def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
     """Check and keep a file, unattached: a picture is ready, anything that moves or sounds is processed later.
 
-    Publishes MediaUploaded for the latter. Raises Invalid for what this server does not take, for a description that is
-    too long, and for a thumbnail of a picture. Takes as long as looking at the file needs (a tenth of a second for two
-    megapixels), outside of any transaction.
+    Where files are scanned a picture waits as well. Publishes MediaUploaded for what is processed later. Raises Invalid for
+    what this server does not take, for a description that is too long, and for a thumbnail of a picture. Takes as long as
+    looking at the file needs (a tenth of a second for two megapixels), outside of any transaction.
     """
     sent = upload.sent
     content_type = check_file(sent.head, sent.size, sent.content_type)
@@ -97,9 +99,13 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
             _take_recording(media, sent.file, content_type, upload.thumbnail)
         else:
             try:
-                _take_picture(media, sent.file)
+                take_picture(media, sent.file)
             except images.Moving:
                 _take_recording(media, sent.file, content_type, None)
+        if scanning.is_on() and media.processing == Processing.COMPLETE:
+            # It waits for the scanner, which looks at what was sent.
+            media.processing = Processing.QUEUED
+            media.source = storage.store(sent.file, folder=f"{FOLDER}/source", extension="upload")
         with transaction.atomic():
             media.save()
             if media.processing != Processing.COMPLETE:
@@ -117,7 +123,8 @@ def _stored(media: MediaAttachment) -> Iterator[None]:
         raise
 
 
-def _take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
+def take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
+    """Draw a picture anew and store it; the row is not written. Raises Invalid, and Moving for one that moves."""
     with images.process(file) as picture:
         original, preview = picture.original, picture.preview
         media.type = MediaType.IMAGE
@@ -200,7 +207,8 @@ class PreparedChange:
 def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedChange]:
     """Check a change of a file, and store its new thumbnail; whatever goes wrong inside, that is not left behind.
 
-    Raises Invalid for a description that is too long, and for a thumbnail of a picture. Outside of any transaction.
+    Raises Invalid for a description that is too long, for a thumbnail of a picture, and for one that the scanner refuses.
+    Outside of any transaction.
     """
     description, focus = _described(change.description), read_focus(change.focus)
     drawn = MediaAttachment()
@@ -208,6 +216,8 @@ def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedCh
         if not may_have_thumbnail(found):
             raise no_thumbnail_allowed()
         check_thumbnail(change.thumbnail.head, change.thumbnail.size, change.thumbnail.content_type)
+        origin = Origin(QuarantineSource.THUMBNAIL, account_id=found.account_id, media_id=found.id)
+        refuse_unless_clean(change.thumbnail.file, content_type=change.thumbnail.content_type, origin=origin)
         with recordings.draw_cover(change.thumbnail.file) as cover, _stored(drawn):
             set_cover(drawn, cover)
     with _stored(drawn):

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 from django.db import transaction
 from django.db.models import F
 
-from social.kernel.errors import Invalid
-from social.kernel.media import recordings, storage
+from accounts.events import FileReleased
+from accounts.models import QuarantinedFile, QuarantineSource
+from accounts.services.quarantine import Origin, forget_released, is_clean, opened
+from social.kernel import clock
+from social.kernel.errors import Invalid, Unavailable
+from social.kernel.events import publish
+from social.kernel.media import recordings, scanning, storage
 from social.kernel.media.recordings import Converted
 from statuses.events import MediaUploaded
-from statuses.models import MediaAttachment, Processing
-from statuses.services.media import FOLDER
+from statuses.models import MediaAttachment, MediaType, Processing
+from statuses.services.media import FOLDER, take_picture
 
 logger = logging.getLogger("social.media")
 
@@ -28,8 +34,13 @@ _UNFINISHED_STATES: Final = (Processing.QUEUED, Processing.RUNNING)
 _RETAINED_KEYS: Final = ("small", "colors", "focus")
 
 
+RESCAN_INTERVAL: Final = timedelta(seconds=30)
+"""How long a file waits while the scanner does not answer."""
+
+
 def process_media(events: Sequence[MediaUploaded]) -> None:
-    """Convert uploaded videos and sounds; those that cannot be converted have failed, and only those.
+    """Have uploads scanned where there is a scanner, and convert videos and sounds; those that cannot be converted have
+    failed, and only those. What the scanner refuses is put away, and has failed; while it does not answer files wait.
 
     A file that is processed already, or removed meanwhile, is left alone. Raises OSError when nothing can be stored.
     """
@@ -50,17 +61,97 @@ def _begin(media_id: int) -> MediaAttachment | None:
     return waiting.first()
 
 
+def process_released(events: Sequence[FileReleased]) -> None:
+    """The reaction to FileReleased: uploads that failed because of it are processed again, and wait a day to be attached."""
+    for file in QuarantinedFile.objects.filter(id__one_of=[event.file_id for event in events]):
+        alike = QuarantinedFile.objects.filter(sha256=file.sha256, source=QuarantineSource.UPLOAD)
+        ids = list(alike.exclude(media_id=None).values_list("media_id", flat=True))
+        for media_id in MediaAttachment.objects.filter(id__one_of=ids, processing=Processing.FAILED).values_list(
+            "id", flat=True
+        ):
+            _restore(media_id, file)
+        forget_released(file)
+
+
+def _restore(media_id: int, file: QuarantinedFile) -> None:
+    try:
+        with opened(file) as found:
+            path = storage.store(found, folder=f"{FOLDER}/source", extension="upload")
+    except FileNotFoundError:
+        return
+    with transaction.atomic():
+        failed = MediaAttachment.objects.filter(id=media_id, processing=Processing.FAILED, source="")
+        restored = failed.update(processing=Processing.QUEUED, source=path, attempts=0, unattached_at=clock.now())
+        if restored:
+            publish(MediaUploaded(media_id=media_id))
+    if not restored:
+        storage.remove(path)
+
+
 def _process(media: MediaAttachment) -> None:
     try:
+        if not _is_clean(media):
+            _fail(media.id)
+            return
+        if media.type == MediaType.IMAGE:
+            _show_picture(media)
+            return
         with storage.opened(media.source) as source, recordings.convert(source, media.content_type) as converted:
             _complete(media, converted)
     except (Invalid, FileNotFoundError) as error:
         logger.info("media %d could not be processed: %s", media.id, error)
         _fail(media.id)
+    except Unavailable as error:
+        logger.warning("media %d waits for the scanner: %s", media.id, error)
+        with transaction.atomic():
+            waiting = MediaAttachment.objects.filter(id=media.id, processing=Processing.RUNNING)
+            waiting.update(processing=Processing.QUEUED, attempts=F("attempts") - 1)
+            publish(MediaUploaded(media_id=media.id), due_at=clock.now() + RESCAN_INTERVAL)
     except Exception:
         # Not the file's fault: it is tried again.
         MediaAttachment.objects.filter(id=media.id).update(attempts=F("attempts") - 1)
         raise
+
+
+def _is_clean(media: MediaAttachment) -> bool:
+    """Have what was sent looked at: the file, and the thumbnail that came with it."""
+    if not scanning.is_on():
+        return True
+    origin = Origin(QuarantineSource.UPLOAD, account_id=media.account_id, media_id=media.id)
+    for path, content_type in ((media.source, media.content_type), (media.preview, "")):
+        if path and (path == media.source or media.type != MediaType.IMAGE):
+            with storage.opened(path) as file:
+                if not is_clean(file, content_type=content_type, origin=origin):
+                    return False
+    return True
+
+
+def _show_picture(media: MediaAttachment) -> None:
+    """Show a picture that was scanned; one that was released is drawn anew first, for its files were removed."""
+    source = media.source
+    if not media.file:
+        with storage.opened(source) as file:
+            take_picture(media, file)
+    media.processing, media.source = Processing.COMPLETE, ""
+    columns = (
+        "processing",
+        "source",
+        "file",
+        "file_size",
+        "preview",
+        "preview_size",
+        "content_type",
+        "blurhash",
+        "meta",
+    )
+    with transaction.atomic():
+        current = MediaAttachment.objects.select_for_update().filter(id=media.id, processing__in=_UNFINISHED_STATES)
+        left = [source]
+        if current.exists():
+            media.save(update_fields=columns)
+        else:
+            left = list(media.paths)
+    storage.remove(*left)
 
 
 def _complete(media: MediaAttachment, converted: Converted) -> None:
@@ -97,6 +188,6 @@ def _fail(media_id: int) -> None:
             return
         paths = media.paths
         media.processing = Processing.FAILED
-        media.preview = media.source = ""
-        media.save(update_fields=["processing", "preview", "source"])
+        media.file = media.preview = media.source = ""
+        media.save(update_fields=["processing", "file", "preview", "source"])
     storage.remove(*paths)

@@ -9,6 +9,7 @@ import asyncio
 import functools
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from ipaddress import ip_network
 from typing import IO, Any, TypeVar
 from urllib.parse import urljoin
@@ -54,6 +55,7 @@ __all__ = [
     "Unreachable",
     "Untrusted",
     "WrongType",
+    "ask_service",
     "download",
     "fetch",
     "fetch_async",
@@ -313,6 +315,20 @@ def fetch(
     return _client().send(
         Request(url, method, headers, body, accept, max_bytes, deadline, redirects, signer, schemes, cut)
     )
+
+
+def ask_service(
+    url: str, *, body: bytes, headers: Mapping[str, str], max_bytes: int, deadline: float, loopback: bool
+) -> Response:
+    """POSTs to a service of the operator's, at the address and port that a setting names; `loopback`: it may be this machine.
+
+    Otherwise as `fetch`, by http too, without redirects: private networks must be in ALLOWED_PRIVATE_ADDRESSES.
+    """
+    policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
+    request = Request(
+        url, "POST", headers, body, max_bytes=max_bytes, deadline=deadline, redirects=0, schemes=("https", "http")
+    )
+    return _client_for(policy).send(request)
 
 
 async def download(

@@ -1,0 +1,195 @@
+"""Keeps files that the operator's scanner has found to be none to show where nothing is served from, for staff to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Final
+
+from django.conf import settings
+from django.core.files.base import File
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.events import FileReleased
+from accounts.models import QuarantineDecision, QuarantinedFile, QuarantineSource, RemoteCopy
+from accounts.models.remote import CopyState
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from social.kernel import clock
+from social.kernel.errors import Conflict, Invalid, require_found
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from social.kernel.media import scanning
+from social.kernel.media.scanning import Verdict
+from social.kernel.media.storage import DurableStorage
+
+REQUEST_SECONDS: Final = 5.0
+"""How long somebody who waits for an answer waits for the scanner."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The way on which a file came, as `QuarantinedFile` says it."""
+
+    source: QuarantineSource
+    account_id: int | None = None
+    url: str = ""
+    media_id: int | None = None
+    copy_digest: str = ""
+
+
+def known_verdict(sha256: str) -> Verdict | None:
+    """The verdict on a file that was in quarantine before; None for one that was not: the scanner is asked."""
+    row = QuarantinedFile.objects.filter(sha256=sha256).order_by("-decided_at", "-id").first()
+    if row is None:
+        return None
+    return Verdict(row.decision == QuarantineDecision.RELEASED, row.reason)
+
+
+def put_away(file: IO[bytes], *, sha256: str, content_type: str, verdict: Verdict, origin: Origin) -> None:
+    """Note a file that is not to be shown, and keep its bytes unless they are kept already. Raises OSError."""
+    with transaction.atomic():
+        lock(f"quarantine:{sha256}")
+        earlier = QuarantinedFile.objects.filter(sha256=sha256).order_by("-id").first()
+        file.seek(0, 2)
+        row = QuarantinedFile(
+            sha256=sha256,
+            source=origin.source,
+            account_id=origin.account_id,
+            url=origin.url,
+            media_id=origin.media_id,
+            copy_digest=origin.copy_digest,
+            content_type=content_type[:100],
+            size=file.tell(),
+            reason=verdict.reason,
+        )
+        if earlier is None:
+            file.seek(0)
+            row.path = _store().save(f"{sha256[:2]}/{sha256}", File(file, name=sha256))
+        else:
+            row.decision, row.decided_by, row.decided_at = earlier.decision, earlier.decided_by, earlier.decided_at
+        row.save(force_insert=True)
+
+
+def is_clean(file: IO[bytes], *, content_type: str, origin: Origin, seconds: float = scanning.SCAN_SECONDS) -> bool:
+    """Tell whether a file may be shown; one that may not is put away. Without a scanner all may.
+
+    Outside of any transaction. Raises Unavailable when the scanner does not answer, and OSError.
+    """
+    if not scanning.is_on():
+        return True
+    sha256 = scanning.digest_of(file)
+    verdict = known_verdict(sha256) or scanning.scan(file, content_type, sha256, seconds=seconds)
+    if not verdict.clean:
+        put_away(file, sha256=sha256, content_type=content_type, verdict=verdict, origin=origin)
+    file.seek(0)
+    return verdict.clean
+
+
+def refuse_unless_clean(file: IO[bytes] | bytes, *, content_type: str, origin: Origin) -> None:
+    """Have a file scanned while its sender waits. Raises Invalid for one that is not to be shown, Unavailable for one that
+    cannot be scanned now.
+    """
+    opened = BytesIO(file) if isinstance(file, bytes) else file
+    if not is_clean(opened, content_type=content_type, origin=origin, seconds=REQUEST_SECONDS):
+        raise Invalid(_("This file cannot be used here."))
+
+
+def is_put_away(copy_digest: str) -> bool:
+    """Tell whether a copy of another server's file is in quarantine: it is not fetched again."""
+    if not scanning.is_on():
+        return False
+    rows = QuarantinedFile.objects.filter(copy_digest=copy_digest)
+    return rows.exclude(decision=QuarantineDecision.RELEASED).exists()
+
+
+@contextmanager
+def opened(file: QuarantinedFile) -> Iterator[IO[bytes]]:
+    """The bytes of a file, to be read. Raises FileNotFoundError when they are gone."""
+    rows = QuarantinedFile.objects.filter(sha256=file.sha256).exclude(path="")
+    path = rows.values_list("path", flat=True).first()
+    if path is None:
+        raise FileNotFoundError(file.sha256)
+    with _store().open(path) as found:
+        yield found
+
+
+def release_file(*, by: Staff, file: QuarantinedFile) -> None:
+    """Let a file be shown, and every other one with its digest: uploads are processed again, copies fetched again when
+    somebody looks. Publishes FileReleased.
+
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict once it is decided.
+    """
+    require(by, Permission.MANAGE_REPORTS)
+    with transaction.atomic():
+        current = _decide(by, file, QuarantineDecision.RELEASED)
+        digests = list(_alike(current).exclude(copy_digest="").values_list("copy_digest", flat=True).distinct())
+        RemoteCopy.objects.filter(digest__one_of=digests, state=CopyState.FAILED).delete()
+        publish(FileReleased(file_id=current.id))
+        _record(by, "release", current)
+
+
+def destroy_file(*, by: Staff, file: QuarantinedFile) -> None:
+    """Remove the bytes of a file for good; its row stays, so that it is known when it comes again.
+
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict once it is decided, and while its sender's account is held.
+    """
+    require(by, Permission.MANAGE_REPORTS)
+    with transaction.atomic():
+        if _alike(file).filter(account__held_at__isnull=False).exists():
+            raise Conflict(_("The account is held: nothing of it may be removed."))
+        current = _decide(by, file, QuarantineDecision.DESTROYED)
+        paths = [path for path in _alike(current).values_list("path", flat=True) if path]
+        _alike(current).update(path="")
+        _record(by, "destroy", current)
+        transaction.on_commit(lambda: _remove(paths), robust=True)
+
+
+def forget_released(file: QuarantinedFile) -> None:
+    """Remove the bytes of a released file, which are where they belong again."""
+    rows = QuarantinedFile.objects.filter(sha256=file.sha256, decision=QuarantineDecision.RELEASED)
+    paths = [path for path in rows.values_list("path", flat=True) if path]
+    rows.update(path="")
+    _remove(paths)
+
+
+def _alike(file: QuarantinedFile) -> QuerySet[QuarantinedFile]:
+    return QuarantinedFile.objects.filter(sha256=file.sha256)
+
+
+def _decide(by: Staff, file: QuarantinedFile, decision: QuarantineDecision) -> QuarantinedFile:
+    lock(f"quarantine:{file.sha256}")
+    current = require_found(QuarantinedFile.objects.select_for_update(of=("self",)).filter(pk=file.pk).first())
+    if current.decision:
+        raise Conflict(_("This file has been decided about already."))
+    _alike(current).filter(decision=QuarantineDecision.WAITING).update(
+        decision=decision, decided_by=by.name, decided_at=clock.now()
+    )
+    return current
+
+
+def _record(by: Staff, action: str, file: QuarantinedFile) -> None:
+    record(
+        by=by,
+        action=action,
+        target_type="QuarantinedFile",
+        target_id=file.id,
+        target_name=file.sha256,
+        source=file.source,
+        reason=file.reason,
+    )
+
+
+def _store() -> DurableStorage:
+    return DurableStorage(location=Path(settings.PRIVATE_ROOT) / "quarantine")
+
+
+def _remove(paths: list[str]) -> None:
+    for path in paths:
+        _store().delete(path)

@@ -1,0 +1,119 @@
+"""Asks the operator's scanner whether a file may be shown (MEDIA_SCANNER): a service over HTTP, or a program.
+
+A service gets the file as the body of a POST, with its Content-Type and its digest in `X-Content-SHA256`; it answers 200
+with `{"verdict": "clean"}` or `{"verdict": "quarantine", "reason": "..."}`. A program gets the file as its standard input; it
+ends with 0 for clean and with 1 for quarantine, as `clamdscan --no-summary -` does, and its first line is the reason. Any
+other answer is none: the file waits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import subprocess
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+import orjson
+from django.conf import settings
+
+from social.kernel.errors import Unavailable
+from social.kernel.http import client as http
+
+COMMAND_PREFIX: Final = "command:"
+SCAN_SECONDS: Final = 60.0
+"""How long a scanner may take for one file."""
+
+REASON_LIMIT: Final = 500
+_ANSWER_BYTES: Final = 64 * 1024
+_CHUNK: Final = 1 << 20
+_CLEAN_CODE: Final = 0
+_QUARANTINE_CODE: Final = 1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Answer of a scanner; `reason` is its word for what it has found."""
+
+    clean: bool
+    reason: str = ""
+
+
+def is_on() -> bool:
+    """Tell whether files are scanned before they are shown."""
+    return bool(settings.MEDIA_SCANNER)
+
+
+def digest_of(file: IO[bytes]) -> str:
+    """SHA-256 of a whole open file, in hexadecimal digits."""
+    file.seek(0)
+    digest = hashlib.sha256()
+    while chunk := file.read(_CHUNK):
+        digest.update(chunk)
+    file.seek(0)
+    return digest.hexdigest()
+
+
+def scan(file: IO[bytes], content_type: str, sha256: str, *, seconds: float = SCAN_SECONDS) -> Verdict:
+    """Ask about a whole open file, and wait. Raises Unavailable when there is no answer that can be understood."""
+    scanner: str = settings.MEDIA_SCANNER
+    file.seek(0)
+    if scanner.startswith(COMMAND_PREFIX):
+        return _run(shlex.split(scanner.removeprefix(COMMAND_PREFIX)), file, seconds)
+    return _ask(scanner, file, content_type, sha256, seconds)
+
+
+def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: float) -> Verdict:
+    headers = {
+        "Content-Type": content_type or "application/octet-stream",
+        "X-Content-SHA256": sha256,
+        "Accept": "application/json",
+    }
+    answer = http.ask_service(
+        url,
+        body=file.read(),
+        headers=headers,
+        max_bytes=_ANSWER_BYTES,
+        deadline=seconds,
+        loopback=settings.MEDIA_SCANNER_LOOPBACK,
+    )
+    if answer.status != 200:
+        raise Unavailable(f"the scanner answered {answer.status}")
+    try:
+        said: Any = orjson.loads(answer.body)
+        verdict, reason = said["verdict"], str(said.get("reason") or "")
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise Unavailable("the scanner's answer cannot be understood") from None
+    if verdict not in ("clean", "quarantine"):
+        raise Unavailable("the scanner's answer has no verdict")
+    return Verdict(verdict == "clean", _shown(reason))
+
+
+def _run(command: list[str], file: IO[bytes], seconds: float) -> Verdict:
+    # None of this server's secrets are in its environment, and its folder is not ours.
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    try:
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            cwd="/",
+        ) as program:
+            try:
+                output, _nothing = program.communicate(file.read(), timeout=seconds)
+            except subprocess.TimeoutExpired:
+                program.kill()
+                raise Unavailable("the scanner took too long") from None
+            code = program.returncode
+    except OSError as error:
+        raise Unavailable(f"the scanner cannot be run: {error}") from None
+    if code not in (_CLEAN_CODE, _QUARANTINE_CODE):
+        raise Unavailable(f"the scanner ended with {code}")
+    lines = output.decode("utf-8", "replace").strip().splitlines()
+    return Verdict(code == _CLEAN_CODE, _shown(lines[0] if lines else ""))
+
+
+def _shown(reason: str) -> str:
+    return "".join(letter for letter in reason if letter.isprintable())[:REASON_LIMIT]
