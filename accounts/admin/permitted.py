@@ -42,8 +42,8 @@ class PermittedAdmin(ReadOnlyAdmin):
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.is_permitted(request)
 
-    def has_manage_permission(self, request: HttpRequest) -> bool:
-        """The answer of `is_permitted`, for actions with `permissions=["manage"]`."""
+    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """The answer of `is_permitted`, for actions with `permissions=["manage"]`, of a list or of one row's page."""
         return self.is_permitted(request)
 
 

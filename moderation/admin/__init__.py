@@ -6,16 +6,21 @@ from moderation.admin.accounts import ModeratedAccountAdmin
 from moderation.admin.announcements import AnnouncementAdmin
 from moderation.admin.audit import AuditAdmin
 from moderation.admin.documents import RuleAdmin, SiteAdmin, TermsAdmin
+from moderation.admin.quarantine import QuarantineAdmin
 from moderation.admin.reports import AppealAdmin, ReportAdmin, StrikeAdmin
+from moderation.admin.spam_rules import HeldPostAdmin, SpamRuleAdmin
 
 __all__ = [
     "AnnouncementAdmin",
     "AppealAdmin",
     "AuditAdmin",
+    "HeldPostAdmin",
     "ModeratedAccountAdmin",
+    "QuarantineAdmin",
     "ReportAdmin",
     "RuleAdmin",
     "SiteAdmin",
+    "SpamRuleAdmin",
     "StrikeAdmin",
     "TermsAdmin",
 ]

@@ -8,7 +8,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
 
-from accounts.admin.accounts import AccountAdmin
 from accounts.admin.users import acting
 from accounts.models import Account, User
 from accounts.models.account import SuspensionOrigin
@@ -18,6 +17,7 @@ from accounts.queries.users import find_user_of_account
 from accounts.services import sanctions, staff
 from accounts.services.erasing import delete_account, reject_user
 from moderation.admin.account_forms import EmailForm, HoldForm, NoteForm, RoleForm, SanctionForm
+from moderation.admin.quarantine import EvidenceAction
 from moderation.services.acting import act_on_account
 from moderation.services.notes import write_note
 from social.api.staff import ActionVariant, action
@@ -28,8 +28,8 @@ _MODERATE = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 def fitting(account: Account, user: User | None) -> set[str]:
     """Name the acts that change something about an account as it is now."""
     if account.deleted_at is not None:
-        return {"release"} if account.held_at is not None else {"hold"}
-    names = {"warn", "note", "erase", "release" if account.held_at is not None else "hold"}
+        return {"evidence", "release"} if account.held_at is not None else {"evidence", "hold"}
+    names = {"warn", "note", "erase", "evidence", "release" if account.held_at is not None else "hold"}
     names.add("unlimit" if account.limited else "limit")
     names.add("unsensitize" if account.sensitized_at is not None else "sensitize")
     if not account.suspended:
@@ -44,7 +44,7 @@ def fitting(account: Account, user: User | None) -> set[str]:
     return names
 
 
-class AccountActions(AccountAdmin):
+class AccountActions(EvidenceAction):
     """The page actions of an account."""
 
     actions_detail = (
@@ -65,6 +65,7 @@ class AccountActions(AccountAdmin):
                 "unsuspend",
                 "hold",
                 "release",
+                "evidence",
                 "erase",
             ],
         },

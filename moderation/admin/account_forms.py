@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Role
 from accounts.models.user import EVERYONE_ROLE_ID
 from accounts.policies.sign_up import EMAIL_LIMIT
+from moderation.models import InstanceRule
 from moderation.models.note import NOTE_LIMIT
 from moderation.models.report import STRIKE_TEXT_LIMIT
 from social.api.staff_forms import StaffForm
 
 
+def _house_rules() -> list[tuple[int, str]]:
+    rows = InstanceRule.objects.filter(withdrawn_at=None).order_by("position", "id").values_list("id", "text")
+    return [(number, Truncator(text).chars(100)) for number, text in rows]
+
+
 class SanctionForm(StaffForm):
-    """The words to the person, and whether they are sent."""
+    """The words to the person, the rules that were broken, and whether the person learns of it."""
+
+    house_rule_ids = forms.TypedMultipleChoiceField(
+        label=_("Rules of this server that were broken"),
+        choices=_house_rules,
+        coerce=int,
+        empty_value=None,
+        required=False,
+        help_text=_("They stand in the statement of reasons; without a choice those of the report do."),
+    )
 
     text = forms.CharField(
         label=_("What you write to the person (may be empty)"),

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, AuditEntry, SpamRuleMatch, User
+from accounts.models import Account, AuditEntry, QuarantinedFile, SpamRuleMatch, User
 from accounts.models.remote import CopyPurpose, RemoteCopy
 from accounts.models.user import Permission
 from accounts.policies.remote_copies import digest_of
@@ -93,6 +93,7 @@ def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) 
             done.posts += len(batch)
             writer.add_json(f"posts/{batch[0].id}.json", texts)
         writer.add_json("held_posts.json", _held_posts(account) if account.held_at is not None else [])
+        writer.add_json("quarantine.json", _quarantined(account))
         for item in files:
             writer.add_files(item)
         for path in (account.avatar, account.header):
@@ -214,6 +215,15 @@ def _held_posts(account: Account) -> list[dict[str, Any]]:
     return [
         {"id": str(held.id), "written_at": clock.iso(held.written_at), "rule": held.rule_name, "text": held.excerpt}
         for held in rows
+    ]
+
+
+def _quarantined(account: Account) -> list[dict[str, Any]]:
+    """Files of the account that the scanner refused: what is known of them, without their bytes."""
+    rows = QuarantinedFile.objects.filter(account=account).order_by("id")
+    return [
+        {"sha256": file.sha256, "at": clock.iso(file.created_at), "reason": file.reason, "decision": file.decision}
+        for file in rows
     ]
 
 

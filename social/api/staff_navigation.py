@@ -58,8 +58,9 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[Page, ...]], ...]] = (
             Page("accounts.user", "person_add", gettext_lazy("Sign-ups"), query="state=waiting"),
             Page("accounts.tag", "trending_up", gettext_lazy("Trends")),
             Page("moderation.strike", "block"),
-            Page("moderation.spamrule", "filter_alt"),
-            Page("moderation.quarantine", "biotech"),
+            Page("statuses.heldpost", "front_hand"),
+            Page("accounts.spamrule", "filter_alt"),
+            Page("accounts.quarantinedfile", "biotech"),
         ),
     ),
     (

@@ -65,4 +65,4 @@ class HeldPost(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.id}"
+        return f"@{self.account.acct}"

@@ -26,6 +26,7 @@ from social.kernel.locks import lock
 from statuses.events import HeldPostApproved
 from statuses.models import HeldPost, ScheduledStatus, Status
 from statuses.models.held import EXCERPT_LIMIT
+from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.authors import find_author
 from statuses.services import idempotency
 from statuses.services.composing import Draft, compose
@@ -144,6 +145,14 @@ def approve_held(*, by: Staff, held: HeldPost) -> None:
         locked = _lock(held)
         publish_kept(draft, replace(new, created_at=locked.written_at))
         _record(by, "approve", locked)
+
+
+def open_held(*, by: Staff, held: HeldPost) -> None:
+    """Note that a held post which is not for everybody is looked at. Raises Forbidden without MANAGE_REPORTS."""
+    require(by, Permission.MANAGE_REPORTS)
+    if held.visibility not in OPEN_VISIBILITIES:
+        with transaction.atomic():
+            _record(by, "view", held)
 
 
 def discard_held(*, by: Staff, held: HeldPost) -> None:

@@ -117,9 +117,12 @@ def _is_clean(media: MediaAttachment) -> bool:
     """Have what was sent looked at: the file, and the thumbnail that came with it."""
     if not scanning.is_on():
         return True
-    origin = Origin(QuarantineSource.UPLOAD, account_id=media.account_id, media_id=media.id)
-    for path, content_type in ((media.source, media.content_type), (media.preview, "")):
-        if path and (path == media.source or media.type != MediaType.IMAGE):
+    sent = [(media.source, media.content_type, QuarantineSource.UPLOAD)]
+    if media.type != MediaType.IMAGE:
+        sent.append((media.preview, "", QuarantineSource.THUMBNAIL))
+    for path, content_type, source in sent:
+        if path:
+            origin = Origin(source, account_id=media.account_id, media_id=media.id)
             with storage.opened(path) as file:
                 if not is_clean(file, content_type=content_type, origin=origin):
                     return False
@@ -128,22 +131,12 @@ def _is_clean(media: MediaAttachment) -> bool:
 
 def _show_picture(media: MediaAttachment) -> None:
     """Show a picture that was scanned; one that was released is drawn anew first, for its files were removed."""
-    source = media.source
+    source, columns = media.source, ["processing", "source"]
     if not media.file:
         with storage.opened(source) as file:
             take_picture(media, file)
+        columns += ["file", "file_size", "preview", "preview_size", "content_type", "blurhash", "meta"]
     media.processing, media.source = Processing.COMPLETE, ""
-    columns = (
-        "processing",
-        "source",
-        "file",
-        "file_size",
-        "preview",
-        "preview_size",
-        "content_type",
-        "blurhash",
-        "meta",
-    )
     with transaction.atomic():
         current = MediaAttachment.objects.select_for_update().filter(id=media.id, processing__in=_UNFINISHED_STATES)
         left = [source]

@@ -13,7 +13,7 @@ from django.test import Client
 from accounts.models import Account, AuditEntry, User
 from accounts.policies.staff import staff_of
 from accounts.services import staff
-from moderation.models import Appeal, Report, Strike
+from moderation.models import Appeal, InstanceRule, Report, Strike
 from moderation.services.acting import act_on_account, delete_posts, mark_posts_sensitive
 from moderation.services.strikes import accept_appeal, file_appeal, issue_strike, reject_appeal
 from social.kernel import clock
@@ -397,3 +397,31 @@ def test_the_audit_log_is_read_by_who_may_and_changed_by_nobody(boss: User, ann:
     moderator.role.permissions = 0x10
     moderator.role.save()
     assert signed_in(moderator).get("/admin/accounts/auditentry/").status_code == 403
+
+
+def test_a_strike_comes_with_the_reasons_that_its_person_has_to_learn(boss: User, ann: User, settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    rule = InstanceRule.objects.create(text="Be kind to <everybody>")
+    post = make_status(ann.account, "Bad words")
+    report = reported(boss, ann, post)
+    delete_posts(by=staff_of(boss), account=ann.account, status_ids=[post.id], report=report)
+    work()
+    letter = mail.outbox[-1].body
+    for words in ("These posts were deleted", "Bad words", "Somebody has reported it", "A person has decided"):
+        assert words in letter
+    page = f"/admin/accounts/account/{ann.account_id}/limit/"
+    browser = signed_in(boss)
+    asked = browser.get(page)
+    sent = {asked.context["confirmed"]: "yes", "house_rule_ids": [rule.pk], "notify": "on"}
+    assert browser.post(page, sent).status_code == 302
+    strike = Strike.objects.get(action="silence")
+    InstanceRule.objects.update(text="Another rule")
+    assert strike.statement["house_rules"] == ["Be kind to <everybody>"], "as it stood"
+    shown = signed_in(ann).get(f"/disputes/strikes/{strike.id}").content.decode()
+    for words in (
+        "Rule of this server: Be kind to &lt;everybody&gt;",
+        "kept out of public places",
+        "You can appeal until",
+    ):
+        assert words in shown
+    assert "by themselves" in shown

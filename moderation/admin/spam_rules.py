@@ -1,0 +1,390 @@
+"""Rules against spam, and the posts that they hold, for staff."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.admin.accounts import account_link
+from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
+from accounts.admin.users import acting
+from accounts.models import SpamRule
+from accounts.models.user import Permission
+from accounts.policies.spam_rules import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
+from accounts.services.spam_rules import change_rule, create_rule, delete_rule, switch_rule
+from moderation.queries.dry_runs import DAYS, try_rule
+from moderation.queries.held import list_held
+from social.api.staff import ActionVariant, action
+from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
+from statuses.models import HeldPost
+from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.services.holding import approve_held, discard_held, discard_held_by_rule, open_held
+
+# Somebody waits for the page.
+_POSTS_LIMIT = 50_000
+_SECONDS_LIMIT = 8.0
+
+
+class _Lines(forms.CharField):
+    """A list, one entry a line."""
+
+    def __init__(self, label: Any, help_text: Any) -> None:
+        widget = forms.Textarea({"rows": 4, "dir": "auto"})
+        super().__init__(label=label, help_text=help_text, required=False, widget=widget)
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [line.strip() for line in (value or "").splitlines() if line.strip()]
+
+
+class SpamRuleForm(RowForm):
+    """A rule; its conditions are judged by the policy."""
+
+    words = _Lines(gettext_lazy("Words"), gettext_lazy("One a line, in the text of posts or the reason of sign-ups"))
+    link_hosts = _Lines(gettext_lazy("Hosts of links"), gettext_lazy("One a line, subdomains included; posts"))
+    minimum_mentions = forms.IntegerField(
+        label=gettext_lazy("Mentioned people, at least"), required=False, min_value=1, max_value=MENTIONS_LIMIT
+    )
+    maximum_age_hours = forms.IntegerField(
+        label=gettext_lazy("Hours since the account is known here, at most"),
+        required=False,
+        min_value=1,
+        max_value=AGE_LIMIT,
+    )
+    mail_domains = _Lines(gettext_lazy("Domains of e-mail addresses"), gettext_lazy("One a line; sign-ups"))
+    networks = _Lines(gettext_lazy("IP addresses or networks"), gettext_lazy("One a line; sign-ups"))
+
+    class Meta:
+        model = SpamRule
+        fields = (
+            "name",
+            "subject",
+            "outcome",
+            "words",
+            "link_hosts",
+            "minimum_mentions",
+            "maximum_age_hours",
+            "first_contact",
+            "origin",
+            "mail_domains",
+            "networks",
+        )
+        labels: ClassVar[dict[str, Any]] = {
+            "name": gettext_lazy("Name"),
+            "subject": gettext_lazy("What it looks at"),
+            "outcome": gettext_lazy("What it does"),
+            "first_contact": gettext_lazy("Nobody who is mentioned knows the author"),
+            "origin": gettext_lazy("Posts of"),
+        }
+        help_texts: ClassVar[dict[str, Any]] = {
+            "name": gettext_lazy("For staff: who is held or limited does not see it"),
+            "first_contact": gettext_lazy("None of them follows the author or has ever written to the author"),
+        }
+        widgets: ClassVar[dict[str, Any]] = {"name": forms.TextInput({"dir": "auto"})}
+
+    @property
+    def draft(self) -> SpamRuleDraft:
+        """The draft that was written."""
+        sent: dict[str, Any] = {name: self.cleaned_data.get(name) for name in self.Meta.fields}
+        lists = {name: tuple(value) for name, value in sent.items() if isinstance(value, list)}
+        return SpamRuleDraft(**sent | lists)
+
+    def clean(self) -> dict[str, Any]:
+        """The values, with the errors of the policy."""
+        sent: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            for error in rule_errors(self.draft):
+                self.add_error(error.field if error.field in self.fields else None, error.sentence)
+        return sent
+
+    def _post_clean(self) -> None:
+        """Writes nothing into the row: the service does that."""
+
+
+class EnabledFilter(ConditionFilter):
+    """Filter by whether a rule is on."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+    conditions = {"on": (gettext_lazy("On"), Q(enabled=True)), "off": (gettext_lazy("Off"), Q(enabled=False))}
+
+
+def _state(rule: SpamRule) -> Any:
+    return mark(_("On"), "good") if rule.enabled else mark(_("Off"), "plain")
+
+
+@admin.register(SpamRule)
+class SpamRuleAdmin(EditedAdmin):
+    """Rules against spam. A new one is off: it can be tried first."""
+
+    permission = Permission.MANAGE_BLOCKS
+    form = SpamRuleForm
+    list_display = (
+        shown("name", gettext_lazy("Rule"), lambda rule: shortened(rule.name, 80), order="name"),
+        shown("state", gettext_lazy("State"), _state),
+        shown("subject", gettext_lazy("What it looks at"), lambda rule: rule.get_subject_display(), minor=True),
+        shown("outcome", gettext_lazy("What it does"), lambda rule: rule.get_outcome_display(), minor=True),
+        shown("met", gettext_lazy("Met"), lambda rule: rule.met),
+        shown("waits", gettext_lazy("Held"), lambda rule: rule.waits),
+    )
+    list_filter = (EnabledFilter,)
+    ordering = ("name",)
+    actions = ("enable", "disable", "discard_all")
+    actions_detail = ("try_it", "enable_one", "disable_one")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SpamRule]:
+        """Rules with what they have met in the last 90 days, and what they hold."""
+        rows: QuerySet[SpamRule] = super().get_queryset(request)
+        return rows.annotate(met=Count("matches", distinct=True), waits=Count("held", distinct=True))
+
+    def save_model(self, request: HttpRequest, obj: SpamRule, form: Any, change: bool) -> None:
+        """Write it by the service."""
+        if change:
+            change_rule(by=acting(request), rule=obj, draft=form.draft)
+        else:
+            obj.pk = create_rule(by=acting(request), draft=form.draft).pk
+
+    def delete_model(self, request: HttpRequest, obj: SpamRule) -> None:
+        """Remove it by the service."""
+        delete_rule(by=acting(request), rule=obj)
+
+    @action(description=gettext_lazy("Try it on the last 30 days"), icon="science", permissions=["manage"])
+    def try_it(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Show what the rule would have met; nothing is written."""
+        rule = self.get_object(request, str(object_id))
+        if rule is None:
+            raise Http404
+        found = try_rule(rule, days=DAYS, limit=_POSTS_LIMIT, seconds=_SECONDS_LIMIT)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("What %(rule)s would have met") % {"rule": rule.name},
+            "opts": self.model._meta,
+            "rule": rule,
+            "found": found,
+            "accounts": len(found.account_ids),
+            "back": reverse("admin:accounts_spamrule_change", args=[rule.pk]),
+        }
+        return TemplateResponse(request, "admin/dry_run.html", context)
+
+    @action(
+        description=gettext_lazy("Switch on"), icon="play_arrow", permissions=["manage"], variant=ActionVariant.PRIMARY
+    )
+    def enable_one(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Switch it on."""
+        return self._switch_one(
+            request,
+            object_id,
+            enabled=True,
+            done=gettext_lazy("The rule is on: within seconds it looks at what comes."),
+            question=gettext_lazy("Switch this rule on? It looks at what comes from now on."),
+        )
+
+    @action(description=gettext_lazy("Switch off"), icon="pause", permissions=["manage"])
+    def disable_one(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Switch it off."""
+        return self._switch_one(
+            request,
+            object_id,
+            enabled=False,
+            done=gettext_lazy("The rule is off. What it holds waits for you."),
+            question=gettext_lazy("Switch this rule off?"),
+        )
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        """Return the switch that changes something."""
+        rule = self.get_object(request, str(object_id))
+        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
+        useless = (
+            "accounts_spamrule_enable_one" if rule is not None and rule.enabled else "accounts_spamrule_disable_one"
+        )
+        return [one for one in found if one.action_name != useless]
+
+    def _switch_one(
+        self, request: HttpRequest, object_id: Any, *, enabled: bool, done: Any, question: Any
+    ) -> HttpResponse:
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda rule: switch_rule(by=by, rule=rule, enabled=enabled),
+            verb="enable" if enabled else "disable",
+            done=done,
+            question=question,
+        )
+
+    @admin.action(description=gettext_lazy("Switch on"), permissions=["manage"])
+    def enable(self, request: HttpRequest, queryset: QuerySet[SpamRule]) -> TemplateResponse | None:
+        """Switch on."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda rule: switch_rule(by=by, rule=rule, enabled=True),
+            verb="enable",
+            done=lambda count: ngettext("%(count)d rule is on.", "%(count)d rules are on.", count),
+        )
+
+    @admin.action(description=gettext_lazy("Switch off"), permissions=["manage"])
+    def disable(self, request: HttpRequest, queryset: QuerySet[SpamRule]) -> TemplateResponse | None:
+        """Switch off."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda rule: switch_rule(by=by, rule=rule, enabled=False),
+            verb="disable",
+            done=lambda count: ngettext("%(count)d rule is off.", "%(count)d rules are off.", count),
+        )
+
+    @admin.action(description=gettext_lazy("Discard everything that they hold"), permissions=["manage"])
+    def discard_all(self, request: HttpRequest, queryset: QuerySet[SpamRule]) -> TemplateResponse | None:
+        """Discard what they hold."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda rule: discard_held_by_rule(by=by, rule=rule),
+            verb="discard",
+            done=lambda count: ngettext(
+                "What %(count)d rule held is discarded.", "What %(count)d rules held is discarded.", count
+            ),
+            question=gettext_lazy("Discard every post that these rules hold? This cannot be undone."),
+        )
+
+
+class SourceFilter(ConditionFilter):
+    """Filter by where a post was written."""
+
+    title = gettext_lazy("home")
+    parameter_name = "home"
+    conditions = {
+        "here": (gettext_lazy("This server"), Q(document=None)),
+        "elsewhere": (gettext_lazy("Other servers"), Q(document__isnull=False)),
+    }
+
+
+def _words(held: HeldPost) -> Any:
+    if held.visibility not in OPEN_VISIBILITIES:
+        return mark(_("Not public"), "plain")
+    return shortened(held.excerpt, 70) if held.excerpt else _("(without words)")
+
+
+HELD_AUTHOR = shown("account", gettext_lazy("Account"), lambda held: account_link(held.account))
+HELD_RULE = shown("rule_name", gettext_lazy("Rule"), minor=True)
+HELD_HOSTS = shown("link_hosts", gettext_lazy("Links to"), minor=True)
+HELD_MENTIONS = shown("mentions_count", gettext_lazy("Mentions"), minor=True)
+HELD_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+
+
+@admin.register(HeldPost)
+class HeldPostAdmin(PermittedAdmin):
+    """Posts that wait for review. The look at one that is not public is logged."""
+
+    permission = Permission.MANAGE_REPORTS
+    list_display = (
+        shown("excerpt", gettext_lazy("Post"), _words),
+        HELD_AUTHOR,
+        HELD_RULE,
+        HELD_HOSTS,
+        HELD_MENTIONS,
+        HELD_TIME,
+    )
+    list_filter = (("rule", admin.RelatedOnlyFieldListFilter), SourceFilter)
+    ordering = ("-id",)
+    actions = ("approve", "discard")
+    actions_detail = ("approve_one", "discard_one")
+    fieldsets = (
+        lines(
+            None,
+            HELD_AUTHOR,
+            shown("excerpt", gettext_lazy("Text")),
+            HELD_HOSTS,
+            HELD_MENTIONS,
+            shown("visibility", gettext_lazy("Visibility")),
+            HELD_RULE,
+            shown("written_at", gettext_lazy("Written")),
+            shown("created_at", gettext_lazy("Held since")),
+            shown("uri", gettext_lazy("ActivityPub id")),
+        ),
+    )
+
+    def name_of(self, row: HeldPost) -> str:
+        """The author and the first words, unless they are not for anybody."""
+        words = " ".join(row.excerpt.split())[:60] if row.visibility in OPEN_VISIBILITIES else _("Not public")
+        return f"@{row.account.acct}: {words}"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[HeldPost]:
+        """The posts that wait, without their documents."""
+        return list_held().defer("document")
+
+    def waiting(self) -> QuerySet[HeldPost]:
+        """The posts that wait."""
+        return list_held()
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Renders the post; the look at one that is not public is logged."""
+        open_held(by=acting(request), held=context["original"])
+        answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
+        return answer
+
+    @action(description=gettext_lazy("Publish"), icon="check", permissions=["manage"], variant=ActionVariant.PRIMARY)
+    def approve_one(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Publish it."""
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda held: approve_held(by=by, held=held),
+            verb="approve",
+            done=gettext_lazy("The post is published, with the time at which it was written."),
+            question=gettext_lazy("Publish this post?"),
+        )
+
+    @action(description=gettext_lazy("Discard"), icon="delete", permissions=["manage"], variant=ActionVariant.DANGER)
+    def discard_one(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Discard it."""
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda held: discard_held(by=by, held=held),
+            verb="discard",
+            done=gettext_lazy("The post is discarded."),
+            question=gettext_lazy("Discard this post? This cannot be undone."),
+        )
+
+    @admin.action(description=gettext_lazy("Publish"), permissions=["manage"])
+    def approve(self, request: HttpRequest, queryset: QuerySet[HeldPost]) -> TemplateResponse | None:
+        """Publish."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda held: approve_held(by=by, held=held),
+            verb="approve",
+            done=lambda count: ngettext("%(count)d post was approved.", "%(count)d posts were approved.", count),
+            question=gettext_lazy("Publish these posts?"),
+        )
+
+    @admin.action(description=gettext_lazy("Discard"), permissions=["manage"])
+    def discard(self, request: HttpRequest, queryset: QuerySet[HeldPost]) -> TemplateResponse | None:
+        """Discard."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda held: discard_held(by=by, held=held),
+            verb="discard",
+            done=lambda count: ngettext("%(count)d post was discarded.", "%(count)d posts were discarded.", count),
+            question=gettext_lazy("Discard these posts? This cannot be undone."),
+        )

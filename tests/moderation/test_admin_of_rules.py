@@ -1,0 +1,138 @@
+"""Staff make and try rules against spam, decide on what is held and in quarantine, and export evidence, in the admin."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from accounts.models import AuditEntry, QuarantinedFile, SpamRule, User
+from accounts.policies.staff import OPERATOR
+from accounts.services.sanctions import hold_account
+from moderation.admin.audit_sentences import sentence
+from statuses.models import HeldPost, Status
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import make_status
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+RULES, HELD, FILES = "/admin/accounts/spamrule/", "/admin/statuses/heldpost/", "/admin/accounts/quarantinedfile/"
+
+
+@pytest.fixture
+def boss(settings: Any) -> Client:
+    settings.STAFF_SECOND_FACTOR = False
+    return signed_in(make_user("boss", role="Owner"))
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def values(**changes: Any) -> dict[str, Any]:
+    return {
+        "name": "Casino",
+        "subject": "posts",
+        "outcome": "hold",
+        "origin": "any",
+        "words": "casino\n\nfree money",
+    } | changes
+
+
+def test_a_rule_is_made_tried_switched_on_and_what_it_holds_is_decided(boss: Client) -> None:
+    ann = make_user("ann")
+    make_status(ann.account, "casino <script>")
+    wrong = boss.post(f"{RULES}add/", values(words="", networks="1.2.3"))
+    assert (wrong.status_code, SpamRule.objects.count()) == (200, 0)
+    made = boss.post(f"{RULES}add/", values())
+    assert made.status_code == 302, made.context and made.context["errors"]
+    rule = SpamRule.objects.get()
+    assert (rule.words, rule.enabled) == (["casino", "free money"], False)
+    page = f"{RULES}{rule.pk}/change/"
+    assert "free money" in boss.get(page).content.decode()
+    tried = boss.get(reverse("admin:accounts_spamrule_try_it", args=[rule.pk])).content.decode()
+    assert "meets 1 of them" in tried
+    assert "casino &lt;script&gt;" in tried
+    assert boss.post(page, values(outcome="report")).status_code == 302
+    assert boss.post(page, values()).status_code == 302
+    question = boss.get(reverse("admin:accounts_spamrule_enable_one", args=[rule.pk])).content.decode()
+    assert "Switch this rule on?" in question
+    assert boss.post(RULES, {"action": "enable", "_selected_action": [rule.pk]}).status_code == 302
+    for number, visibility in enumerate(("public", "direct")):
+        sent = {"status": f"casino {number}", "visibility": visibility}
+        assert Api(make_token(ann)).post("/api/v1/statuses", sent).status_code == 422
+    first, second = HeldPost.objects.order_by("id")
+    with CaptureQueriesContext(connection) as queries:
+        listed = boss.get(HELD).content.decode()
+    assert len(queries) <= 20
+    assert ("casino 0" in listed, "casino 1" in listed) == (True, False), "a direct post is not read by the way"
+    assert "casino 1" in boss.get(f"{HELD}{second.pk}/change/").content.decode()
+    assert AuditEntry.objects.filter(action="view", target_type="HeldPost").count() == 1
+    assert (
+        "Publish these posts?"
+        in boss.post(HELD, {"action": "approve", "_selected_action": [first.pk]}).content.decode()
+    )
+    answer(boss, HELD, "approve", first)
+    answer(boss, HELD, "discard", second)
+    assert not HeldPost.objects.exists()
+    assert Status.objects.count() == 2
+    entry = AuditEntry.objects.get(action="discard", target_type="HeldPost")
+    assert sentence(entry) == "@boss discarded a held post of @ann"
+
+
+def answer(client: Client, page: str, action: str, row: Any) -> None:
+    """Choose an action, and say yes to its question."""
+    sent: dict[str, Any] = {"action": action, "_selected_action": [row.pk]}
+    asked = client.post(page, sent)
+    assert asked.status_code == 200
+    assert client.post(page, sent | {asked.context["confirmed"]: "yes"}).status_code == 302
+
+
+def test_files_in_quarantine_are_released_or_destroyed(boss: Client) -> None:
+    ann = make_user("ann")
+    rows = [
+        QuarantinedFile.objects.create(sha256=digit * 64, source="upload", account=ann.account, reason="Bad.1")
+        for digit in "ab"
+    ]
+    listed = boss.get(FILES).content.decode()
+    assert ("a" * 16 in listed, "Bad.1" in listed, "@ann" in listed) == (True, True, True)
+    answer(boss, FILES, "release", rows[0])
+    answer(boss, FILES, "destroy", rows[1])
+    assert set(QuarantinedFile.objects.values_list("sha256", "decision")) == {
+        ("a" * 64, "released"),
+        ("b" * 64, "destroyed"),
+    }
+    assert boss.get(f"{FILES}{rows[0].pk}/change/").status_code == 200
+
+
+def test_evidence_is_exported_from_the_page_of_an_account_with_a_reason(boss: Client) -> None:
+    ann = make_user("ann")
+    page = f"/admin/accounts/account/{ann.account_id}/evidence/"
+    asked = boss.get(page)
+    yes = {asked.context["confirmed"]: "yes"}
+    assert boss.post(page, yes).status_code == 422, "without a reason"
+    refused = boss.post(page, yes | {"reason": "court"}, follow=True)
+    assert "held or reported only" in refused.content.decode()
+    hold_account(by=OPERATOR, account=ann.account, reason="court")
+    sent = boss.post(page, yes | {"reason": "court"})
+    assert sent.headers["Content-Type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content))) as archive:  # type: ignore[arg-type]
+        assert "manifest.json" in archive.namelist()
+    assert AuditEntry.objects.get(action="export").details["reason"] == "court"
+
+
+def test_who_lacks_the_permission_sees_none_of_it(boss: Client) -> None:
+    rule = SpamRule.objects.create(name="x", subject="posts", outcome="hold", words=["x"])
+    other = signed_in(make_user("mod", role="Moderator"))
+    everybody = signed_in(make_user("ann"))
+    for page in (RULES, reverse("admin:accounts_spamrule_try_it", args=[rule.pk]), HELD, FILES):
+        assert everybody.get(page).status_code in (302, 403), page
+    assert other.get(HELD).status_code == 200
