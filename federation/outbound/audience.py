@@ -58,6 +58,11 @@ def inbox_of(account: Account) -> set[str]:
     return {account.inbox_url} if not account.local and account.inbox_url else set()
 
 
+def servers_inboxes(*account_ids: int) -> set[str]:
+    """The inboxes of the servers of these accounts."""
+    return _inboxes(_CONCERNED_ACCOUNTS, relays=False, concerned=list(account_ids))
+
+
 def followers_inboxes(*account_ids: int) -> set[str]:
     """The inboxes of the followers of these accounts."""
     return _inboxes(_FOLLOWERS_OF_SEVERAL, relays=False, people=list(account_ids))

@@ -10,7 +10,7 @@ from accounts.models import Account
 from federation.documents import activities
 from federation.documents.notes import load_notes, quote_authorization_uri
 from federation.events import QuoteAnswerDue
-from federation.outbound.audience import inbox_of, reached_inboxes
+from federation.outbound.audience import inbox_of, reached_inboxes, servers_inboxes
 from federation.outbound.queueing import enqueue
 from statuses.events import QuoteSettled
 from statuses.models import Quote, QuoteState
@@ -85,6 +85,6 @@ def send_revoked(events: Sequence[QuoteSettled]) -> None:
         enqueue(
             account=author,
             document=activities.delete_quote_authorization(author, authorization),
-            inboxes=reached_inboxes(quoted) | reached_inboxes(quoting) | inbox_of(quote.status.account),
+            inboxes=reached_inboxes(quoted) | reached_inboxes(quoting) | servers_inboxes(quoting.account_id),
             key=f"quote:{quote.id}",
         )

@@ -26,7 +26,7 @@ from federation.remote.requests import may_look_up
 from federation.remote.signing import server_signer
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.http.client import ACTIVITY_TYPES
-from social.kernel.http.content import media_type
+from social.kernel.http.content import ACTIVITY_PROFILE, media_type
 from social.kernel.runner import enqueue
 from statuses.models import Status
 
@@ -95,6 +95,8 @@ def ask_for(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> 
 
 
 _HTML: Final = "text/html"
+# Contract, federation section 1: a page is what is asked for least.
+_ACCEPT: Final = (f'application/ld+json; profile="{ACTIVITY_PROFILE}"', "application/activity+json", f"{_HTML};q=0.1")
 _HEAD: Final = 200_000
 _LINK: Final = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(r"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
@@ -124,7 +126,7 @@ def _known(uri: str) -> Found | None:
 
 def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
     """Ask for the document; `page`: a page is looked through for the address of its document, once."""
-    response = get(url, accept=(*ACTIVITY_TYPES, _HTML), signer=server_signer(), deadline=_left(end))
+    response = get(url, accept=_ACCEPT, signer=server_signer(), deadline=_left(end))
     if response.status != 200:
         return None
     if media_type(response.headers.get("Content-Type", ""))[0] == _HTML:

@@ -161,14 +161,16 @@ def signed_headers(
     private_key_pem: str,
     now: datetime,
 ) -> dict[str, str]:
-    """The headers to send: those given, with Host, Date, for a body Digest, and the Signature over all of them."""
+    """The headers to send: those given, with Host, Date, for a body Digest, and the Signature over all of them, in the order
+    of the contract.
+    """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    sent = {name.lower(): value for name, value in headers.items()}
-    sent |= {"host": parts.netloc.rpartition("@")[2], "date": format_datetime(now.astimezone(UTC), usegmt=True)}
+    own = {"host": parts.netloc.rpartition("@")[2], "date": format_datetime(now.astimezone(UTC), usegmt=True)}
     if body is not None:
-        sent["digest"] = f"SHA-256={sha256_base64(body)}"
-    covered = ("(request-target)", *(name for name in sent if name not in _UNSIGNED))
+        own["digest"] = f"SHA-256={sha256_base64(body)}"
+    sent = own | {name.lower(): value for name, value in headers.items()} | own
+    covered = (*(name for name in sent if name not in _UNSIGNED), "(request-target)")
     draft = CavageSignature(key_id, covered, "")
     text = _text(draft, Message(method, target, sent, body or b""), target)
     sent["signature"] = (

@@ -18,4 +18,4 @@ def emoji(request: HttpRequest, id: str) -> HttpResponse:
     if wanted(request) is not Wanted.DOCUMENT:
         return not_acceptable()
     found = require_found(CustomEmoji.objects.filter(id=parse_id(id) or 0, domain=None).first())
-    return document(with_context(emoji_object(found), ["Emoji"]))
+    return document(with_context(emoji_object(found), ["Emoji", "focalPoint"]))

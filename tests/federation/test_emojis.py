@@ -185,7 +185,11 @@ def test_our_emojis_are_sent_with_their_pictures(files: Path) -> None:
     assert answer.json() == {
         "@context": [
             "https://www.w3.org/ns/activitystreams",
-            {"toot": "http://joinmastodon.org/ns#", "Emoji": "toot:Emoji"},
+            {
+                "toot": "http://joinmastodon.org/ns#",
+                "Emoji": "toot:Emoji",
+                "focalPoint": {"@container": "@list", "@id": "toot:focalPoint"},
+            },
         ],
         **dog,
     }

@@ -142,7 +142,7 @@ class GuardedClient:
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None),
-                skip_auto_headers=("Content-Type",),
+                skip_auto_headers=("Accept", "Content-Type"),
                 auto_decompress=False,
                 trust_env=False,
             )
@@ -153,7 +153,8 @@ class GuardedClient:
     async def _follow(self, session: aiohttp.ClientSession, request: Request) -> Response:
         target = parse_url(request.url)
         headers = CIMultiDict(request.headers or {})
-        headers.setdefault("Accept", ", ".join(request.accept) if request.accept else "*/*")
+        if request.accept:
+            headers.setdefault("Accept", ", ".join(request.accept))
         for _hop in range(request.redirects + 1):
             self.policy.check(target, request.schemes)
             answer = await self._ask(session, request, target, headers)
