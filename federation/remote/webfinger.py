@@ -1,6 +1,7 @@
 """WebFinger: finds the actor of an address, and confirms that both agree.
 
-Sources: RFC 7033; contract, federation section 4 "Incoming actors"; security rows 5 and 14.
+A domain that does not answer at the usual place may say in its host-meta which server answers for it. Sources: RFC 7033, RFC
+6415; contract, federation section 1 and section 4 "Incoming actors"; security rows 5 and 14.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from django.conf import settings
+from lxml import etree
 
 from accounts.queries.accounts import split_address
 from federation.documents.reading import Rejected, many, origin_of, parse, web_uri
@@ -17,12 +19,15 @@ from federation.documents.received_actors import is_username
 from federation.remote.fetching import Missing, get
 from social.kernel.errors import Unavailable
 from social.kernel.http.addresses import parse_url
+from social.kernel.http.errors import WrongType
 
 _ACCEPT: Final = ("application/jrd+json", "application/json")
 _ACTOR_TYPES: Final = (
     "application/activity+json",
     'application/ld+json; profile="https://www.w3.org/ns/activitystreams"',
 )
+_HOST_META: Final = ("application/xrd+xml", "application/xml", "text/xml")
+_LINK: Final = "{http://docs.oasis-open.org/ns/xri/xrd-1.0}Link"
 DEADLINE: Final = 5.0
 SUBSCRIBE: Final = "http://ostatus.org/schema/1.0/subscribe"
 """The relation of the page on which people of a server follow those of others."""
@@ -73,9 +78,8 @@ def find_interaction_page(username: str, domain: str, uri: str, *, deadline: flo
         template = link.get("template") if isinstance(link, dict) and link.get("rel") == SUBSCRIBE else None
         if not isinstance(template, str) or "{uri}" not in template:
             continue
-        page = web_uri(template.replace("{uri}", quote(uri, safe="")))
-        origin = origin_of(page) if page is not None else None
-        if page is not None and origin is not None and page.startswith(f"{scheme_of(origin)}://"):
+        page = _filled(template, quote(uri, safe=""))
+        if page is not None:
             return page
     raise Rejected("the server names no page for it")
 
@@ -84,6 +88,9 @@ def _document(username: str, domain: str, deadline: float) -> dict[str, Any]:
     resource = quote(f"acct:{username}@{domain}", safe="")
     url = f"{scheme_of(domain)}://{domain}/.well-known/webfinger?resource={resource}"
     response = get(url, accept=_ACCEPT, deadline=deadline)
+    elsewhere = _place_in_host_meta(domain, resource, deadline) if response.status == 404 else None
+    if elsewhere is not None:
+        response = get(elsewhere, accept=_ACCEPT, deadline=deadline)
     if response.status in (400, 401, 403, 404, 410):
         raise Missing(f"{response.status} from {domain}", response.status)
     if response.status != 200:
@@ -108,3 +115,29 @@ def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
             if actor_uri is not None:
                 return WebFingerResult(pair[0], proper, actor_uri)
     raise Rejected("the address has no actor")
+
+
+def _place_in_host_meta(domain: str, resource: str, deadline: float) -> str | None:
+    """The address at which a domain has a resource asked for; None where its host-meta says nothing of it."""
+    try:
+        url = f"{scheme_of(domain)}://{domain}/.well-known/host-meta"
+        response = get(url, accept=_HOST_META, deadline=deadline)
+    except WrongType:  # a page for people
+        return None
+    if response.status != 200 or not response.body:
+        return None
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+    root = etree.fromstring(response.body, parser)
+    for link in root.iter(_LINK) if root is not None else ():
+        template = link.get("template", "")
+        place = _filled(template, resource) if link.get("rel") == "lrdd" and "{uri}" in template else None
+        if place is not None:
+            return place
+    return None
+
+
+def _filled(template: str, value: str) -> str | None:
+    """An address of the web made from a template with `{uri}` in it; None for one that is none, or not encrypted."""
+    url = web_uri(template.replace("{uri}", value))
+    origin = origin_of(url) if url is not None else None
+    return url if url is not None and origin is not None and url.startswith(f"{scheme_of(origin)}://") else None

@@ -13,7 +13,7 @@ from federation.documents.actors import instance_actor as instance_actor_documen
 from federation.documents.received_actors import read_actor
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token, make_user
-from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -138,6 +138,26 @@ def test_a_mention_of_somebody_unknown_finds_them(elsewhere: RemoteServer, zoe: 
     api = Api(make_token(alice.user))
     status = api.post("/api/v1/statuses", {"status": f"hi @zoe@{elsewhere.domain} and @x@nowhere.example"}).json()
     assert [mention["acct"] for mention in status["mentions"]] == [f"zoe@{elsewhere.domain}"]
+
+
+@pytest.mark.parametrize("named", ["the place", "another relation", "an address of the inside", "no XML", "nothing"])
+def test_a_domain_says_in_its_host_meta_which_server_answers_for_it(
+    elsewhere: RemoteServer, alice: Account, named: str
+) -> None:
+    """Contract, federation section 1: it is asked for when WebFinger is not at the usual place."""
+    with RemoteServer().running() as answering:
+        zoe = answering.person("zoe")
+        answering.finger("zoe", zoe.uri, domain=elsewhere.domain)
+        address = f"zoe@{elsewhere.domain}"
+        answering.serve(zoe.document() | {"webfinger": address})
+        place = "http://169.254.1.1" if named == "an address of the inside" else answering.url
+        relation = "lrdd" if named != "another relation" else "author"
+        link = f'<Link rel="{relation}" template="{place}/.well-known/webfinger?resource={{uri}}"/>'
+        xrd = f'<XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0">{link}</XRD>' if named != "no XML" else "{<"
+        if named != "nothing":
+            elsewhere.pages["/.well-known/host-meta"] = Answer(xrd.encode(), "application/xrd+xml")
+        found = resolve_address(address)
+        assert (found and (found.acct, found.uri)) == ((address, zoe.uri) if named == "the place" else None)
 
 
 @pytest.mark.parametrize("broken", ["no webfinger", "another subject", "no actor", "another name", "no answer"])

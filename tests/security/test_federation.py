@@ -324,14 +324,20 @@ def test_row_71_searches_and_mentions_ask_one_server_at_a_pace_whoever_asks(
     moment = time.time()
     monkeypatch.setattr(admission, "time", SimpleNamespace(time=lambda: moment, monotonic=time.monotonic))
     elsewhere.person("late")
+
+    def sought() -> int:
+        # Whoever is not found is asked for once more where the domain's host-meta says, which is one request more.
+        assert len(elsewhere.gets()) <= 2 * LOOK_UPS.limit
+        return sum("host-meta" not in path for path in elsewhere.gets())
+
     for number in range(LOOK_UPS.limit // 2):
         alice.read("accounts/search", q=f"@a{number}@{elsewhere.domain}", resolve="true")
         bob.post(f"@b{number}@{elsewhere.domain} hello")
-    assert len(elsewhere.gets()) == LOOK_UPS.limit
+    assert sought() == LOOK_UPS.limit
     assert alice.read("accounts/search", q=f"@late@{elsewhere.domain}", resolve="true") == []
     assert bob.post(f"@late@{elsewhere.domain} hello")["mentions"] == []
     found = bob.api.get("/api/v2/search", {"q": f"{elsewhere.url}/notes/1", "resolve": "true"}).json()
     assert found["statuses"] == []
-    assert len(elsewhere.gets()) == LOOK_UPS.limit
+    assert sought() == LOOK_UPS.limit
     moment += LOOK_UPS.period
     assert len(alice.read("accounts/search", q=f"@late@{elsewhere.domain}", resolve="true")) == 1
