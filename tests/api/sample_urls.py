@@ -40,4 +40,6 @@ urlpatterns = [
     endpoint("api/v1/failures/<name>", FailuresViewSet, {"get": "raise_it"}),
     path("pages/broken", _broken_page),
     path("pages/form", _form_page, name="form_page"),
+    # Every page names it.
+    path("manifest", _form_page, name="manifest"),
 ]

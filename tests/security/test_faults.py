@@ -75,6 +75,8 @@ def test_row_66_every_fault_is_logged_once_with_the_id_of_its_request(
     urls = ModuleType("failing_urls")
     urls.urlpatterns = [
         *(path(name, fail) for name in ("inbox", "users/alice/inbox", "system/x", "page", "api/v1/view")),
+        # The page that says so names it.
+        path("manifest", fail, name="manifest"),
         endpoint("api/v1/endpoint", FailingViewSet, {"get": "fail"}),
     ]
     urls.handler500 = "social.pages.errors.server_error"

@@ -17,6 +17,7 @@ from statuses.models import Favourite, Status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_remote_status, make_status
 from tests.support.browser import Forms
+from tests.support.federation_server import needs_federation
 from tests.timelines.conftest import Person
 
 pytestmark = pytest.mark.django_db
@@ -64,6 +65,7 @@ def test_who_is_signed_out_signs_in_and_comes_back(ann: User) -> None:
     assert not Status.objects.exists()
 
 
+@needs_federation
 @pytest.mark.parametrize("uri", ["acct:bea@remote.example", "@bea@remote.example", "https://remote.example/users/bea"])
 def test_somebody_of_another_server_is_followed(ann: User, browser: Client, uri: str) -> None:
     bea = make_remote("bea")
@@ -88,6 +90,7 @@ def test_people_of_this_server_are_followed_and_oneself_is_not(ann: User, browse
     assert browser.post(address("acct:shy@social.localhost"), token).status_code == 403
 
 
+@needs_federation
 def test_a_post_is_boosted_and_favourited_and_both_are_undone(ann: User, browser: Client) -> None:
     post = make_remote_status(make_remote("bea"), "<p>A garden</p>")
     path = address(post.uri or "")
