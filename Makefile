@@ -65,8 +65,8 @@ lock: .tools/bin/uv ## Write the locks in requirements/ from pyproject.toml
 	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
 		--extra observability pyproject.toml -o requirements/observability.txt
 
-documents: $(DEV) ## Write the OpenAPI document and the table of endpoints from what the viewsets declare
-	@$(BIN)/python -m tests.support.documents
+documents: $(DEV) ## Write the OpenAPI document, the table of endpoints and docs/interop.md from what is declared
+	@CONFORMANCE="$(CONFORMANCE)" $(BIN)/python -m tests.support.documents
 
 messages: $(DEV) ## Add new sentences to the translations and compile them
 	@$(BIN)/python -m tests.support.catalogs

@@ -36,6 +36,12 @@ class Answer:
     """What a path answers."""
 
     body: bytes
+
+    def activity(self) -> dict[str, Any]:
+        """What was sent."""
+        found: dict[str, Any] = json.loads(self.body)
+        return found
+
     content_type: str = ACTIVITY
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -49,6 +55,11 @@ class Asked:
     path: str
     headers: Mapping[str, str]
     body: bytes
+
+    def activity(self) -> dict[str, Any]:
+        """What was sent."""
+        found: dict[str, Any] = json.loads(self.body)
+        return found
 
 
 class RemoteServer:

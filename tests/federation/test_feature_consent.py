@@ -4,7 +4,6 @@ row 36).
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -20,9 +19,8 @@ from tests.federation.activities import PUBLIC, deal, remote
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.federation.test_featured_collections import BIRDS
 from tests.federation.test_featured_elsewhere import added, birds, item
-from tests.federation.test_sent_profiles import same, same_context
-from tests.federation.test_wire import FILES, record
 from tests.support.client import Api
+from tests.support.wire import FILES, compare
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -291,7 +289,4 @@ def test_requests_and_answers_are_sent_as_mastodon_sends_them(
         "delete_feature_authorization": _sent(elsewhere, "Delete")[0],
     }
     for name, ours in documents.items():
-        theirs = record(name)["body"]
-        ours = json.loads(json.dumps(ours))
-        same_context(ours.pop("@context"), theirs.pop("@context"))
-        same(ours, theirs)
+        compare(name, ours)

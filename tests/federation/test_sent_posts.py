@@ -13,7 +13,6 @@ import pytest
 
 from accounts.models import Account, CustomEmoji
 from federation.documents import activities
-from federation.documents.context import PUBLIC
 from federation.documents.notes import load_notes
 from social.kernel import clock
 from statuses.models import Poll, Status
@@ -24,8 +23,8 @@ from statuses.services.media import MediaUpload, SentFile, upload_media
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.recordings import sample
 from tests.factories.statuses import edit, make_reblog, make_remote_status, make_status, picture
-from tests.federation.test_wire import FILES, record
 from tests.support.client import Api
+from tests.support.wire import FILES, compare, record
 from tests.support.work import work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.skipif(not FILES, reason="the recorded documents are not here")]
@@ -90,36 +89,12 @@ def _updated(status: Status) -> dict[str, Any]:
     return activities.update(load_notes(load_posts([status.id]))[status.id], clock.now())
 
 
-def shape(value: Any, name: str = "") -> Any:
-    """The members of a document and the types of what they hold; of a list those of its different items."""
-    if isinstance(value, dict):
-        return {member: shape(item, member) for member, item in value.items() if member != "contentMap"}
-    if isinstance(value, list):
-        shapes = [shape(item) for item in value]
-        return [item for place, item in enumerate(shapes) if item not in shapes[:place]]
-    if isinstance(value, str):
-        return value if name == "type" or value == PUBLIC else "text"
-    return "number" if isinstance(value, float) else type(value).__name__
-
-
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_our_posts_have_the_members_that_mastodons_have(name: str, settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
     anna, zoe = make_account("anna"), make_remote("zoe", "remote.example")
     status = SITUATIONS[name](anna, zoe)
     compare(name, _updated(status) if name == "update_note" else _created(status))
-
-
-def _terms(context: Any) -> list[Any]:
-    found = context if isinstance(context, list) else [context]
-    return [item for item in found if item != "https://w3id.org/security/v1"]
-
-
-def compare(name: str, ours: dict[str, Any]) -> None:
-    """Fail where a document differs from the recorded one in its members or its terms."""
-    recorded = {member: value for member, value in record(name)["body"].items() if member != "signature"}
-    assert _terms(ours.pop("@context")) == _terms(recorded.pop("@context")), name
-    assert shape(ours) == shape(recorded), name
 
 
 def test_what_is_sent_about_our_posts_has_the_members_that_mastodons_has() -> None:

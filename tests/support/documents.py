@@ -78,8 +78,10 @@ if __name__ == "__main__":
     import django
 
     django.setup()
-    from tests.support import openapi
+    from tests.support import interop_page, openapi, wire
 
     COVERAGE.write_text(with_table(COVERAGE.read_text()))
     SETTINGS_PAGE.write_text(settings_page())
     openapi.write()
+    if wire.FILES:
+        interop_page.PAGE.write_text(interop_page.page())

@@ -1,0 +1,36 @@
+"""`docs/interop.md` says what the tests hold of each recorded document. Without the records this is skipped."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.federation.wire_effects import EFFECTS, READ
+from tests.support.interop_page import PAGE, page
+from tests.support.wire import DIFFERENCES, FILES
+
+pytestmark = pytest.mark.skipif(not FILES, reason="the recorded documents are not here")
+#: The tests that compare what is sent and served here with the records.
+COMPARISONS = ("test_sent_*.py", "test_served_documents.py", "test_featured_collections.py", "test_feature_consent.py")
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text() == page(), "make documents writes it"
+
+
+def test_every_record_has_its_sentence_and_is_compared_with_what_is_sent_here() -> None:
+    assert sorted([*EFFECTS, *READ]) == FILES
+    sources = [path for pattern in COMPARISONS for path in Path(__file__).parent.glob(pattern)]
+    texts = {
+        node.value
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    # Two tests make the name from what the answer is.
+    texts |= {f"{one}_quote_request" for one in ("accept", "reject")}
+    texts |= {f"{one}_featured_post" for one in ("add", "remove")}
+    assert set(FILES) - texts == set()
+    assert set(DIFFERENCES) <= set(FILES)

@@ -1,0 +1,63 @@
+"""Writes `docs/interop.md` from the recorded documents of Mastodon 4.6.5 and from what the tests hold of each: what becomes
+of it here, and how what is sent here in the same situation differs.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.federation.test_wire import REFUSED
+from tests.federation.wire_effects import EFFECTS, READ
+from tests.support.documents import COVERAGE
+from tests.support.wire import DIFFERENCES, FILES, record
+
+PAGE: Final = COVERAGE.with_name("interop.md")
+_HEAD: Final = """# Interoperation
+
+How this server and Mastodon 4.6.5 understand each other: one row for each document that Mastodon was recorded to send or to
+serve, and each request that it makes. Written by `make documents` where the records are at hand.
+
+- **Here** says what becomes of it: each delivery is sent to this server in a test, which looks whether the sentence is true
+  (`tests/federation/test_wire.py`).
+- **Ours** compares it with what this server sends or serves in the same situation: members, their types, the terms of the
+  context; of deliveries and requests also the kind of inbox, the headers, who signs and what is signed
+  (`tests/federation/test_sent_*.py`, `test_served_documents.py`, `test_featured_collections.py`, `test_feature_consent.py`).
+  Whatever differs fails these tests unless it stands here with its reason, which is a section of the contract.
+
+`make interop` tries another implementation beside this server: the libraries of Fedify on Node, with both kinds of HTTP
+signatures.
+
+"""
+
+
+def page() -> str:
+    """The page as it should be."""
+    understood = sum(name not in REFUSED for name in FILES)
+    equal = sum(name not in DIFFERENCES for name in FILES)
+    lines = [
+        f"Of {len(FILES)} records {understood} are understood, {len(FILES) - understood} refused for a reason; "
+        f"{equal} are sent alike here, {len(FILES) - equal} with a difference.\n",
+        "| Record | What | Here | Ours |",
+        "|---|---|---|---|",
+        *(f"| `{name}` | {record(name)['what']} | {_here(name)} | {_ours(name)} |" for name in FILES),
+    ]
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def _here(name: str) -> str:
+    return EFFECTS[name][0] if name in EFFECTS else READ[name]
+
+
+def _ours(name: str) -> str:
+    found = DIFFERENCES.get(name, {})
+    reasons = dict.fromkeys(found.values())
+    return "; ".join(f"{_parts(name, reason)} ({reason})" for reason in reasons) or "equal"
+
+
+def _parts(name: str, reason: str) -> str:
+    parts = [part.replace("|", "") for part, why in DIFFERENCES[name].items() if why == reason]
+    if any(part.startswith("only Mastodon's: signature.") for part in parts):
+        return "no `signature`" + (", and not its vocabulary" if len(parts) > 4 else "")
+    if all("devices" in part for part in parts):
+        return "`devices` besides"
+    return ", ".join(parts)
