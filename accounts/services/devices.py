@@ -245,9 +245,13 @@ def _load_remote(accounts: Mapping[int, Account]) -> dict[tuple[int, str], Remot
 
 def _find_targets(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[int, Account]:
     """The accounts elsewhere with these devices. Raises NotFound for a device that its server does not know."""
-    accounts = load_reachable_elsewhere(account_id, [owner for owner, _device_id in wanted]) if wanted else {}
+    if not wanted:
+        return {}
     finder = remote_devices.find()
-    known = finder.load(accounts.values()) if accounts and finder is not None else {}
+    if finder is None:
+        raise NotFound
+    accounts = load_reachable_elsewhere(account_id, [owner for owner, _device_id in wanted])
+    known = finder.load(accounts.values()) if accounts else {}
     for owner, device_id in wanted:
         if owner not in accounts or not device_id:
             raise NotFound

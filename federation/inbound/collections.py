@@ -13,7 +13,7 @@ from accounts.models import Collection, CollectionItem
 from accounts.policies.collections import may_be_featured
 from accounts.queries.relations import load_relations
 from accounts.services.remote_collections import allow_item, end_item, keep_item, settle_item
-from federation.documents.reading import Rejected, first, same_origin, web_uri
+from federation.documents.reading import Rejected, first, kinds_of, same_origin, web_uri
 from federation.documents.received_collections import is_featured_collection, read_item
 from federation.events import FeatureAnswerDue
 from federation.inbound.incoming import Incoming, local_account
@@ -73,6 +73,14 @@ def remove(incoming: Incoming, target: str) -> None:
     item = CollectionItem.objects.filter(uri=uri, collection=collection).first()
     if item is not None:
         end_item(item=item)
+
+
+def end(incoming: Incoming) -> bool:
+    """Act upon the end of a collection of the actor's, or of its consent to be in one; False for anything else."""
+    # Of what is deleted nearly all are posts, which leave this behind.
+    if "Tombstone" in kinds_of(incoming.object):
+        return False
+    return revoke(incoming) or delete(incoming)
 
 
 def delete(incoming: Incoming) -> bool:

@@ -147,7 +147,7 @@ def handle_delete(incoming: Incoming) -> None:
     """The end of the actor itself, of one of its posts or collections, or of its consent to a quote or to being in a
     collection.
     """
-    if quotes.revoke(incoming) or collections.revoke(incoming) or collections.delete(incoming):
+    if quotes.revoke(incoming) or collections.end(incoming):
         return
     if incoming.object_uri == incoming.actor.uri:
         end_actor(incoming.actor)
