@@ -29,7 +29,7 @@ def progress_bar(label: str, total: int | None) -> Iterator[Callable[[int], None
         waiting += amount
         if bar is None and time.monotonic() - began >= _SHOWN_AFTER:
             endless = repeat(0) if total is None else None
-            bar = click.progressbar(endless, length=total, label=label, file=sys.stderr)
+            bar = click.progressbar(endless, total, label, show_pos=total is None, file=sys.stderr)
             bar.__enter__()
         if bar is not None and waiting:
             bar.update(waiting)

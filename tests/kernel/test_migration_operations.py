@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.operations import AddIndex, CreateModel
 from django.db.migrations.state import ProjectState
-from django.db.models import BigAutoField, Index, IntegerField
+from django.db.models import CASCADE, BigAutoField, Field, ForeignKey, Index, IntegerField
 
 from social.kernel.migration_operations import CreateIndexBesideWriters, while_writing
 
@@ -35,7 +35,8 @@ def indexes() -> dict[str, bool]:
 
 
 def test_a_migration_that_was_interrupted_goes_on_where_it_was() -> None:
-    fields = [("id", BigAutoField(primary_key=True)), ("number", IntegerField())]
+    fields: list[tuple[str, Field]] = [("id", BigAutoField(primary_key=True)), ("number", IntegerField())]
+    fields.append(("other", ForeignKey("self", CASCADE, null=True, db_index=False)))
     create = CreateModel("BesideWriters", fields)
     index = AddIndex("besidewriters", Index(fields=["number"], name="kernel_besidewriters_number"))
     operations = while_writing([create, index], model="besidewriters")
@@ -58,8 +59,14 @@ def test_a_migration_that_was_interrupted_goes_on_where_it_was() -> None:
         cursor.execute(
             "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'kernel_besidewriters_number'::regclass"
         )
+        cursor.execute("UPDATE pg_constraint SET convalidated = false WHERE conrelid = to_regclass(%s)", [TABLE])
     run(0, 1)
     run(0, 1)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT convalidated FROM pg_constraint WHERE conrelid = to_regclass(%s) AND contype = 'f'", [TABLE]
+        )
+        assert cursor.fetchall() == [(True,)]
     assert indexes() == {"kernel_besidewriters_number": True}
 
 

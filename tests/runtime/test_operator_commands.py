@@ -23,6 +23,7 @@ from accounts.queries.site_settings import find_site_title, load_site_texts
 from accounts.services.key_pairs import keys_of
 from accounts.services.secret_rotation import reencrypt_all
 from social.kernel import crypto
+from social.management.progress import progress_bar
 from social.runtime import fingerprints, secrets_file
 from social.runtime.database import keep_domain
 from social.schedule import SCHEDULE
@@ -226,3 +227,18 @@ def test_an_archive_is_built_for_somebody() -> None:
     for wrong in ("ada", "nobody"):
         with pytest.raises(CommandError):
             run("archive_account", wrong)
+
+
+def test_a_bar_is_shown_after_a_second_and_only_the_label_where_nobody_looks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moment = 0.0
+    monkeypatch.setattr("social.management.progress.time.monotonic", lambda: moment)
+    for total in (10, None):
+        with progress_bar("Posts", total) as advance:
+            advance(3)
+            assert capsys.readouterr().err == ""
+            moment += 2.0
+            advance(4)
+            advance(0)
+        assert capsys.readouterr().err == "Posts\n"
