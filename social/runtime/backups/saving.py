@@ -23,6 +23,7 @@ from social.kernel.media import storage
 from social.runtime.backups import archive
 from social.runtime.backups.archive import Entry, Manifest, Report
 from social.runtime.backups.sql import dump
+from social.runtime.database import stored_domain
 from social.runtime.datadir import holder, try_lock
 from social.runtime.failures import OperatorError
 from social.runtime.unfinished import sync_folder
@@ -101,6 +102,9 @@ def _fill(folder: Path, found: Plan, report: Report) -> Manifest:
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_version_num")
         major = int(cursor.fetchone()[0]) // 10000
+        domain = stored_domain(cursor)
+    if domain is None:
+        raise OperatorError("Nothing is set up in this database: there is nothing to back up.")
     with (folder / archive.CHECKSUMS).open("w") as lines:
         with report("Database", None) as advance:
             # The files of copies are left out with media: they are fetched again when somebody looks.
@@ -117,7 +121,7 @@ def _fill(folder: Path, found: Plan, report: Report) -> Manifest:
                 number, size = number + 1, size + (folder / path).stat().st_size
     manifest = Manifest(
         format=archive.FORMAT,
-        domain=settings.LOCAL_DOMAIN,
+        domain=domain,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         version=__version__,
         postgresql=major,
