@@ -191,6 +191,10 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return self.email
 
+    def get_full_name(self) -> str:
+        """The name at the bottom of the admin's sidebar."""
+        return f"@{self.account.username}"
+
     @property
     def is_active(self) -> bool:  # type: ignore[override]
         """Tell whether the user may sign in."""

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models.functions import Concat
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy
@@ -15,6 +16,7 @@ from accounts.admin.permitted import PermittedAdmin
 from accounts.models import AuditEntry
 from accounts.models.user import Permission
 from moderation.admin.audit_sentences import ACTIONS, KINDS, sentence
+from moderation.models import Report
 from social.api.staff_columns import ConditionFilter, lines, shown
 from social.api.staff_filters import DropdownFilter, RangeDateTimeFilter
 
@@ -64,6 +66,10 @@ class KindFilter(DropdownFilter):
         return queryset.filter(target_type=value) if value else queryset
 
 
+def _joined(*parts: Any) -> Concat:
+    return Concat(*parts, output_field=TextField())
+
+
 def _details(entry: AuditEntry) -> Any:
     if not entry.details:
         return None
@@ -108,6 +114,16 @@ class AuditAdmin(PermittedAdmin):
             shown("details", gettext_lazy("Before and after"), _details),
         ),
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
+        """Entries, those of reports with the address of whom they are about."""
+        rows: QuerySet[AuditEntry] = super().get_queryset(request)
+        person = Case(
+            When(target_account__domain=None, then=_joined(Value("@"), "target_account__username")),
+            default=_joined(Value("@"), "target_account__username", Value("@"), "target_account__domain"),
+        )
+        reports = Report.objects.filter(pk=OuterRef("target_id")).annotate(person=person)
+        return rows.annotate(about=Subquery(reports.values("person")[:1]))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[AuditEntry], search_term: str

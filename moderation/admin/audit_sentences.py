@@ -54,10 +54,10 @@ _OTHERS: Final[dict[tuple[str, str], str | Promise]] = {
     ("destroy", "Status"): gettext_lazy("%(by)s deleted a post of %(target)s"),
     ("mark_sensitive", "Status"): gettext_lazy("%(by)s marked a post of %(target)s as sensitive"),
     ("unmark_sensitive", "Status"): gettext_lazy("%(by)s no longer marks a post of %(target)s as sensitive"),
-    ("resolve", "Report"): gettext_lazy("%(by)s resolved the report %(target)s"),
-    ("reopen", "Report"): gettext_lazy("%(by)s opened the report %(target)s again"),
-    ("assign", "Report"): gettext_lazy("%(by)s took over the report %(target)s"),
-    ("unassign", "Report"): gettext_lazy("%(by)s gave up the report %(target)s"),
+    ("resolve", "Report"): gettext_lazy("%(by)s resolved a report about %(target)s"),
+    ("reopen", "Report"): gettext_lazy("%(by)s opened a report about %(target)s again"),
+    ("assign", "Report"): gettext_lazy("%(by)s took over a report about %(target)s"),
+    ("unassign", "Report"): gettext_lazy("%(by)s gave up a report about %(target)s"),
     ("purge", "Domain"): gettext_lazy("%(by)s removed everything of the server %(target)s"),
     ("update", "SiteSetting"): gettext_lazy("%(by)s changed the settings of this server"),
 }
@@ -101,10 +101,20 @@ PEOPLE: Final = frozenset({"Account", "User"})
 _REASON_LENGTH: Final = 200
 
 
+def _name(entry: AuditEntry) -> str:
+    """The name of what it was done to; nobody knows a row by its number."""
+    is_number = entry.target_name.removeprefix("#").isdecimal() and entry.target_type in PEOPLE | {"Report"}
+    return _("somebody") if is_number else entry.target_name
+
+
 def sentence(entry: AuditEntry) -> str:
     """Say who did what to whom, and why where that was written down; words of the code for an act that has no sentence."""
     by = _("The operator") if entry.account_name == OPERATOR.name else entry.account_name
-    names = {"by": by, "target": entry.target_name, "kind": KINDS.get(entry.target_type, entry.target_type)}
+    names = {
+        "by": by,
+        "target": entry.__dict__.get("about") or _name(entry),
+        "kind": KINDS.get(entry.target_type, entry.target_type),
+    }
     words = _SENTENCES.get(entry.action) if entry.target_type in PEOPLE else None
     words = words or _OTHERS.get((entry.action, entry.target_type)) or _ACTS.get(entry.action)
     if words is None:

@@ -9,11 +9,12 @@ from django.forms.widgets import Input
 from django.utils.functional import Promise
 from unfold.widgets import (
     CHECKBOX_CLASSES,
-    FILE_CLASSES,
     INPUT_CLASSES,
     RADIO_CLASSES,
     SELECT_CLASSES,
     TEXTAREA_CLASSES,
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminFileFieldWidget,
 )
 
 if TYPE_CHECKING:
@@ -24,14 +25,19 @@ else:
 # The first that fits: some of Django's widgets extend others.
 _CLASSES: tuple[tuple[type[forms.Widget], list[str]], ...] = (
     (forms.CheckboxInput, CHECKBOX_CLASSES),
-    (forms.CheckboxSelectMultiple, CHECKBOX_CLASSES),
     (forms.RadioSelect, RADIO_CLASSES),
-    (forms.FileInput, FILE_CLASSES),
     (forms.SelectMultiple, [*SELECT_CLASSES, "min-h-40"]),
     (forms.Select, SELECT_CLASSES),
     (forms.Textarea, TEXTAREA_CLASSES),
     (Input, INPUT_CLASSES),
 )
+
+
+# Those that are more than classes.
+_WIDGETS: dict[type[forms.Widget], Any] = {
+    forms.CheckboxSelectMultiple: UnfoldAdminCheckboxSelectMultipleWidget,
+    forms.ClearableFileInput: UnfoldAdminFileFieldWidget,
+}
 
 
 class Styled(_Mixin):
@@ -40,6 +46,14 @@ class Styled(_Mixin):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
+            replacement = _WIDGETS.get(type(field.widget))
+            if replacement is not None:
+                choices = getattr(field, "choices", None)
+                field.widget = replacement()
+                if choices is not None:
+                    field.widget.choices = choices
+                field.widget.is_required = field.required
+                continue
             found = next((names for kind, names in _CLASSES if isinstance(field.widget, kind)), None)
             if found is not None and "class" not in field.widget.attrs:
                 field.widget.attrs["class"] = " ".join(found)

@@ -8,6 +8,8 @@ function name(element, words) {
 // A thing that can be pressed and is no button: the Tab key reaches it, Enter and the space bar press it.
 function press(element) {
   if (element.matches("a[href], button, input, select, textarea, label, form") || element.hasAttribute("tabindex")) return;
+  // What covers the page behind a dialog is for the pointer alone.
+  if (!element.textContent.trim() && !element.getAttribute("aria-label")) return;
   element.setAttribute("tabindex", "0");
   element.setAttribute("role", "button");
   name(element, element.textContent.trim().replaceAll("_", " "));
@@ -19,7 +21,16 @@ function press(element) {
   });
 }
 
+// Lists to choose from are made by a script of the theme, at a time of its own: each is named by the words above it.
+function nameLists() {
+  for (const list of document.querySelectorAll(".select2-container")) {
+    const words = list.parentElement.closest("div:has(h3, label)")?.querySelector("h3, label")?.textContent.trim();
+    for (const part of list.querySelectorAll("[role=combobox], [role=textbox]")) name(part, words);
+  }
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  new MutationObserver(nameLists).observe(document.body, { childList: true, subtree: true });
   const main = document.getElementById("main");
   if (main) main.setAttribute("role", "main");
   const title = document.querySelector("h1")?.textContent.trim().replace(/\s+/g, " ");
@@ -36,6 +47,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
 // The scrolled parts are regions, which need names of their own.
 window.addEventListener("load", () => {
+  for (const heading of document.querySelectorAll("#changelist-filter h3")) heading.setAttribute("aria-level", "2");
   document.querySelectorAll(".simplebar-content-wrapper").forEach((region, number) => {
     region.removeAttribute("role");
     region.setAttribute("aria-label", `${region.getAttribute("aria-label")} ${number + 1}`);

@@ -18,7 +18,8 @@ from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.remote_copies import digest_of
 from accounts.policies.staff import staff_of
 from accounts.services.sanctions import suspend_account
-from moderation.models import Appeal, Strike
+from moderation.models import Appeal, Report, Strike
+from moderation.services.reports import resolve_report
 from moderation.services.strikes import file_appeal, issue_strike
 from social.api.routing import upload_limits
 from social.kernel.media import storage
@@ -183,10 +184,12 @@ def test_the_audit_log_reads_as_sentences_and_is_searched_and_filtered(boss: Use
     AuditEntry.objects.create(
         account_name="operator", action="frobnicate", target_type="Thing", target_id=1, target_name="x"
     )
+    resolve_report(by=by, report=Report.objects.create(account=boss.account, target_account=make_user("ann").account))
     path, words = "/admin/accounts/auditentry/", "@boss suspended @spam@x.example: A wave of links"
     page = shown(client, path)
     assert words in page
     assert "The operator: frobnicate Thing x" in page
+    assert "@boss resolved a report about @ann" in page
     for query in ({"q": "spam@x.example"}, {"q": "boss"}, {"action": "suspend"}, {"kind": "people"}):
         found = shown(client, path, **query)
         assert words in found, query
