@@ -6,17 +6,20 @@ from typing import Any, Final, cast
 
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.models import User
+from accounts.admin.users import acting
+from accounts.models import Domain, User
 from accounts.models.user import Permission
 from accounts.policies.staff import staff_of
 from federation.models import Delivery, InboundActivity, OutboundActivity
-from federation.outbound.queueing import retry
-from social.api.staff import ReadOnlyAdmin
+from federation.outbound.queueing import drop, retry, retry_host
+from federation.remote.servers import begin_purge, load_servers
+from moderation.queries.blocks import load_rules
+from social.api.staff import ActionVariant, ReadOnlyAdmin, action
 from social.api.staff_columns import ConditionFilter, address, lines, mark, shortened, shown
 from social.kernel import clock
 from social.kernel.runner import Host
@@ -38,7 +41,7 @@ CREATED = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 class FederationAdmin(ReadOnlyAdmin):
     """A table that only staff who manage federation may see."""
 
-    def has_manage_permission(self, request: HttpRequest) -> bool:
+    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Tell whether the role may act on federation."""
         user: Any = request.user
         return bool(user.role.can(Permission.MANAGE_FEDERATION))
@@ -214,3 +217,142 @@ class HostAdmin(FederationAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Host]:
         """Servers that are well are known here too, and nobody's trouble."""
         return super().get_queryset(request).filter(failures__gt=0)
+
+
+_STATES: Final = {
+    "reachable": (gettext_lazy("Reachable"), "good"),
+    "backing off": (gettext_lazy("Left alone for a while"), "waiting"),
+    "unavailable": (gettext_lazy("Unavailable for a week"), "bad"),
+}
+
+
+def _figure(name: str, label: Any, *, minor: bool = False) -> Any:
+    return shown(name, label, lambda server: server.figures[name], minor=minor)
+
+
+SERVER = shown("name", gettext_lazy("Server"), lambda server: shortened(server.name, 80), order="name")
+SERVER_STATE = shown("state", gettext_lazy("State"), lambda server: mark(*_STATES[server.figures["state"]]))
+RULE = shown(
+    "rule", gettext_lazy("Rule"), lambda server: server.rule.get_severity_display() if server.rule is not None else ""
+)
+ACCOUNTS = _figure("accounts", gettext_lazy("Accounts"))
+POSTS = _figure("posts", gettext_lazy("Posts"), minor=True)
+FOLLOWED = _figure("followed", gettext_lazy("Followed from here"), minor=True)
+FOLLOWERS = _figure("followers", gettext_lazy("Followers here"), minor=True)
+WAITING = _figure("waiting", gettext_lazy("On their way"))
+GIVEN_UP = _figure("given_up", gettext_lazy("Given up"), minor=True)
+
+
+@admin.register(Domain)
+class ServerAdmin(FederationAdmin):
+    """Servers that are known here: how many people of them, what is on its way to them, and how they answer."""
+
+    list_display = (SERVER, SERVER_STATE, RULE, ACCOUNTS, POSTS, FOLLOWED, FOLLOWERS, WAITING, GIVEN_UP)
+    search_fields = ("name",)
+    ordering = ("name",)
+    actions_detail = ("ask_again", "drop_deliveries", "purge")
+    fieldsets = (
+        lines(
+            None,
+            SERVER,
+            shown("first_seen_at", gettext_lazy("First seen")),
+            RULE,
+            ACCOUNTS,
+            POSTS,
+            FOLLOWED,
+            FOLLOWERS,
+        ),
+        lines(
+            gettext_lazy("How it stands"),
+            SERVER_STATE,
+            _figure("failures", gettext_lazy("Failures")),
+            _figure("failing_since", gettext_lazy("Failing since")),
+            _figure("next_try", gettext_lazy("Next try")),
+            _figure("last_error", gettext_lazy("Last error")),
+        ),
+        lines(
+            gettext_lazy("Deliveries"),
+            WAITING,
+            _figure("failing", gettext_lazy("Failing")),
+            _figure("oldest", gettext_lazy("Oldest since")),
+            GIVEN_UP,
+        ),
+    )
+
+    def has_purge_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """Tell whether the role may remove what people have written."""
+        user: Any = request.user
+        return self.has_manage_permission(request) and bool(user.role.can(Permission.DELETE_USER_DATA))
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list, under words of people."""
+        return super().changelist_view(request, {**(extra_context or {}), "title": _("Known servers")})
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list; each server of the page has its figures."""
+        changes = super().get_changelist_instance(request)
+        _load_figures(list(changes.result_list))
+        return changes
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """The server with its figures, or None."""
+        server = super().get_object(request, object_id, from_field)
+        if server is not None:
+            _load_figures([server])
+        return server
+
+    @action(description=gettext_lazy("Ask again now"), icon="refresh", permissions=["manage"])
+    def ask_again(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Ask a server that was left alone, and send what waits or was given up."""
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda server: retry_host(by=by, name=server.name),
+            verb="retry",
+            done=gettext_lazy("It is asked again, and everything for it is sent."),
+            question=gettext_lazy("Ask this server again now, and send it also what was given up?"),
+        )
+
+    @action(description=gettext_lazy("Drop deliveries"), icon="delete_sweep", permissions=["manage"])
+    def drop_deliveries(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Send a server nothing of what waits for it."""
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda server: drop(by=by, rows=Delivery.objects.filter(host=server.name)),
+            verb="discard",
+            done=gettext_lazy("What was on its way to the server is dropped."),
+            question=gettext_lazy("Drop everything that is on its way to this server? It will never arrive."),
+        )
+
+    @action(
+        description=gettext_lazy("Remove everything"),
+        icon="delete_forever",
+        permissions=["purge"],
+        variant=ActionVariant.DANGER,
+    )
+    def purge(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Delete all accounts of a server with what they have written."""
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda server: begin_purge(by=by, domain=server.name),
+            verb="purge",
+            done=gettext_lazy("Its accounts are being removed in the background."),
+            question=gettext_lazy(
+                "Delete all accounts of this server with everything they have written? They come back when they are met again: "
+                "block the server to keep them away."
+            ),
+        )
+
+
+def _load_figures(servers: list[Any]) -> None:
+    """Give each server its figures and its rule, in two queries."""
+    names = [server.name for server in servers]
+    found = {figures["domain"]: figures for figures in load_servers(names, limit=len(names))} if names else {}
+    rules = load_rules(names)
+    for server in servers:
+        server.figures, server.rule = found[server.name], rules.get(server.name)

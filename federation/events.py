@@ -76,3 +76,11 @@ class ThreadsDue(Event):
 
 class LookupsDue(Event):
     """Wake-up for lookups; several of them do no more than one."""
+
+
+class ServerPurgeDue(Event, key="server:{domain}"):
+    """Everything of a server is to be removed in steps, as somebody of the staff wished (`account_id` 0: the operator)."""
+
+    domain: str
+    account_id: int
+    name: str

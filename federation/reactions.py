@@ -21,6 +21,7 @@ from federation.events import (
     FollowAnswerDue,
     ForwardingDue,
     QuoteAnswerDue,
+    ServerPurgeDue,
     UnknownFollowFound,
 )
 from federation.inbound.fetch_queue import FETCHES, LOOKUPS, THREADS
@@ -29,6 +30,7 @@ from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
 from federation.remote.held import publish_approved
 from federation.remote.requests import request_first_posts
+from federation.remote.servers import go_on_purging
 from federation.tasks.processing import process_received
 from moderation.events import ReportFiled
 from social.kernel.events import on
@@ -96,3 +98,4 @@ DELIVERIES.subscribe()
 FETCHES.subscribe()
 THREADS.subscribe()
 LOOKUPS.subscribe()
+on(ServerPurgeDue, go_on_purging, queue=QUEUE)

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record_each
+from accounts.services.audit import record, record_each
 from accounts.services.key_pairs import keys_of
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
@@ -139,10 +139,12 @@ def retry_all(*, by: Staff, rows: QuerySet[Delivery]) -> int:
 def retry_host(*, by: Staff, name: str) -> int:
     """Ask a server again that was left alone, whatever for, and give all deliveries to it a fresh set of attempts; how many.
 
-    Raises Forbidden.
+    Writes the audit log. Raises Forbidden.
     """
     require(by, Permission.MANAGE_FEDERATION)
-    Host.objects.filter(name=name).update(failures=0, retry_at=Now())
+    with transaction.atomic():
+        Host.objects.filter(name=name).update(failures=0, retry_at=Now())
+        record(by=by, action="retry", target_type="Domain", target_id=0, target_name=name)
     return retry_all(by=by, rows=Delivery.objects.filter(host=name))
 
 

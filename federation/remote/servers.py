@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from django.db import connection, transaction
 
 from accounts.models import Account, Domain
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff, require
+from accounts.policies.staff import OPERATOR, Staff, require
 from accounts.services.audit import record
 from accounts.services.emojis import remove_emojis
 from accounts.services.erasing import delete_account
+from federation.events import ServerPurgeDue
 from social.kernel.batches import BATCH
+from social.kernel.events import publish
+from social.kernel.terms import UNAVAILABLE_AFTER
 
+PURGED_AT_ONCE: Final = 50
 _FIGURES: Final = """
 WITH chosen AS MATERIALIZED (
     SELECT name, min(first_seen_at) AS first_seen_at FROM (
@@ -31,11 +36,18 @@ SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
   (SELECT COALESCE(sum(s.statuses_count), 0) FROM accounts_accountstat s JOIN accounts_account a ON a.id = s.account_id
     WHERE a.domain = c.name) AS posts,
   (SELECT count(*) FROM federation_delivery d WHERE d.host = c.name AND d.dead_at IS NULL) AS waiting,
+  (SELECT count(*) FROM federation_delivery d WHERE d.host = c.name AND d.dead_at IS NULL AND d.attempts > 0) AS failing,
+  (SELECT to_char(min(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') FROM federation_delivery d
+    WHERE d.host = c.name AND d.dead_at IS NULL) AS oldest,
   (SELECT count(*) FROM federation_delivery d WHERE d.host = c.name AND d.dead_at IS NOT NULL) AS given_up,
-  COALESCE((SELECT max(h.failures) FROM social_host h WHERE h.name = c.name), 0) AS failures,
-  COALESCE((SELECT h.last_error FROM social_host h WHERE h.name = c.name AND h.failures > 0
-             ORDER BY h.failures DESC LIMIT 1), '') AS last_error
-FROM chosen c ORDER BY accounts DESC, c.name
+  CASE WHEN t.failures IS NULL THEN 'reachable'
+       WHEN t.failing_since < statement_timestamp() - %(unavailable)s THEN 'unavailable' ELSE 'backing off' END AS state,
+  COALESCE(t.failures, 0) AS failures, to_char(t.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS failing_since,
+  to_char(t.retry_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS next_try, COALESCE(t.last_error, '') AS last_error
+FROM chosen c LEFT JOIN LATERAL (
+    SELECT failures, failing_since, retry_at, last_error FROM social_host h WHERE h.name = c.name AND h.failures > 0
+    ORDER BY h.failures DESC LIMIT 1) t ON TRUE
+ORDER BY accounts DESC, c.name
 """
 
 
@@ -43,9 +55,11 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
     """Figures of known servers: of these, or of the first `limit` by name, or of those that do not answer as they should.
 
     Those that do not answer, and those named, may be servers that nobody's address names: relays, and web domains of others.
+    A `state` is reachable, backing off (it fails, and is asked again at `next_try`) or unavailable, after a week of that.
     """
+    values: dict[str, Any] = {"names": names, "limit": limit, "failing": failing, "unavailable": UNAVAILABLE_AFTER}
     with connection.cursor() as cursor:
-        cursor.execute(_FIGURES, {"names": names, "limit": limit, "failing": failing})
+        cursor.execute(_FIGURES, values)
         columns = [column.name for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
@@ -73,3 +87,24 @@ def purge_server(*, by: Staff, domain: str) -> Iterator[Account]:
     with transaction.atomic():
         Domain.objects.filter(name=domain).delete()
         record(by=by, action="purge", target_type="Domain", target_id=0, target_name=domain)
+
+
+def begin_purge(*, by: Staff, domain: str) -> None:
+    """Have `purge_server` done in the background, some accounts at a time. Publishes ServerPurgeDue. Raises Forbidden."""
+    require(by, Permission.DELETE_USER_DATA)
+    with transaction.atomic():
+        publish(ServerPurgeDue(domain=domain, account_id=by.account_id or 0, name=by.name))
+
+
+def go_on_purging(events: Sequence[ServerPurgeDue]) -> None:
+    """The reaction to ServerPurgeDue: the next accounts, and the event once more while there are others.
+
+    Who has begun it was asked for their rights then.
+    """
+    for event in events:
+        by = replace(OPERATOR, account_id=event.account_id or None, name=event.name)
+        for number, _account in enumerate(purge_server(by=by, domain=event.domain), start=1):
+            if number == PURGED_AT_ONCE:
+                with transaction.atomic():
+                    publish(event)
+                break

@@ -80,6 +80,7 @@ KINDS: Final[dict[str, str | Promise]] = {
     "CanonicalEmailBlock": gettext_lazy("the block of an e-mail address"),
     "CustomEmoji": gettext_lazy("the emoji"),
     "Delivery": gettext_lazy("the delivery"),
+    "Domain": gettext_lazy("the server"),
     "DomainAllow": gettext_lazy("the allowed server"),
     "DomainRule": gettext_lazy("the rule for the server"),
     "EmailDomainBlock": gettext_lazy("the block of the mail server"),

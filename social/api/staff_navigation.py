@@ -97,6 +97,7 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[Page, ...]], ...]] = (
         gettext_lazy("Machinery"),
         (
             Page("accounts.auditentry", "history"),
+            Page("accounts.domain", "public", gettext_lazy("Known servers")),
             Page("social.host", "cloud_off"),
             Page("federation.delivery", "outbox"),
             Page("federation.outboundactivity", "upload"),

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 _TROUBLED: Final = 10
-_UNAVAILABLE_AFTER: Final = timedelta(days=7)
+UNAVAILABLE_AFTER: Final = timedelta(days=7)
 _LONGEST_PAUSE: Final = 24 * 3600
 
 
@@ -67,8 +67,8 @@ class Terms:
         Seconds at first, a minute from the tenth on; a host that has failed for a week is probed by one request an hour,
         then every two, up to once a day.
         """
-        if now - failing_since > _UNAVAILABLE_AFTER:
-            days = (now - failing_since - _UNAVAILABLE_AFTER).days
+        if now - failing_since > UNAVAILABLE_AFTER:
+            days = (now - failing_since - UNAVAILABLE_AFTER).days
             return timedelta(seconds=min(3600 * 2 ** min(days, 10), _LONGEST_PAUSE))
         if failures < _TROUBLED:
             return timedelta(seconds=max(min(2**failures, 60), self.pause))

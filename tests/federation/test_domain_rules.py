@@ -18,6 +18,7 @@ from moderation.services.domain_rules import allow_domain, change_rule, create_r
 from social.kernel.errors import Forbidden, Invalid
 from statuses.models import MediaAttachment
 from tests.factories.accounts import make_account, make_remote
+from tests.factories.statuses import follow
 from tests.federation.activities import PUBLIC, deal
 from tests.federation.remote_server import RemotePerson
 from tests.support.work import work
@@ -136,3 +137,16 @@ def test_a_rule_needs_the_permission() -> None:
         create_rule(by=nobody, domain="bad.example", draft=DomainRuleDraft())
     with pytest.raises(Forbidden):
         allow_domain(by=nobody, domain="bad.example")
+
+
+def test_row_13_a_closed_server_passes_on_nothing_in_the_name_of_an_open_one(zoe: RemotePerson, settings: Any) -> None:
+    """Whoever an activity claims to be of: what counts is who has signed it."""
+    alice = make_account("alice")
+    fetch_actor(zoe.uri)
+    settings.LIMITED_FEDERATION = True
+    allow_domain(by=OPERATOR, domain="open.example")
+    open_one = make_remote("yan", "open.example")
+    follow(alice, open_one)
+    claimed = zoe.activity("Delete", f"{open_one.uri}/statuses/1") | {"actor": open_one.uri}
+    assert zoe.send(claimed).status_code == 403
+    assert not InboundActivity.objects.exists()

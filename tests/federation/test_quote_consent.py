@@ -224,3 +224,25 @@ def test_who_quotes_a_post_of_their_own_needs_nobodys_consent(
     quoting = zoe.note("<p>I quote myself</p>", quote=quoted["id"])
     assert deal(zoe, zoe.activity("Create", quoting)) == "done"
     assert _state(Status.objects.get(uri=quoting["id"])) == QuoteState.ACCEPTED
+
+
+def test_row_36_an_authorization_that_the_quoting_server_has_written_itself_is_none(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    """It names the quoted author, and is right in every word: only that author's server can say so."""
+    introduced(zoe, ann)
+    with RemoteServer().running() as quoted_server:
+        yan = quoted_server.person("yan", key=2)
+        quoted = quoted_server.serve(yan.note("<p>quoted</p>", number=9, **ANYBODY))
+        stamp = elsewhere.uri("quote_authorizations/1")
+        quoting = zoe.note("<p>I quote</p>", quote=quoted["id"], quoteAuthorization=stamp)
+        said = {"id": stamp, "type": "QuoteAuthorization", "attributedTo": yan.uri}
+        elsewhere.serve(said | {"interactionTarget": quoted["id"], "interactingObject": quoting["id"]})
+        assert deal(zoe, zoe.activity("Create", quoting)) == "done"
+        work()
+        status = Status.objects.get(uri=quoting["id"])
+        assert Status.objects.filter(uri=quoted["id"]).exists(), "the quoted post was looked at"
+        assert _state(status) == QuoteState.PENDING
+        assert deal(zoe, zoe.activity("Update", quoting | {"updated": quoting["published"]})) == "done"
+        work()
+        assert _state(status) == QuoteState.PENDING

@@ -47,8 +47,9 @@ class Person:
     def follow(self, other: Person) -> Any:
         account = self.find(other)
         self.client.account_follow(account.id)
-        wait(lambda: self.client.account_relationships(account.id)[0].following and account)
-        wait(lambda: other.client.account_relationships(other.find(self).id)[0].followed_by)
+        # Two who meet ask for each other's documents first, and one failed delivery is not what is tested here.
+        wait(lambda: self.client.account_relationships(account.id)[0].following and account, UNFOLLOWED_SECONDS)
+        wait(lambda: other.client.account_relationships(other.find(self).id)[0].followed_by, UNFOLLOWED_SECONDS)
         return account
 
     def me(self) -> Any:

@@ -1,0 +1,265 @@
+"""What people do with each other from two servers of ours, beyond `test_two_instances`, seen by clients of both (contract,
+federation section 7): edits, polls, quotes, refusals, reports, leaving, and what nobody else may see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import mastodon
+import pytest
+import requests
+
+from tests.factories.recordings import sample
+from tests.federation.remote_server import ACTIVITY
+from tests.flows.test_two_instances import Person, wait
+from tests.support.instance import Instance
+
+pytestmark = pytest.mark.verify
+
+T = TypeVar("T")
+#: What is looked at here is whether it arrives; `test_two_instances` looks at how soon.
+SECONDS = 40.0
+
+
+def until(look: Callable[[], T | None]) -> T:
+    """What `look` sees, as soon as it is something."""
+    return wait(look, SECONDS)
+
+
+def arrives(person: Person, text: str) -> Any:
+    """The post with this text, once it stands in the person's home timeline."""
+    return until(lambda: next((status for status in person.home() if text in status.content), None))
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[tuple[Instance, Instance]]:
+    with Instance(FEDERATION_LOOPBACK="yes") as one, Instance(FEDERATION_LOOPBACK="yes") as other:
+        yield one, other
+
+
+@pytest.fixture(scope="module")
+def people(servers: tuple[Instance, Instance]) -> tuple[Person, Person]:
+    anna, bob = Person(servers[0], "anna"), Person(servers[1], "bob")
+    # The first answer of a server takes longest, and who meets it waits four seconds for a key.
+    for person in (anna, bob):
+        document = f"{person.server.base_url}/users/{person.username}"
+        assert requests.get(document, headers={"Accept": ACTIVITY}, timeout=60).status_code == 200
+    anna.follow(bob)
+    bob.follow(anna)
+    return anna, bob
+
+
+@pytest.fixture(params=["from the first to the second", "from the second to the first"])
+def pair(request: pytest.FixtureRequest, people: tuple[Person, Person]) -> tuple[Person, Person]:
+    """Who writes and who reads."""
+    return people if "first to" in request.param else (people[1], people[0])
+
+
+def test_an_edit_arrives_with_its_history_and_is_notified_to_who_has_boosted(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    text = f"{writer.username} makes a mistake"
+    status = writer.client.status_post(text)
+    seen = arrives(reader, text)
+    reader.client.status_reblog(seen.id)
+    until(lambda: writer.client.status(status.id).reblogs_count == 1)
+    writer.client.status_update(status.id, f"{writer.username} mends it #mended", spoiler_text="Mended", sensitive=True)
+    edited = until(lambda: (post := reader.client.status(seen.id)).edited_at and post)
+    assert "mends it" in edited.content
+    assert (edited.spoiler_text, edited.sensitive, [tag.name for tag in edited.tags]) == ("Mended", True, ["mended"])
+    assert abs((edited.edited_at - writer.client.status(status.id).edited_at).total_seconds()) < 1
+    versions = [version.content for version in reader.client.status_history(seen.id)]
+    assert ["mistake" in versions[0], "mends it" in versions[-1], len(versions)] == [True, True, 2]
+    until(lambda: [item for item in reader.notifications("update") if item.status.id == seen.id])
+
+
+_DUE = """
+from datetime import timedelta
+from django.db.models.functions import Now
+from social.kernel import clock
+from social.kernel.outbox import OutboxRow
+from statuses.models import Poll
+Poll.objects.filter({ends}, status__local=True).update(expires_at=clock.now())
+OutboxRow.objects.filter(event="{event}").update(due_at=Now())
+"""
+
+
+def test_a_poll_is_voted_in_counted_and_ended_on_both_sides(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    text = f"{writer.username} asks what to drink"
+    poll = writer.client.make_poll(["tea", "coffee", "milk"], expires_in=3600, multiple=True)
+    status = writer.client.status_post(text, poll=poll)
+    seen = arrives(reader, text)
+    assert ([option.title for option in seen.poll.options], seen.poll.multiple) == (["tea", "coffee", "milk"], True)
+    own = reader.client.poll_vote(seen.poll.id, [0, 2])
+    assert (own.voted, own.own_votes) == (True, [0, 2])
+
+    def counts(who: Person, status_id: Any) -> tuple[list[int], int]:
+        found = who.client.status(status_id).poll
+        return [option.votes_count for option in found.options], found.voters_count
+
+    until(lambda: counts(writer, status.id) == ([1, 0, 1], 1))
+    third = Person(writer.server, f"third{writer.username}")
+    third.client.poll_vote(third.client.status(status.id).poll.id, [1])
+    # Minutes later, which are over at once here.
+    until(lambda: counts(writer, status.id) == ([1, 1, 1], 2))
+    writer.server.manage("shell", "-v", "0", "-c", _DUE.format(ends="id=0", event="PollVotesDue"))
+    until(lambda: counts(reader, seen.id) == ([1, 1, 1], 2))
+    writer.server.manage("shell", "-v", "0", "-c", _DUE.format(ends="hide_totals=False", event="PollEnded"))
+    until(lambda: reader.client.status(seen.id).poll.expired)
+    until(lambda: [item for item in reader.notifications("poll") if item.status.id == seen.id])
+    with pytest.raises(mastodon.MastodonAPIError):
+        reader.client.poll_vote(seen.poll.id, [1])
+
+
+def test_a_quote_is_shown_with_the_consent_of_who_is_quoted_until_it_is_revoked(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    text = f"{writer.username} may be quoted"
+    status = writer.client.status_post(text, quote_approval_policy="public")
+    seen = arrives(reader, text)
+    quoting = reader.client.status_post(f"{reader.username} quotes", quoted_status_id=seen.id)
+    until(lambda: reader.client.status(quoting.id).quote.state == "accepted")
+    there = arrives(writer, f"{reader.username} quotes")
+    shown = until(lambda: (found := writer.client.status(there.id).quote) and found.state == "accepted" and found)
+    assert shown.quoted_status.id == status.id
+    until(lambda: [item for item in writer.notifications("quote") if item.status.id == there.id])
+    assert [post.id for post in writer.client.status_quotes(status.id)] == [there.id]
+    answer = requests.post(
+        f"{writer.server.base_url}/api/v1/statuses/{status.id}/quotes/{there.id}/revoke",
+        headers={"Authorization": f"Bearer {writer.client.access_token}"},
+        timeout=10,
+    )
+    assert answer.status_code == 200, answer.text
+    until(lambda: reader.client.status(quoting.id).quote.state == "revoked")
+    assert reader.client.status(quoting.id).quote.quoted_status is None
+    closed = writer.client.status_post(f"{writer.username} may not be quoted", quote_approval_policy="nobody")
+    known = arrives(reader, f"{writer.username} may not be quoted")
+    assert known.uri == closed.uri
+    with pytest.raises(mastodon.MastodonAPIError):
+        reader.client.status_post("quoted all the same", quoted_status_id=known.id)
+
+
+def test_a_video_arrives_with_its_picture_and_duration_and_an_unlisted_post_as_such(
+    pair: tuple[Person, Person],
+) -> None:
+    writer, reader = pair
+    media = writer.client.media_post(sample("video/mp4"), mime_type="video/mp4", description="A test picture")
+    until(lambda: writer.client.media(media.id).url)
+    text = f"{writer.username} shows a film"
+    writer.client.status_post(text, media_ids=[media.id], visibility="unlisted")
+    seen = arrives(reader, text)
+    (file,) = seen.media_attachments
+    assert (seen.visibility, file.type, file.description) == ("unlisted", "video", "A test picture")
+    assert file.meta["original"]["duration"] > 0
+    for url in (file.url, file.preview_url):
+        copy = requests.get(url, timeout=60)
+        assert copy.status_code == 200
+    assert text not in str(reader.client.timeline_public(limit=40))
+
+
+def test_a_refused_request_is_over_on_both_sides_and_may_be_made_again(servers: tuple[Instance, Instance]) -> None:
+    shy, fan = Person(servers[0], "shy"), Person(servers[1], "fan")
+    shy.client.account_update_credentials(locked=True)
+    account = fan.find(shy)
+    for _time in range(2):
+        fan.client.account_follow(account.id)
+        asking = until(lambda: shy.client.follow_requests())
+        shy.client.follow_request_reject(asking[0].id)
+        until(lambda: not fan.client.account_relationships(account.id)[0].requested)
+        assert not shy.client.follow_requests()
+    fan.client.account_follow(account.id)
+    asking = until(lambda: shy.client.follow_requests())
+    shy.client.follow_request_authorize(asking[0].id)
+    until(lambda: fan.client.account_relationships(account.id)[0].following)
+    # And who was let in can be sent away.
+    shy.client.account_remove_from_followers(asking[0].id)
+    until(lambda: not fan.client.account_relationships(account.id)[0].following)
+
+
+def test_who_was_blocked_can_follow_again_when_that_is_over(servers: tuple[Instance, Instance]) -> None:
+    host, guest = Person(servers[1], "host"), Person(servers[0], "guest")
+    account = guest.find(host)
+    visitor = host.find(guest)
+    host.client.account_block(visitor.id)
+    until(lambda: guest.client.account_relationships(account.id)[0].blocked_by)
+    with pytest.raises(mastodon.MastodonAPIError):
+        guest.client.account_follow(account.id)
+    host.client.account_unblock(visitor.id)
+    until(lambda: not guest.client.account_relationships(account.id)[0].blocked_by)
+    guest.follow(host)
+
+
+def test_a_report_is_passed_on_without_the_name_of_who_made_it(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    made = writer.server.create_account(f"owner{writer.username}", "--role", "Owner", "--token", "read admin:read")
+    text = f"{writer.username} says something rude"
+    status = writer.client.status_post(text)
+    seen = arrives(reader, text)
+    reader.client.report(seen.account.id, status_ids=[seen.id], comment="Not nice", forward=True)
+
+    def reports() -> Any:
+        answer = requests.get(
+            f"{writer.server.base_url}/api/v1/admin/reports",
+            headers={"Authorization": f"Bearer {made['access_token']}"},
+            timeout=10,
+        )
+        return answer.json()
+
+    (report,) = until(reports)
+    assert (report["comment"], [post["id"] for post in report["statuses"]]) == ("Not nice", [str(status.id)])
+    assert reader.username not in str(report["account"]), "the server has reported it"
+
+
+def test_what_is_private_or_direct_is_nowhere_for_anybody_else(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    others = [Person(server, f"nobody{server.port}{writer.username}") for server in (writer.server, reader.server)]
+    private = writer.client.status_post(f"{writer.username} whispers to followers", visibility="private")
+    direct = writer.client.status_post(f"@{reader.address} {writer.username} whispers", visibility="direct")
+    seen = {post.uri: post for post in (arrives(reader, "whispers to followers"),)}
+    until(lambda: [item for item in reader.notifications("mention") if item.status.uri == direct.uri])
+    (talk,) = (one for one in reader.client.conversations() if one.last_status.uri == direct.uri)
+    answer = reader.client.status_post(
+        f"@{writer.address} so do I, whispers {reader.username}",
+        in_reply_to_id=talk.last_status.id,
+        visibility="direct",
+    )
+    until(lambda: [one for one in writer.client.conversations() if one.last_status.uri == answer.uri])
+    assert set(seen) == {private.uri}
+    with pytest.raises(mastodon.MastodonAPIError):
+        reader.client.status_reblog(seen[private.uri].id)
+    for other in others:
+        account = other.find(writer)
+        for page in (
+            other.client.account_statuses(account.id),
+            other.client.timeline_public(limit=40),
+            other.home(),
+            other.client.notifications(),
+            other.client.conversations(),
+            *(other.client.search_v2(post.uri, resolve=True).statuses for post in (private, direct, answer)),
+        ):
+            assert "whispers" not in str(page)
+    for post in (private, direct, answer):
+        for accept in (ACTIVITY, "text/html"):
+            document = requests.get(post.uri, headers={"Accept": accept}, timeout=10)
+            assert (document.status_code, "whispers" in document.text) == (404, False), (post.uri, accept)
+
+
+def test_who_deletes_the_account_is_gone_on_the_other_server_with_everything(pair: tuple[Person, Person]) -> None:
+    _writer, reader = pair
+    leaver = Person(pair[0].server, f"leaver{pair[0].username}")
+    account = reader.follow(leaver)
+    leaver.client.status_post(f"{leaver.username} says good-bye")
+    seen = arrives(reader, f"{leaver.username} says good-bye")
+    leaver.server.manage("delete_account", leaver.username, "--yes")
+
+    def gone() -> bool:
+        try:
+            reader.client.status(seen.id)
+        except mastodon.MastodonNotFoundError:
+            return True
+        return False
+
+    until(gone)
+    until(lambda: not reader.client.account_relationships(account.id)[0].following)
+    assert not [status for status in reader.home() if status.id == seen.id]
