@@ -79,7 +79,7 @@ class LookupsDue(Event):
 
 
 class ServerPurgeDue(Event, key="server:{domain}"):
-    """Everything of a server is to be removed in steps, as somebody of the staff wished (`account_id` 0: the operator)."""
+    """Removal in steps of everything of a server is due, as somebody of the staff wished (`account_id` 0: the operator)."""
 
     domain: str
     account_id: int
