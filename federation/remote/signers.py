@@ -76,7 +76,7 @@ def verify(message: Message) -> Signed:
     known = _known_key(key_id)
     if known is None:
         try:
-            key = _fetch_key(key_id, message.source)
+            key = _fetch_key(key_id, message)
         except pauses.Pause as pause:
             if pause.refused:
                 raise BadSignature(str(pause)) from None
@@ -89,7 +89,7 @@ def verify(message: Message) -> Signed:
         if not may_refresh(known.account):
             raise
         try:
-            fresh = _fetch_key(known.id, message.source)
+            fresh = _fetch_key(known.id, message)
         except pauses.Pause:
             raise error from None
         if fresh.pem == known.pem:
@@ -148,13 +148,21 @@ def _address_of(key_id: str) -> tuple[str, str] | None:
     return username, domain
 
 
-def _fetch_key(key_id: str, source: str) -> _Key:
+def asked_for(host: str, method: str) -> str:
+    """The name under which a server is asked for keys, one at a time. Who meets a server reads there before and while they
+    send the first thing: reading must not have that refused.
+    """
+    return host if method == "POST" else f"{host} for reading"
+
+
+def _fetch_key(key_id: str, message: Message) -> _Key:
     """Ask a key's server for it, unless that has just failed. Raises as `verify`, and Pause."""
+    source = message.source
     pauses.check(key_id, source)
     address = _address_of(key_id)
     host = address[1] if address is not None else origin_of(key_id)
     try:
-        with stranger_budget(str(host), DEADLINE):
+        with stranger_budget(asked_for(str(host), message.method), DEADLINE):
             if address is None:
                 account = fetch_owner(key_id, deadline=DEADLINE)
             else:

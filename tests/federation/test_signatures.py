@@ -16,6 +16,7 @@ from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algor
 
 from accounts.models import Account, KeyPair
 from federation.models import InboundActivity
+from federation.remote import signers
 from social.kernel import clock, redis
 from social.kernel.http.limits import stranger_budget, web_request_budget
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer, pair, post, signed
@@ -343,3 +344,13 @@ def test_a_message_signature_does_not_fit_another_body(zoe: RemotePerson, alice:
     for digest, status in (("broken((", 400), ("sha-256=:%:", 400), ("sha-512=:AA==:", 401)):
         assert post("/inbox", body, {**headers, "Content-Digest": digest}).status_code == status, digest
     assert stored() == 0
+
+
+def test_who_reads_here_for_the_first_time_may_send_at_the_same_time(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    """The server of somebody who finds a person here and follows them does both within a second."""
+    reading = signers.asked_for(elsewhere.domain, "GET")
+    with web_request_budget(60.0), stranger_budget(reading, 60.0):
+        assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
+    assert InboundActivity.objects.exists()
