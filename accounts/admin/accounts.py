@@ -78,9 +78,14 @@ class KindFilter(ConditionFilter):
 
 
 def state_of(account: Account) -> SafeString:
-    """State of an account by what staff have done to it, in a word."""
+    """State of an account, loaded with its user, in a word."""
     if account.suspended:
         return mark(_("Suspended"), "bad")
+    user = getattr(account, "user", None)
+    if user is not None and user.disabled_at is not None:
+        return mark(_("Disabled"), "bad")
+    if user is not None and not user.approved:
+        return mark(_("Waits for approval"), "waiting")
     if account.limited:
         return mark(_("Limited"), "waiting")
     return mark(_("Moved"), "waiting") if account.moved_to_id is not None else mark(_("Active"), "good")

@@ -190,6 +190,9 @@ def test_accounts_are_found_by_name_mail_address_network_role_and_server(boss: U
     assert found(client, q="Ann Exam") == found(client, q="ann@birds") == found(client, q="@ann") == {"ann"}
     assert found(client, ip="192.0.2.0/24") == found(client, ip="192.0.2.7") == {"ann"}
     assert found(client, ip="no address") == set()
+    User.objects.filter(id=ann.id).update(approved=False)
+    assert "Waits for approval" in client.get(LIST, {"q": "@ann"}).content.decode()
+    assert found(client, state="pending") == {"ann"}
     assert found(client, mail_domain="birds.example") == {"ann"}
     assert found(client, server="there.example") == {"zoe@there.example"}
     assert found(client, user__role__id__exact=str(boss.role_id)) == {"boss"}
