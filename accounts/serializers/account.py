@@ -159,11 +159,6 @@ def picture_urls(account: Account, name: str) -> tuple[str, str]:
     return shown, file_url(still, "", default) if still else shown
 
 
-def picture_url(account: Account, name: str) -> str:
-    """The address of the `avatar` or `header`; the default picture if there is none to show."""
-    return picture_urls(account, name)[0]
-
-
 def feature_approval(audience: Audience, account_id: int, relations: Relations) -> dict[str, Any]:
     """The member of that name, as the viewer of `relations` sees it: never cached."""
     otherwise = {Audience.ASKED: "manual", Audience.MISSING: "missing"}.get(audience, "denied")
