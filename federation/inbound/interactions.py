@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import Follow
 from federation.documents.context import visibility_of
-from federation.documents.reading import Rejected, moment_of, uris_of
+from federation.documents.reading import Rejected, kinds_of, moment_of, uri_of, uris_of
 from federation.documents.received_notes import is_note, read_note
 from federation.inbound.incoming import Incoming
 from federation.remote.posts import find_or_fetch_post, keep_note, refuse_tombstone
@@ -37,9 +37,10 @@ def handle_like(incoming: Incoming) -> None:
 def handle_announce(incoming: Incoming) -> None:
     """A boost by somebody followed here, or of a post of ours; the boosted post is fetched at its origin.
 
-    The booster's own may stand in the boost, as those for followers do: the server's signature cannot fetch them.
+    The booster's own may stand in the boost, as those for followers do: the server's signature cannot fetch them. A group
+    boosts the post whose Create it passes on (FEP-1b12); other activities that are passed on are refused.
     """
-    uri, object_uri = incoming.needed_uri(), incoming.needed_object_uri()
+    uri, object_uri = incoming.needed_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):
         # It boosts nothing: it only says what there is.
         find_or_fetch_post(object_uri)
@@ -69,6 +70,18 @@ def handle_announce(incoming: Incoming) -> None:
         raise Rejected("the post may not be boosted") from None
     except IntegrityError:
         raise Rejected("the id of the boost is another post's") from None
+
+
+def _announced_uri(incoming: Incoming) -> str:
+    kinds = kinds_of(incoming.object)
+    if "Create" in kinds:
+        uri = uri_of(incoming.object.get("object"))
+        if uri is None:
+            raise Rejected("the activity is about nothing")
+        return uri
+    if kinds and "actor" in incoming.object and "attributedTo" not in incoming.object:
+        raise Rejected("the activity that is passed on is no post")
+    return incoming.needed_object_uri()
 
 
 def _own_post(incoming: Incoming) -> Status | None:

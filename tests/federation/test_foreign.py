@@ -1,4 +1,5 @@
-"""Posts of other programs are shown, or refused for a reason. Each document is shaped after the public source that it names.
+"""Posts, people and acts of other programs are shown, or refused for a reason. Each document is shaped after the public source
+that it names.
 
 Those of Mastodon itself are in `test_wire.py`.
 """
@@ -12,15 +13,17 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
+from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
-from statuses.models import Status
-from tests.factories.statuses import follow
+from statuses.models import Quote, Status
+from tests.factories.statuses import counts, follow, make_status
 from tests.federation.activities import deal
 from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
 FILES = sorted((Path(__file__).parent / "foreign").glob("*.json"))
+PEOPLE = sorted((Path(__file__).parent / "foreign_people").glob("*.json"))
 
 
 def _seen(entity: dict[str, Any]) -> dict[str, Any]:
@@ -53,3 +56,47 @@ def test_posts_of_other_programs_are_shown_or_refused_for_a_reason(
     assert outcome == "done"
     status = Status.objects.get(uri=found["object"]["id"])
     assert _seen(Api().get(f"/api/v1/statuses/{status.id}").json()) == found["shown"]
+
+
+def _person(entity: dict[str, Any]) -> dict[str, Any]:
+    """What clients show of somebody, shortened to what the files compare."""
+    return {
+        **{name: entity[name] for name in ("username", "display_name", "note", "locked", "bot", "group", "url")},
+        "fields": [[field["name"], field["value"]] for field in entity["fields"]],
+        "emojis": [emoji["shortcode"] for emoji in entity["emojis"]],
+    }
+
+
+@pytest.mark.parametrize("path", PEOPLE, ids=lambda path: path.stem)
+def test_people_of_other_programs_are_shown_with_what_they_do(
+    path: Path, elsewhere: RemoteServer, alice: Account
+) -> None:
+    post = make_status(alice, "a post", quote_approval_policy="public")
+    text = path.read_text().replace("https://foreign.example", elsewhere.url).replace("DOMAIN", elsewhere.domain)
+    found = json.loads(text.replace('"POST"', json.dumps(f"{alice.uri}/statuses/{post.id}")))
+    assert found["source"].startswith("https://")
+    actor = found["actor"]
+    zoe = RemotePerson(elsewhere, actor["preferredUsername"])
+    zoe.uri, zoe.key_id = actor["id"], actor["publicKey"]["id"]
+    for document in (actor, *found.get("served", ())):
+        if "publicKey" in document:
+            document["publicKey"]["publicKeyPem"] = zoe.public_key
+            elsewhere.finger(document["preferredUsername"], document["id"])
+        elsewhere.serve(document)
+    account = fetch_actor(zoe.uri)
+    follow(alice, account)
+    assert _person(Api().get(f"/api/v1/accounts/{account.id}").json()) == found["shown"]
+    for act in found["activities"]:
+        assert act.get("source", found["source"]).startswith("https://")
+        kept = InboundActivity.objects.count()
+        if act["outcome"] == "ignored":
+            assert zoe.send(act["activity"]).status_code == 202
+            assert InboundActivity.objects.count() == kept, act["what"]
+        else:
+            assert deal(zoe, act["activity"]) == act["outcome"], act["what"]
+        replies, boosts, favourites = counts(post)
+        if "counts" in act:
+            assert [favourites, boosts] == act["counts"], act["what"]
+        assert replies == act.get("replies", replies)
+        assert Status.objects.filter(account=account).exclude(reblog_of=None).count() == act.get("boosts", boosts)
+        assert [quote.state for quote in Quote.objects.all()] == act.get("quotes", [])
