@@ -11,13 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -134,8 +136,9 @@ def fill(connection: psycopg.Connection[Any], size: int) -> None:
     connection.execute("VACUUM ANALYZE")
 
 
-def write(address: str, stalls: Stalls, done: threading.Event) -> None:
-    """Post until `done`; a transaction that fails is counted and the loop goes on."""
+def write(address: str, sender: Connection, done: Event) -> None:
+    """Post until `done`; a transaction that fails is counted and the loop goes on. Sends None at its begin, and what it saw."""
+    stalls = Stalls()
     with psycopg.connect(address, autocommit=True) as connection:
 
         def first(query: str) -> int:
@@ -172,6 +175,7 @@ def write(address: str, stalls: Stalls, done: threading.Event) -> None:
             cause=f"'mention:' || {made}",
         )
         following = f"UPDATE accounts_follow SET notify = NOT notify WHERE id = {follow}"
+        sender.send(None)
         while not done.is_set():
             number += 1
             changing = (
@@ -188,9 +192,10 @@ def write(address: str, stalls: Stalls, done: threading.Event) -> None:
                     stalls.errors.append(str(error).splitlines()[0])
                 stalls.waits.append((began, time.monotonic()))
             time.sleep(0.005)
+    sender.send(stalls)
 
 
-def migrate(stalls: Stalls) -> dict[str, tuple[float, float]]:
+def migrate() -> dict[str, tuple[float, float]]:
     """Apply everything that is missing; when each migration began and ended."""
     from django.db import OperationalError, connection
 
@@ -251,17 +256,23 @@ def _measure(address: str, limit: float) -> int:
     import django
 
     django.setup()
-    stalls, done = Stalls(), threading.Event()
-    writer = threading.Thread(target=write, args=(address, stalls, done))
+    # A process of its own: the classes of models that are made here would keep a thread waiting for the interpreter.
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    done = context.Event()
+    writer = context.Process(target=write, args=(address, sender, done))
     writer.start()
+    receiver.recv()
     began = time.monotonic()
     time.sleep(5.0)
-    quiet = stalls.longest(began, time.monotonic())
+    quiet_until = time.monotonic()
     try:
-        found = migrate(stalls)
+        found = migrate()
     finally:
         done.set()
+        stalls: Stalls = receiver.recv()
         writer.join()
+    quiet = stalls.longest(began, quiet_until)
     print(f"{'migration':58} {'seconds':>8} {'longest stall':>14}")
     print(f"{'(none)':58} {5.0:8.2f} {quiet:14.2f}")
     worst = 0.0
