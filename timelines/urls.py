@@ -6,6 +6,7 @@ from accounts.pages.settings import settings_page
 from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
+from timelines.pages.explore import explore
 from timelines.pages.interactions import interact, share
 from timelines.pages.public import public, tag, tag_feed
 from timelines.viewsets.discovery import SearchViewSet, TagsViewSet, TrendsViewSet
@@ -46,6 +47,7 @@ urlpatterns = [
     re_path(r"^tags/(?P<name>[^/]+)\.rss$", page(tag_feed), name="tag_feed"),
     re_path(r"^tags/(?P<name>[^/]+)/?$", page(tag), name="tag"),
     re_path(r"^public(?:/(?P<origin>local|remote))?/?$", page(public), name="public_timeline"),
+    re_path(r"^explore(?:/(?P<kind>tags|links|people))?/?$", page(explore), name="explore"),
     path("authorize_interaction", settings_page(interact, states=(SignInState.ACTIVE,)), name="interact"),
     path("share", settings_page(share, states=(SignInState.ACTIVE,)), name="share"),
 ]

@@ -19,6 +19,7 @@ from accounts.queries.collections import find_shown, load_members
 from accounts.serializers.account import picture_urls, present_accounts
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
+from social.kernel.text.markup import plain
 from social.kernel.text.names import unambiguous_domain, visible_text
 from social.pages.frame import allow_caching, path_of, sharing_of_site, show
 
@@ -67,6 +68,11 @@ def load_entities(account_ids: Iterable[int]) -> list[dict[str, Any]]:
     """The entities "Account" as anybody sees them, in this order, without suspended ones; in a fixed number of queries."""
     found = orjson.loads(orjson.dumps(list(present_accounts(account_ids, None).values())))
     return [entity for entity in found if not entity.get("suspended")]
+
+
+def shown_biography(entity: Mapping[str, Any]) -> SafeString:
+    """The biography of an entity "Account", as text."""
+    return with_emojis(escape(" ".join(visible_text(plain(entity["note"])).split())), entity["emojis"])
 
 
 def reader(request: HttpRequest) -> dict[str, Callable[[], Person | None]]:

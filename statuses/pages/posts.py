@@ -84,7 +84,7 @@ def _shown(entity: dict[str, Any]) -> dict[str, Any]:
         "files": files,
         "pictures": [file for file in files if file["type"] in _PICTURED],
         "other_files": [file for file in files if file["type"] not in _PICTURED],
-        "card": _card(entity["card"]) if entity["card"] is not None else None,
+        "card": shown_card(entity["card"]) if entity["card"] is not None else None,
         "poll": _poll(entity["poll"]) if entity["poll"] is not None else None,
         "quoted": _shown(quoted) if quoted is not None else None,
     }
@@ -118,7 +118,8 @@ def _tenths(place: float | None) -> int:
     return round(5 * (1 + max(-1.0, min(place or 0.0, 1.0))))
 
 
-def _card(card: dict[str, Any]) -> dict[str, Any]:
+def shown_card(card: dict[str, Any]) -> dict[str, Any]:
+    """The entity "PreviewCard" as `statuses/preview.html` wants a `card`."""
     address = card_url(card["url"])
     return card | {
         "host": unambiguous_domain(host_of(address)) if address is not None else "",

@@ -16,7 +16,7 @@ from accounts.queries.tags import named_tag
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
-from social.pages.frame import absolute, show
+from social.pages.frame import absolute, allow_caching, sharing_of_site, show
 from statuses.pages.feed import show_feed
 from statuses.pages.posts import load_shown
 from timelines.policies.access import HASHTAG, LIVE
@@ -42,7 +42,12 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
         context["feed"] = reverse("tag_feed", kwargs={"name": name})
         searched = TagFilter(hashtag.name)
         context |= _posts(request, lambda cursor: list_tagged_ids(None, cursor, wanted, searched))
-    return show(request, "timelines/public.html", context)
+    context["sharing"] = sharing_of_site(
+        reverse("tag", kwargs={"name": name}),
+        title=context["title"],
+        description=_("The newest public posts with this hashtag."),
+    )
+    return allow_caching(show(request, "timelines/public.html", context))
 
 
 @require_safe
@@ -83,7 +88,8 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
         "others": [{"title": titles[name], "url": public_url(name)} for name in others],
     }
     context |= _posts(request, lambda cursor: list_public_ids(None, cursor, chosen))
-    return show(request, "timelines/public.html", context)
+    context["sharing"] = sharing_of_site(public_url(origin), title=titles[origin])
+    return allow_caching(show(request, "timelines/public.html", context))
 
 
 def _posts(request: HttpRequest, list_ids: Callable[[Cursor], list[int]]) -> dict[str, Any]:
