@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from accounts.pages.front_page import follow, settings_index
 from accounts.pages.invitations import expire, invitations
 from accounts.pages.migration import aliases, cancel_migration, deleted, deletion, forget_alias, migration
 from accounts.pages.profile_settings import feature, notification_mails, preferences, profile_settings, unfeature
@@ -40,6 +41,8 @@ def _active(view: View, max_body: int = 0) -> View:
 
 
 urlpatterns = [
+    path("settings", settings_page(settings_index, states=LEAVING), name="settings_index"),
+    path("welcome/follow", _active(follow), name="follow_suggested"),
     path("settings/profile", _active(profile_settings, PROFILE_MAX_BODY), name="settings_profile"),
     path("settings/profile/tags", _active(feature), name="settings_feature_tag"),
     path("settings/profile/tags/<int:featured_tag_id>", _active(unfeature), name="settings_unfeature_tag"),

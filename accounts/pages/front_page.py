@@ -1,34 +1,91 @@
-"""The front page: what this server is, or, for somebody who is signed in, their account."""
+"""The front page: what this server is, or, for somebody who is signed in, three ways on; and the list of the settings."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote
 
+from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
-from accounts.pages.account_state import show_account_state, text_of
-from accounts.pages.person import person
-from accounts.pages.settings import navigation
+from accounts.pages.account_state import text_of
+from accounts.pages.person import load_entities, person, shown_author, shown_biography
+from accounts.pages.settings import counted, navigation, signed_in
 from accounts.pages.steps import registrations
+from accounts.queries.accounts import find_account
+from accounts.queries.discovery import load_suggestions
+from accounts.queries.site_settings import load_site_texts
 from accounts.queries.tokens import SignInState, find_sign_in_state
-from social.pages.frame import show, url_of
+from accounts.services.following import FollowChange, follow_account
+from social.api import limits
+from social.kernel.errors import Forbidden, Invalid, require_found
+from social.kernel.ids import parse_id
+from social.pages.frame import allow_caching, show, url_of
+
+SUGGESTIONS_SHOWN: Final = 5
+#: Clients on the web with the address that takes the name of a server; Pinafore asks for it.
+_WEB_APPS: Final = {
+    "Phanpy": "https://phanpy.social/#/login?instance={server}&submit=1",
+    "Elk": "https://elk.zone/{server}/public/local",
+    "Pinafore": "https://pinafore.social/settings/instances/add",
+}
+_PHONE_APPS: Final = {
+    "Android": ("Mastodon", "Tusky", "Moshidon", "Fedilab"),
+    "iPhone, iPad": ("Mastodon", "Ice Cubes", "Ivory", "Mona"),
+}
 
 
 @require_safe
 def front(request: HttpRequest) -> HttpResponse:
     """`/`."""
     if not isinstance(request.user, User):
-        return show(request, "pages/front.html", dict(registrations()))
-    state = find_sign_in_state(request.user)
-    if state is SignInState.UNAPPROVED:
-        # Nothing else works yet: neither an app nor the settings.
-        return show_account_state(request, request.user, state, back="/", status=200)
+        return allow_caching(show(request, "pages/front.html", dict(registrations())))
+    state, texts = find_sign_in_state(request.user), load_site_texts()
     context: dict[str, Any] = {
         **person(request.user.account),
         "standing": text_of(state),
-        "settings_groups": navigation(request.user),
         "admin_url": url_of("admin:index") if request.user.is_staff else "",
+        "server_title": texts["site_title"],
+        "server_description": texts["site_short_description"],
+        "server": settings.WEB_DOMAIN,
+        "web_apps": {name: url.format(server=quote(settings.WEB_DOMAIN, safe=":")) for name, url in _WEB_APPS.items()},
+        "phone_apps": {system: ", ".join(names) for system, names in _PHONE_APPS.items()},
+        "suggestions": _suggestions(request.user.account_id) if state is SignInState.ACTIVE else [],
     }
     return show(request, "pages/front.html", context)
+
+
+def _suggestions(account_id: int) -> list[dict[str, Any]]:
+    ids = [each.account_id for each in load_suggestions(account_id)[:SUGGESTIONS_SHOWN]]
+    return [
+        {"id": entity["id"], "person": shown_author(entity), "note": shown_biography(entity)}
+        for entity in load_entities(ids)
+    ]
+
+
+@require_POST
+def follow(request: HttpRequest) -> HttpResponse:
+    """Follow somebody who was suggested, or ask to. Raises NotFound for nobody, and RateLimited."""
+    user = signed_in(request)
+    counted(limits.INTERACTIONS, user)
+    target = find_account(require_found(parse_id(request.POST.get("id", ""))))
+    try:
+        follow_account(account=user.account, target=target, change=FollowChange())
+    except (Forbidden, Invalid) as refusal:
+        messages.error(request, refusal.message)
+    else:
+        sentence = _("You have asked to follow %(name)s.") if target.locked else _("You follow %(name)s.")
+        messages.success(request, sentence % {"name": f"@{target.acct}"})
+    return redirect("front")
+
+
+@require_safe
+def settings_index(request: HttpRequest) -> HttpResponse:
+    """`/settings`: all pages of the settings."""
+    context = {"groups": navigation(signed_in(request))}
+    return show(request, "pages/settings_index.html", context)

@@ -37,6 +37,7 @@ OWN = [
     "/auth/password",
     "/auth/second_factor",
     "/auth/sign_out",
+    "/settings",
     "/settings/profile",
     "/settings/preferences",
     "/settings/preferences/notifications",

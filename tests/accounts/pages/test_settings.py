@@ -17,8 +17,11 @@ pytestmark = pytest.mark.django_db
 ENTRIES = [entry for group in GROUPS for entry in group.entries]
 
 
-def test_the_front_page_leads_to_every_page_of_the_settings(browser: Client) -> None:
-    text = browser.get("/").content.decode()
+def test_the_front_page_leads_to_every_page_of_the_settings_by_one_link(browser: Client) -> None:
+    front = browser.get("/").content.decode()
+    assert sum(f'href="{reverse(entry.url_name)}"' in front for entry in ENTRIES) == 1, "the profile alone"
+    assert 'href="/settings"' in front
+    text = browser.get("/settings").content.decode()
     assert all(f'href="{reverse(entry.url_name)}"' in text for entry in ENTRIES)
 
 

@@ -1,0 +1,57 @@
+"""Somebody who is new finds three ways on: an app, their profile, and whom to follow."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import AccountStat, Follow, FollowRequest, User
+from tests.factories.accounts import make_account
+
+pytestmark = pytest.mark.django_db
+
+
+def suggest(name: str, **values: Any) -> int:
+    account = make_account(name, discoverable=True, **values)
+    AccountStat.objects.update_or_create(account=account, defaults={"followers_count": 3})
+    return account.id
+
+
+def test_apps_get_the_name_of_the_server_and_suggested_people_are_followed(browser: Client, person: User) -> None:
+    suggest("cleo")
+    suggest("dana", locked=True)
+    text = browser.get("/").content.decode()
+    assert 'href="https://phanpy.social/#/login?instance=social.localhost&amp;submit=1"' in text
+    assert 'href="https://elk.zone/social.localhost/public/local"' in text
+    assert 'href="/settings/profile"' in text
+    ids = re.findall(r'name="id" value="(\d+)"', text)
+    assert len(ids) == 2
+    for number in [*ids, ids[0]]:
+        assert browser.post("/welcome/follow", {"id": number})["Location"] == "/"
+    assert Follow.objects.filter(account=person.account).count() == 1
+    assert FollowRequest.objects.filter(account=person.account).count() == 1
+    again = browser.get("/").content.decode()
+    assert 'name="id"' not in again, "who is followed is suggested no more"
+
+
+def test_following_needs_somebody_to_follow_and_somebody_who_does(
+    browser: Client, person: User, client: Client
+) -> None:
+    for wrong in ("", "abc", "1", str(2**63)):
+        assert browser.post("/welcome/follow", {"id": wrong}).status_code == 404
+    browser.post("/welcome/follow", {"id": person.account_id})
+    assert client.post("/welcome/follow", {"id": suggest("cleo")})["Location"].startswith("/auth/sign_in")
+    assert browser.get("/welcome/follow").status_code == 405
+    assert not Follow.objects.exists()
+
+
+def test_suggestions_cost_the_same_however_many(browser: Client, django_assert_max_num_queries: Any) -> None:
+    browser.get("/")
+    for number in range(7):
+        suggest(f"cleo{number}")
+    with django_assert_max_num_queries(16):
+        text = browser.get("/").content.decode()
+    assert text.count('name="id"') == 5
