@@ -28,11 +28,10 @@ from social.kernel.ids import parse_id
 from social.pages.frame import allow_caching, show, url_of
 
 SUGGESTIONS_SHOWN: Final = 5
-#: Clients on the web with the address that takes the name of a server; Pinafore asks for it.
+#: Clients on the web with the address that takes the name of a server.
 _WEB_APPS: Final = {
     "Phanpy": "https://phanpy.social/#/login?instance={server}&submit=1",
     "Elk": "https://elk.zone/{server}/public/local",
-    "Pinafore": "https://pinafore.social/settings/instances/add",
 }
 _PHONE_APPS: Final = {
     "Android": ("Mastodon", "Tusky", "Moshidon", "Fedilab"),

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from accounts.pages.forms import PLAIN
-from accounts.pages.person import Person, shown_person
+from accounts.pages.person import Person, load_entities, shown_author
 from accounts.queries.accounts import split_address
 from federation.documents.reading import Rejected
 from federation.remote.requests import may_look_up
@@ -63,7 +63,7 @@ class ServerForm(forms.Form):
 def follow(request: HttpRequest, username: str) -> HttpResponse:
     """`/@:username/follow`. Raises NotFound, Gone or Forbidden for who cannot be followed."""
     account = find_local_account(username)
-    return _ask(request, _Aim(account.uri, shown_person(account)))
+    return _ask(request, _Aim(account.uri, shown_author(load_entities([account.id])[0])))
 
 
 @page
