@@ -36,6 +36,13 @@ class AppealDecided(Event, key="account:{account_id}"):
     account_id: int
 
 
+class DecisionEnded(Event, key="account:{account_id}"):
+    """A decision about `account_id` can no longer be taken back. Published beforehand, to be handled at that time."""
+
+    decision_id: int
+    account_id: int
+
+
 class StaffMailDue(Event):
     """Mail `template` about the row `subject_id` is to be sent to somebody of the staff."""
 

@@ -8,6 +8,7 @@ from moderation.events import (
     AnnouncementWithdrawn,
     AppealDecided,
     AppealFiled,
+    DecisionEnded,
     DomainRuleChanged,
     ReportFiled,
     ServerSuspended,
@@ -15,6 +16,7 @@ from moderation.events import (
     StrikeIssued,
 )
 from moderation.services.announcements import handle_due
+from moderation.services.decisions import carry_out
 from moderation.services.domain_rules import apply_rules, end_follows
 from moderation.services.mails import (
     send_appeal_mails,
@@ -36,6 +38,7 @@ on(AppealFiled, send_appeal_mails, queue="mailers", database=True)
 on(StaffMailDue, send_staff_mails, queue="mailers", batch=1, seconds=90)
 on(StrikeIssued, send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
 on(AppealDecided, send_decision_mails, queue="mailers", batch=5, seconds=90)
+on(DecisionEnded, carry_out, batch=1)
 on(DomainRuleChanged, apply_rules, batch=1)
 on(ServerSuspended, end_follows, batch=1)
 on(AnnouncementDue, handle_due, batch=1)

@@ -54,6 +54,7 @@ _OTHERS: Final[dict[tuple[str, str], str | Promise]] = {
     ("destroy", "Status"): gettext_lazy("%(by)s deleted a post of %(target)s"),
     ("mark_sensitive", "Status"): gettext_lazy("%(by)s marked a post of %(target)s as sensitive"),
     ("unmark_sensitive", "Status"): gettext_lazy("%(by)s no longer marks a post of %(target)s as sensitive"),
+    ("undo", "Decision"): gettext_lazy("%(by)s took back a decision about %(target)s"),
     ("resolve", "Report"): gettext_lazy("%(by)s resolved a report about %(target)s"),
     ("reopen", "Report"): gettext_lazy("%(by)s opened a report about %(target)s again"),
     ("assign", "Report"): gettext_lazy("%(by)s took over a report about %(target)s"),

@@ -18,7 +18,8 @@ from accounts.admin.accounts import account_link, matching
 from accounts.admin.permitted import PermittedAdmin
 from accounts.admin.users import acting
 from accounts.models.user import Permission
-from moderation.models import Appeal, InstanceRule, Report, ReportCategory, Strike, StrikeAction
+from moderation.admin.inbox import CATEGORIES, InboxAdmin
+from moderation.models import Appeal, InstanceRule, Report, Strike, StrikeAction
 from moderation.services.acting import delete_posts, mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
@@ -204,14 +205,6 @@ class AppealAdmin(PermittedAdmin):
         )
 
 
-CATEGORIES = {
-    ReportCategory.SPAM: gettext_lazy("Spam"),
-    ReportCategory.LEGAL: gettext_lazy("Legal"),
-    ReportCategory.VIOLATION: gettext_lazy("Violation of a rule"),
-    ReportCategory.OTHER: gettext_lazy("Other"),
-}
-
-
 class ReportStateFilter(ConditionFilter):
     """Open or resolved."""
 
@@ -254,10 +247,9 @@ REPORT_COMMENT = shown("comment", gettext_lazy("Comment"), lambda report: shorte
 
 
 @admin.register(Report)
-class ReportAdmin(PermittedAdmin):
-    """Reports. Posts are acted on here, everything else with the admin API."""
+class ReportAdmin(InboxAdmin):
+    """List of all reports, settled ones too; what is open is decided in the inbox."""
 
-    permission = Permission.MANAGE_REPORTS
     list_display = (REPORT_NUMBER, REPORT_TARGET, REPORT_COMMENT, REPORT_CATEGORY, REPORT_STATE, REPORTER, REPORT_TIME)
     list_filter = (ReportStateFilter,)
     list_select_related = ("account", "target_account")

@@ -1,6 +1,7 @@
 """Lists the tables of the server's rules and what staff do."""
 
 from moderation.models.announcement import Announcement, AnnouncementDismissal, AnnouncementReaction
+from moderation.models.decision import Decision
 from moderation.models.documents import ActivityWeek, InstanceRule, TermsOfService
 from moderation.models.domain_rule import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.note import StaffNote
@@ -12,6 +13,7 @@ __all__ = [
     "AnnouncementDismissal",
     "AnnouncementReaction",
     "Appeal",
+    "Decision",
     "DomainAllow",
     "DomainRule",
     "DomainSeverity",

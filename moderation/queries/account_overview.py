@@ -71,6 +71,19 @@ def _people(user: User) -> Any:
     return User.objects.exclude(pk=user.pk).select_related("account").order_by("-id")
 
 
+def same_people(admin: AdminAccount, limit: int) -> list[User]:
+    """List who has been at the same addresses or has an address of the same mail server, newest first; one query."""
+    if admin.user is None:
+        return []
+    addresses = [one.ip for one in admin.ips]
+    seen = Q(pk__in=UserSession.objects.filter(ip__one_of=addresses).values("user_id"))
+    domain = admin.user.email.rpartition("@")[2]
+    same = Q(email__iendswith=f"@{domain}")
+    return list(
+        _people(admin.user).filter(same | Q(sign_up_ip__one_of=addresses) | seen if addresses else same)[:limit]
+    )
+
+
 def _same_address(admin: AdminAccount) -> list[User]:
     if admin.user is None or not admin.ips:
         return []

@@ -32,7 +32,7 @@ def act_on_account(
     report: Report | None = None,
     house_rule_ids: Sequence[int] | None = None,
     notify: bool = True,
-) -> None:
+) -> Strike:
     """Do one of ACTIONS, write the strike down, and settle reports: with `none` the given one, else all open ones.
 
     `house_rule_ids` as in `issue_strike`. Everything in one transaction. Raises Forbidden, NotFound; Invalid for another
@@ -44,7 +44,7 @@ def act_on_account(
         raise Invalid.of([wrong] if action.strip() else [blank, wrong])
     with transaction.atomic():
         _ACTS_ON_ACCOUNTS[action](by, account, text)
-        issue_strike(
+        strike = issue_strike(
             by=by,
             target=account,
             action=action,
@@ -54,7 +54,8 @@ def act_on_account(
             notify=notify,
         )
         if action != "none" or report is not None:
-            settle_reports(by=by, target=account, only=report if action == "none" else None)
+            settle_reports(by=by, target=account, only=[report] if action == "none" and report is not None else None)
+    return strike
 
 
 def _warn(by: Staff, account: Account, reason: str) -> None:
@@ -144,11 +145,11 @@ def _act(
             if report is None or untouched.exists():
                 raise Conflict(_("None of these posts is there to act on."))
             # Another report about the same posts came first: what was to be done is done.
-            settle_reports(by=by, target=account, only=report)
+            settle_reports(by=by, target=account, only=[report])
             return None
         strike = issue_strike(
             by=by, target=account, action=action, text=text, report=report, status_ids=done, notify=notify
         )
         if report is not None:
-            settle_reports(by=by, target=account, only=report)
+            settle_reports(by=by, target=account, only=[report])
     return strike

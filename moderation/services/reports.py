@@ -159,18 +159,35 @@ def reopen_report(*, by: Staff, report: Report) -> None:
         _write(current, action_taken_at=None, action_taken_by_id=None)
 
 
-def settle_reports(*, by: Staff, target: Account, only: Report | None = None) -> None:
-    """Settle every open report on an account, or `only` that one, as part of an act on it, whose right was asked."""
+def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None = None) -> list[int]:
+    """Settle every open report on an account, or `only` those, as part of an act on it, whose right was asked.
+
+    Returns the ids of those that were open.
+    """
     with transaction.atomic():
         rows = Report.objects.select_for_update(of=("self",)).filter(target_account=target, action_taken_at=None)
         if only is not None:
-            rows = rows.filter(pk=only.pk)
+            rows = rows.filter(id__one_of=[report.pk for report in only])
         ids = list(rows.order_by("id").values_list("id", flat=True))
         now = clock.now()
         Report.objects.filter(id__one_of=ids).update(
             action_taken_at=now, action_taken_by_id=by.account_id, updated_at=now
         )
         record_each(by=by, action="resolve", target_type="Report", targets=[(number, f"#{number}") for number in ids])
+    return ids
+
+
+def reopen_reports(*, by: Staff, report_ids: Sequence[int]) -> None:
+    """Undo `settle_reports` for those of these that are still settled, by somebody whose right was asked."""
+    with transaction.atomic():
+        rows = Report.objects.select_for_update(of=("self",)).filter(
+            id__one_of=list(report_ids), action_taken_at__isnull=False
+        )
+        ids = list(rows.order_by("id").values_list("id", flat=True))
+        Report.objects.filter(id__one_of=ids).update(
+            action_taken_at=None, action_taken_by_id=None, updated_at=clock.now()
+        )
+        record_each(by=by, action="reopen", target_type="Report", targets=[(number, f"#{number}") for number in ids])
 
 
 def update_report(

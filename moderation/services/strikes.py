@@ -110,6 +110,14 @@ UNDO: Final[dict[str, Undo]] = {
 """How each action is taken back; a warning needs no undoing, and what was deleted does not come back."""
 
 
+def take_back(by: Staff, strike: Strike) -> None:
+    """Undo what was done with a strike, for who may decide that: whatever right the doing of it took."""
+    undo = UNDO.get(strike.action)
+    if undo is not None:
+        rights = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
+        undo(replace(by, permissions=by.permissions | rights), strike)
+
+
 def file_appeal(*, strike: Strike, text: str) -> Appeal:
     """Appeal against a strike, once, within APPEAL_PERIOD. Publishes AppealFiled.
 
@@ -140,11 +148,7 @@ def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
         now = clock.now()
         Appeal.objects.filter(id=locked.id).update(approved_at=now, decided_by_id=by.account_id)
         Strike.objects.filter(id=locked.strike_id).update(overruled_at=now)
-        undo = UNDO.get(locked.strike.action)
-        if undo is not None:
-            # Who decides on appeals takes back what was done, whatever right the doing of it took.
-            rights = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
-            undo(replace(by, permissions=by.permissions | rights), locked.strike)
+        take_back(by, locked.strike)
         _record(by, "accept", locked)
 
 

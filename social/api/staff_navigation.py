@@ -53,7 +53,7 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[Page, ...]], ...]] = (
     (
         gettext_lazy("Moderation"),
         (
-            Page("moderation.report", "flag"),
+            Page("moderation.report", "flag", view="moderation_report_inbox"),
             Page("moderation.appeal", "gavel"),
             Page("accounts.user", "person_add", gettext_lazy("Sign-ups"), query="state=waiting"),
             Page("accounts.tag", "trending_up", gettext_lazy("Trends")),

@@ -53,3 +53,21 @@ window.addEventListener("load", () => {
     region.setAttribute("aria-label", `${region.getAttribute("aria-label")} ${number + 1}`);
   });
 });
+
+// Keys of the inbox of reports, which lists them itself; no key counts while somebody writes.
+document.addEventListener("keydown", (event) => {
+  const cards = [...document.querySelectorAll("[data-card]")];
+  if (!cards.length || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.matches("input:not([type=checkbox]), textarea, select")) return;
+  const here = cards.indexOf(document.activeElement?.closest("[data-card]"));
+  const acts = document.querySelectorAll(".staff-acts input");
+  if (event.key === "j") cards[Math.min(here + 1, cards.length - 1)].focus();
+  else if (event.key === "k") cards[Math.max(here - 1, 0)].focus();
+  else if (event.key === "x") cards[here]?.querySelector("[data-choice]")?.click();
+  else if (event.key === "o") cards[here]?.querySelector("[data-open]")?.click();
+  else if (event.key === "s") cards[0].closest("form").requestSubmit();
+  else if (event.key === "u") document.querySelector(".staff-undo")?.requestSubmit();
+  else if (/^[1-9]$/.test(event.key)) acts[Number(event.key) - 1]?.click();
+  else return;
+  event.preventDefault();
+});

@@ -1,0 +1,300 @@
+"""The inbox of staff in the admin: open reports by whom they are about, decided on many at once, with ten minutes to undo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.admin.permitted import PermittedAdmin
+from accounts.admin.users import acting
+from accounts.models import Account
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff
+from moderation.models import Decision, Report, ReportCategory
+from moderation.models.decision import UNDO_PERIOD
+from moderation.models.note import NOTE_LIMIT
+from moderation.models.report import STRIKE_TEXT_LIMIT
+from moderation.queries.inbox import (
+    PEOPLE_SHOWN,
+    REPORTS_SHOWN,
+    Case,
+    count_reported,
+    list_reported,
+    load_case,
+    open_reports,
+    undoable_decisions,
+)
+from moderation.services.decisions import decide, undo_decision
+from moderation.services.reports import note_posts_seen
+from social.api.staff_forms import StaffForm
+from social.kernel.errors import KernelError
+from social.kernel.ids import parse_id
+from statuses.pages.posts import shown
+from statuses.policies.visibility import OPEN_VISIBILITIES
+
+CATEGORIES: Final = {
+    ReportCategory.SPAM: gettext_lazy("Spam"),
+    ReportCategory.LEGAL: gettext_lazy("Legal"),
+    ReportCategory.VIOLATION: gettext_lazy("Violation of a rule"),
+    ReportCategory.OTHER: gettext_lazy("Other"),
+}
+_ACTS: Final = (
+    ("resolve", gettext_lazy("Resolve: nothing else is done")),
+    ("assign", gettext_lazy("Take over")),
+    ("warn", gettext_lazy("Warn")),
+    ("mark", gettext_lazy("Mark the posts as sensitive")),
+    ("delete", gettext_lazy("Delete the posts, in ten minutes")),
+    ("sensitive", gettext_lazy("Mark all media as sensitive")),
+    ("silence", gettext_lazy("Limit the account")),
+    ("disable", gettext_lazy("Disable sign-in")),
+    ("suspend", gettext_lazy("Suspend the account")),
+)
+#: What somebody of another server has nothing to do with: sign-in is its server's.
+_LOCAL_ACTS: Final = ("disable",)
+_PAGES: Final = 1000
+_MINUTES: Final = int(UNDO_PERIOD.total_seconds()) // 60
+
+
+class DecisionForm(StaffForm):
+    """Form of a decision about reported people."""
+
+    acts = forms.MultipleChoiceField(
+        label=gettext_lazy("What is done"), choices=_ACTS, required=False, widget=forms.CheckboxSelectMultiple
+    )
+    text = forms.CharField(
+        label=gettext_lazy("What the person is told (may be empty)"),
+        required=False,
+        max_length=STRIKE_TEXT_LIMIT,
+        widget=forms.Textarea({"rows": 3, "dir": "auto"}),
+    )
+    note = forms.CharField(
+        label=gettext_lazy("Note for colleagues (may be empty)"),
+        required=False,
+        max_length=NOTE_LIMIT,
+        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for an act or a note."""
+        found = super().clean() or {}
+        if not self.errors and not (found["acts"] or found["note"].strip()):
+            raise forms.ValidationError(_("Choose what to do."))
+        return found
+
+
+class InboxAdmin(PermittedAdmin):
+    """The pages of the inbox, beside the list of reports."""
+
+    permission = Permission.MANAGE_REPORTS
+
+    def get_urls(self) -> Any:
+        """Return the pages of the model with those of the inbox."""
+        view = self.admin_site.admin_view
+        return [
+            path("inbox/", view(self.inbox), name="moderation_report_inbox"),
+            path("inbox/<int:account_id>/", view(self.case), name="moderation_report_case"),
+            path("inbox/undo/<int:decision_id>/", view(self.undo), name="moderation_report_undo"),
+            *super().get_urls(),
+        ]
+
+    def inbox(self, request: HttpRequest) -> HttpResponse:
+        """The reported people, the last reported first. Raises PermissionDenied, and BadRequest for impossible addresses."""
+        by = self._staff(request)
+        wanted = _wanted(request)
+        rows = open_reports(
+            category=wanted["category"], origin=wanted["origin"], mine=by.account_id if wanted["mine"] else None
+        )
+        form = DecisionForm(request.POST if "decide" in request.POST else None)
+        chosen = _numbers(request.POST.getlist("account"))
+        if form.is_bound:
+            if not chosen:
+                self.message_user(request, _("Choose whom it is about."), messages.WARNING)
+            elif form.is_valid():
+                if "confirmed" not in request.POST:
+                    return self._confirm(request, chosen, form)
+                for account in Account.objects.filter(id__one_of=chosen).order_by("id"):
+                    found = Report.objects.filter(target_account=account, action_taken_at=None)
+                    ids = list(found.order_by("id").values_list("id", flat=True)[:REPORTS_SHOWN])
+                    self._decide(request, by, account, ids, form)
+                return redirect(request.get_full_path())
+        count = count_reported(rows)
+        number = min(wanted["page"], max(1, ceil(count / PEOPLE_SHOWN)))
+        context = {
+            "title": _("Reports"),
+            "people": list_reported(rows, (number - 1) * PEOPLE_SHOWN),
+            "count": count,
+            "form": form,
+            "wanted": wanted,
+            "categories": CATEGORIES,
+            "before": number - 1,
+            "after": number + 1 if number * PEOPLE_SHOWN < count else 0,
+            "decisions": _recent(by),
+            "query": "".join(
+                f"{name}={value}&"
+                for name, value in (
+                    ("category", wanted["category"]),
+                    ("origin", wanted["origin"]),
+                    ("mine", "yes" if wanted["mine"] else ""),
+                )
+                if value
+            ),
+        }
+        return self._page(request, "admin/inbox.html", context)
+
+    def case(self, request: HttpRequest, account_id: int) -> HttpResponse:
+        """Show one reported account with its reports and posts, and take decisions about it.
+
+        The look at posts that are not for everybody is written down. Raises PermissionDenied and Http404.
+        """
+        by = self._staff(request)
+        target = Account.objects.filter(pk=account_id).first() if account_id < 1 << 63 else None
+        if target is None:
+            raise Http404
+        form = DecisionForm(request.POST or None)
+        form.fields["acts"].choices = [  # type: ignore[attr-defined]
+            act for act in _ACTS if target.local or act[0] not in _LOCAL_ACTS
+        ]
+        if form.is_bound and form.is_valid():
+            chosen = _numbers(request.POST.getlist("report"))
+            if self._decide(request, by, target, chosen, form):
+                return self._next(target)
+        found = load_case(target, by.account_id)
+        note_posts_seen(
+            by=by,
+            posts=[
+                (post.id, f"@{target.acct}", post.visibility) for post in found.page.rows if post.id in set(found.posts)
+            ],
+        )
+        context = {
+            "title": f"@{target.acct}",
+            "case": found,
+            "target": target,
+            "posts": _threads(found),
+            "form": form,
+            "categories": CATEGORIES,
+            "rules": [
+                (report, [found.rules[number].text for number in report.rule_ids or () if number in found.rules])
+                for report in found.reports
+            ],
+        }
+        return self._page(request, "admin/case.html", context)
+
+    def undo(self, request: HttpRequest, decision_id: int) -> HttpResponse:
+        """Take back a decision. Raises PermissionDenied and Http404."""
+        by = self._staff(request)
+        decision = (
+            Decision.objects.select_related("target_account").filter(pk=decision_id).first()
+            if decision_id < 1 << 63
+            else None
+        )
+        if decision is None or request.method != "POST":
+            raise Http404
+        try:
+            undo_decision(by=by, decision=decision)
+        except KernelError as error:
+            self.message_user(request, f"@{decision.target_account.acct}: {error.message}", messages.ERROR)
+        else:
+            text = _("What was done about @%(name)s is taken back.") % {"name": decision.target_account.acct}
+            self.message_user(request, text, messages.SUCCESS)
+        return redirect("admin:moderation_report_case", decision.target_account_id)
+
+    def _staff(self, request: HttpRequest) -> Staff:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return acting(request)
+
+    def _page(self, request: HttpRequest, template: str, context: dict[str, Any]) -> TemplateResponse:
+        known = {**self.admin_site.each_context(request), "opts": self.model._meta, "minutes": _MINUTES}
+        status = 422 if context.get("form") is not None and context["form"].errors else 200
+        return TemplateResponse(request, template, known | context, status=status)
+
+    def _confirm(self, request: HttpRequest, chosen: Sequence[int], form: DecisionForm) -> TemplateResponse:
+        """Ask, with the people, their reports and the words of the acts by name."""
+        people = list_reported(open_reports().filter(target_account_id__one_of=list(chosen)), 0)
+        words = dict(_ACTS)
+        context = {
+            "title": _("Is this what you want?"),
+            "people": people,
+            "form": form,
+            "words": [words[act] for act in form.cleaned_data["acts"]],
+            "back": request.get_full_path(),
+        }
+        return self._page(request, "admin/decide.html", context)
+
+    def _decide(
+        self, request: HttpRequest, by: Staff, target: Account, report_ids: Sequence[int], form: DecisionForm
+    ) -> bool:
+        sent = form.cleaned_data
+        try:
+            decision = decide(by=by, target=target, report_ids=report_ids, **sent)
+        except KernelError as error:
+            self.message_user(request, f"@{target.acct}: {error.message}", messages.ERROR)
+            return False
+        self.log_change(request, target, "decide")
+        count = len(decision.report_ids)
+        text = ngettext(
+            "@%(name)s: %(count)d report is settled. You can take this back for ten minutes.",
+            "@%(name)s: %(count)d reports are settled. You can take this back for ten minutes.",
+            count,
+        )
+        self.message_user(request, text % {"name": target.acct, "count": count}, messages.SUCCESS)
+        return True
+
+    def _next(self, done: Account) -> HttpResponseRedirect:
+        """The way to the next reported account, or to the inbox when there is none."""
+        left = open_reports().exclude(target_account=done).order_by("-id").values_list("target_account_id", flat=True)
+        following = left.first()
+        if following is None:
+            return redirect("admin:moderation_report_inbox")
+        return redirect("admin:moderation_report_case", following)
+
+
+def _wanted(request: HttpRequest) -> dict[str, Any]:
+    """Read which part of the inbox is asked for. Raises BadRequest for words that no link of ours has."""
+    category, origin = request.GET.get("category", ""), request.GET.get("origin", "")
+    number = request.GET.get("page", "1")
+    if category not in ("", *ReportCategory.values) or origin not in ("", "local", "remote"):
+        raise BadRequest
+    if not (number.isascii() and number.isdecimal()) or not 1 <= int(number[:5]) <= _PAGES:
+        raise BadRequest
+    return {"category": category, "origin": origin, "mine": request.GET.get("mine") == "yes", "page": int(number)}
+
+
+def _numbers(sent: Sequence[str]) -> list[int]:
+    """The ids among these words. Raises BadRequest for others, and for more than a page has."""
+    found = [parse_id(word) for word in sent]
+    if len(found) > REPORTS_SHOWN or None in found:
+        raise BadRequest
+    return [number for number in found if number is not None]
+
+
+def _recent(by: Staff) -> list[Decision]:
+    """List the decisions of somebody that can still be taken back."""
+    return list(undoable_decisions().filter(account=by.account_id).select_related("target_account")[:5])
+
+
+def _threads(found: Case) -> list[dict[str, Any]]:
+    """The reported posts as pages show them, each with what it answers (`above`) and what answers it (`below`)."""
+    entities = {int(entity["id"]): entity for entity in shown(found.page)}
+    visibility = {post.id: post.visibility for post in found.page.rows}
+    return [
+        entities[number]
+        | {
+            "restricted": visibility[number] not in OPEN_VISIBILITIES,
+            "above": [entities[other] for other in found.above.get(number, ()) if other in entities],
+            "below": [entities[other] for other in found.below.get(number, ()) if other in entities],
+        }
+        for number in found.posts
+        if number in entities
+    ]

@@ -1,0 +1,205 @@
+"""Reads the inbox of staff: open reports by the account they are about, with what helps to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Count, Max, Min, QuerySet
+
+from accounts.models import Account, User
+from moderation.models import Decision, InstanceRule, Report, StaffNote, Strike
+from moderation.queries.account_overview import same_people
+from moderation.queries.admin_accounts import AdminAccount, describe_accounts
+from moderation.queries.reports import load_rules
+from social.kernel import clock
+from social.kernel.statements import Value, rows_of
+from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.queries.page import Page, fill, of_rows
+from statuses.queries.posts import load_posts
+
+PEOPLE_SHOWN: Final = 10
+REPORTS_SHOWN: Final = 100
+POSTS_SHOWN: Final = 30
+COMMENTS_SHOWN: Final = 3
+THREAD_SHOWN: Final = 60
+SHOWN: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """An account with open reports about it: how many, by how many people, of which categories, since when; whether somebody
+    of the staff has taken one; the newest comments.
+    """
+
+    account: Account
+    reports: int
+    reporters: int
+    categories: tuple[str, ...]
+    assigned: bool
+    oldest: datetime
+    newest: datetime
+    strikes: int
+    comments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Picture of one reported account: its open reports, newest first; the posts attached to them with the public posts
+    above and right below each, in a page of entities; earlier strikes and notes; who comes from the same address or mail
+    server; who else of its server is reported; and decisions that can still be taken back.
+    """
+
+    subject: AdminAccount
+    reports: Sequence[Report]
+    rules: dict[int, InstanceRule]
+    page: Page
+    posts: Sequence[int]
+    above: dict[int, list[int]]
+    below: dict[int, list[int]]
+    strikes: Sequence[Strike]
+    notes: Sequence[StaffNote]
+    same_people: Sequence[User]
+    same_server: Sequence[tuple[Account, int]]
+    decisions: Sequence[Decision]
+
+
+def open_reports(*, category: str = "", origin: str = "", mine: int | None = None) -> QuerySet[Report]:
+    """The open reports, of a category, about accounts of here or elsewhere (local, remote), or assigned to somebody."""
+    rows = Report.objects.filter(action_taken_at=None)
+    if category:
+        rows = rows.filter(category=category)
+    if origin:
+        rows = rows.filter(target_account__domain__isnull=origin == "local")
+    return rows if mine is None else rows.filter(assigned_account_id=mine)
+
+
+def undoable_decisions() -> QuerySet[Decision]:
+    """The decisions that can still be taken back, newest first."""
+    return Decision.objects.filter(undone_at=None, ends_at__gt=clock.now()).order_by("-id")
+
+
+def count_reported(rows: QuerySet[Report]) -> int:
+    """Count the accounts that these reports are about."""
+    return rows.values("target_account_id").distinct().count()
+
+
+def list_reported(rows: QuerySet[Report], start: int) -> list[Reported]:
+    """PEOPLE_SHOWN accounts that these reports are about, from this place on, the last reported first; four statements."""
+    groups = list(
+        rows.values("target_account_id")
+        .annotate(
+            reports=Count("id"),
+            reporters=Count("account_id", distinct=True),
+            assigned=Count("assigned_account_id"),
+            categories=ArrayAgg("category", distinct=True),
+            oldest=Min("created_at"),
+            newest=Max("created_at"),
+            last=Max("id"),
+        )
+        .order_by("-last")[start : start + PEOPLE_SHOWN]
+    )
+    wanted = [group["target_account_id"] for group in groups]
+    accounts = {account.pk: account for account in Account.objects.filter(id__one_of=wanted)}
+    strikes = dict(
+        Strike.objects.filter(target_account_id__one_of=wanted, overruled_at=None)
+        .values("target_account_id")
+        .annotate(count=Count("id"))
+        .values_list("target_account_id", "count")
+    )
+    comments: dict[int, list[str]] = {}
+    written = rows.filter(target_account_id__one_of=wanted).exclude(comment="").order_by("-id")
+    for target_id, comment in written.values_list("target_account_id", "comment")[:REPORTS_SHOWN]:
+        known = comments.setdefault(target_id, [])
+        if len(known) < COMMENTS_SHOWN and comment not in known:
+            known.append(comment)
+    return [
+        Reported(
+            account=accounts[group["target_account_id"]],
+            reports=group["reports"],
+            reporters=group["reporters"],
+            categories=tuple(sorted(group["categories"])),
+            assigned=group["assigned"] > 0,
+            oldest=group["oldest"],
+            newest=group["newest"],
+            strikes=strikes.get(group["target_account_id"], 0),
+            comments=tuple(comments.get(group["target_account_id"], ())),
+        )
+        for group in groups
+        if group["target_account_id"] in accounts
+    ]
+
+
+# What answers a reported post, and what is above it: only what anybody may read.
+_AROUND: Final = """
+WITH reported AS (SELECT id, COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status WHERE id = ANY(%(ids)s::bigint[]))
+SELECT reported.id, other.id, other.id = ANY(reported.path) FROM reported
+  JOIN statuses_status other ON other.id = ANY(reported.path) OR other.in_reply_to_id = reported.id
+ WHERE other.id <> reported.id AND other.deleted_at IS NULL AND other.visibility = ANY(%(visibilities)s)
+ ORDER BY other.id LIMIT %(limit)s
+"""
+
+
+def load_case(target: Account, viewer_id: int | None) -> Case:
+    """Load what staff see of a reported account.
+
+    The caller asks for the permission, and logs the look at what is not public.
+    """
+    reports = list(
+        Report.objects.filter(target_account=target, action_taken_at=None)
+        .select_related("account", "assigned_account")
+        .order_by("-id")[:REPORTS_SHOWN]
+    )
+    posts = sorted({number for report in reports for number in report.status_ids})[-POSTS_SHOWN:]
+    above, below = _around(posts)
+    others = {number for found in (*above.values(), *below.values()) for number in found}
+    rows = load_posts([*posts, *sorted(others - set(posts))])
+    subject = describe_accounts([target])[target.pk]
+    return Case(
+        subject=subject,
+        reports=reports,
+        rules=load_rules(reports),
+        page=fill(of_rows(rows, viewer_id)),
+        posts=[row.id for row in rows if row.id in set(posts) and row.account_id == target.pk],
+        above=above,
+        below=below,
+        strikes=list(
+            Strike.objects.filter(target_account=target).select_related("account", "appeal").order_by("-id")[:SHOWN]
+        ),
+        notes=list(StaffNote.objects.filter(account=target).select_related("author").order_by("-id")[:SHOWN]),
+        same_people=same_people(subject, SHOWN),
+        same_server=_same_server(target),
+        decisions=list(undoable_decisions().filter(target_account=target).select_related("account")[:SHOWN]),
+    )
+
+
+def _around(posts: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    above: dict[int, list[int]] = {}
+    below: dict[int, list[int]] = {}
+    if posts:
+        values: dict[str, Value] = {
+            "ids": list(posts),
+            "visibilities": [each.value for each in OPEN_VISIBILITIES],
+            "limit": THREAD_SHOWN,
+        }
+        for status_id, other_id, is_above in rows_of(_AROUND, values):
+            (above if is_above else below).setdefault(status_id, []).append(other_id)
+    return above, below
+
+
+def _same_server(target: Account) -> list[tuple[Account, int]]:
+    """The other accounts of its server about which most reports are open, with how many; none for people here."""
+    if target.domain is None:
+        return []
+    rows = open_reports().filter(target_account__domain=target.domain).exclude(target_account=target)
+    counts = dict(
+        rows.values("target_account_id")
+        .annotate(count=Count("id"))
+        .order_by("-count", "target_account_id")
+        .values_list("target_account_id", "count")[:SHOWN]
+    )
+    accounts = {account.pk: account for account in Account.objects.filter(id__one_of=list(counts))} if counts else {}
+    return [(accounts[number], count) for number, count in counts.items() if number in accounts]

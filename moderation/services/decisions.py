@@ -1,0 +1,191 @@
+"""Decisions of staff about reported accounts: several acts at once, which can be taken back for UNDO_PERIOD."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account, User
+from accounts.models.account import SuspensionOrigin
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from moderation.events import DecisionEnded
+from moderation.models import Decision, Report, Strike
+from moderation.models.decision import UNDO_PERIOD
+from moderation.services.acting import act_on_account, delete_posts, mark_posts_sensitive
+from moderation.services.notes import write_note
+from moderation.services.reports import assign_report, reopen_reports, settle_reports
+from moderation.services.strikes import take_back
+from social.kernel import clock
+from social.kernel.errors import Conflict, FieldError, Invalid, require_found
+from social.kernel.events import publish
+
+#: In the order in which they are done.
+ACTS: Final = ("assign", "mark", "warn", "sensitive", "silence", "disable", "suspend", "delete", "resolve")
+#: Those that settle every open report about the account (contract, behaviours section 18).
+_SANCTIONS: Final = ("sensitive", "silence", "disable", "suspend")
+_STATES: Final[dict[str, Callable[[Account, User | None], bool]]] = {
+    "sensitive": lambda account, user: account.sensitized_at is not None,
+    "silence": lambda account, user: account.limited_at is not None,
+    "disable": lambda account, user: user is None or user.disabled_at is not None,
+    "suspend": lambda account, user: account.suspended and account.suspension_origin == SuspensionOrigin.LOCAL,
+}
+
+
+def decide(
+    *,
+    by: Staff,
+    target: Account,
+    report_ids: Collection[int],
+    acts: Collection[str],
+    text: str = "",
+    note: str = "",
+    notify: bool = True,
+) -> Decision:
+    """Do several of ACTS about an account and these reports about it, all or none.
+
+    Posts are those of the reports; they are deleted when the decision can no longer be taken back, everything else happens
+    at once. Every act but `assign` settles the reports, a sanction every open one. A sanction that stands already is passed
+    over. `text` is written to the person; `note` is for colleagues. Publishes DecisionEnded for that time. Raises Forbidden
+    without MANAGE_REPORTS or, for anything done to the person, the rank above; NotFound for a report that is not about the
+    account; Invalid for no act, an unknown one, and too long a text; Conflict when there are no posts to act on.
+    """
+    unknown = [act for act in acts if act not in ACTS]
+    if unknown or not (acts or note.strip()):
+        raise Invalid.of([FieldError("acts", "ERR_INCLUSION", _("Choose what to do."))])
+    user = User.objects.select_related("role", "account").filter(account_id=target.pk).first()
+    concerned = user is not None and any(act not in ("assign", "resolve") for act in acts)
+    require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None and concerned else None)
+    with transaction.atomic():
+        reports = _locked(target, report_ids)
+        before = set(Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True))
+        strikes = [
+            strike.pk
+            for act in ACTS
+            if act in acts and (strike := _do(act, by, target, user, reports, text, notify=notify)) is not None
+        ]
+        if note.strip():
+            write_note(by=by, account=target, text=note)
+        if set(acts) - {"assign"}:
+            settle_reports(by=by, target=target, only=None if set(acts) & set(_SANCTIONS) else reports)
+        settled = before - set(
+            Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True)
+        )
+        now = clock.now()
+        decision = Decision(
+            account_id=by.account_id,
+            target_account=target,
+            acts=[act for act in ACTS if act in acts],
+            text=text,
+            report_ids=sorted(settled),
+            strike_ids=strikes,
+            status_ids=_posts_of(reports) if "delete" in acts else [],
+            created_at=now,
+            ends_at=now + UNDO_PERIOD,
+        )
+        decision.save(force_insert=True)
+        if decision.status_ids:
+            publish(DecisionEnded(decision_id=decision.id, account_id=target.id), due_at=decision.ends_at)
+    return decision
+
+
+def undo_decision(*, by: Staff, decision: Decision) -> None:
+    """Take back a decision: its reports are open again, its sanctions end, its posts are not deleted.
+
+    What was written to the person is not taken back, nor is a note. Raises Forbidden as `decide`; NotFound;
+    Conflict when it is taken back already or its time is over.
+    """
+    with transaction.atomic():
+        current = require_found(
+            Decision.objects.select_for_update(of=("self",))
+            .select_related("target_account")
+            .filter(pk=decision.pk)
+            .first()
+        )
+        user = User.objects.select_related("role").filter(account_id=current.target_account_id).first()
+        require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None and current.strike_ids else None)
+        if current.undone_at is not None:
+            raise Conflict(_("This has been taken back already."))
+        now = clock.now()
+        if now >= current.ends_at:
+            raise Conflict(_("It is too late to take this back."))
+        Decision.objects.filter(pk=current.pk).update(undone_at=now)
+        strikes = Strike.objects.select_related("target_account__user").filter(
+            id__one_of=current.strike_ids, overruled_at=None
+        )
+        for strike in strikes.order_by("-id"):
+            take_back(by, strike)
+        Strike.objects.filter(id__one_of=current.strike_ids, overruled_at=None).update(overruled_at=now)
+        reopen_reports(by=by, report_ids=current.report_ids)
+        record(
+            by=by,
+            action="undo",
+            target_type="Decision",
+            target_id=current.pk,
+            target_name=f"@{current.target_account.acct}",
+            acts=current.acts,
+        )
+
+
+def carry_out(events: Sequence[DecisionEnded]) -> None:
+    """Delete the posts of decisions that were not taken back, in the name of who decided; repeating does nothing more."""
+    for event in events:
+        decision = (
+            Decision.objects.select_related("account", "target_account")
+            .filter(pk=event.decision_id, undone_at=None)
+            .first()
+        )
+        if decision is None:
+            continue
+        report = Report.objects.filter(id__one_of=decision.report_ids).order_by("id").first()
+        # Whether they may was asked when they decided.
+        name = f"@{decision.account.username}" if decision.account is not None else "operator"
+        by = Staff(decision.account_id, name, Permission.MANAGE_REPORTS, position=None)
+        try:
+            delete_posts(
+                by=by,
+                account=decision.target_account,
+                status_ids=decision.status_ids,
+                text=decision.text,
+                report=report,
+            )
+        except Conflict:
+            # Their author has deleted all of them.
+            continue
+
+
+def _locked(target: Account, report_ids: Collection[int]) -> list[Report]:
+    wanted = list(dict.fromkeys(report_ids))
+    rows = Report.objects.select_for_update(of=("self",)).filter(id__one_of=wanted, target_account=target)
+    found = list(rows.order_by("id")) if wanted else []
+    require_found(len(found) == len(wanted) or None)
+    return found
+
+
+def _posts_of(reports: Sequence[Report]) -> list[int]:
+    return sorted({number for report in reports for number in report.status_ids})
+
+
+def _do(
+    act: str, by: Staff, target: Account, user: User | None, reports: Sequence[Report], text: str, *, notify: bool
+) -> Strike | None:
+    """Do one act; return the strike that it gave, if any."""
+    first = reports[0] if reports else None
+    if act == "assign":
+        for report in reports:
+            assign_report(by=by, report=report)
+    elif act == "mark":
+        return mark_posts_sensitive(
+            by=by, account=target, status_ids=_posts_of(reports), text=text, report=first, notify=notify
+        )
+    elif act == "warn":
+        return act_on_account(by=by, account=target, action="none", text=text, report=first, notify=notify)
+    elif act in _STATES and not _STATES[act](target, user):
+        return act_on_account(by=by, account=target, action=act, text=text, report=first, notify=notify)
+    elif act == "delete" and not _posts_of(reports):
+        raise Conflict(_("None of these posts is there to act on."))
+    return None

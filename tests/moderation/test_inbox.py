@@ -1,0 +1,219 @@
+"""The inbox of reports in the admin: grouped by whom they are about, decided at once, taken back for ten minutes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account, AuditEntry
+from moderation.models import Decision, Report, StaffNote, Strike
+from social.kernel import clock
+from social.kernel.outbox import OutboxRow
+from statuses.models import Status
+from tests.factories.accounts import make_account, make_remote, make_user
+from tests.factories.statuses import make_media, make_remote_status, make_status
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+INBOX = "/admin/moderation/report/inbox/"
+
+
+@pytest.fixture(autouse=True)
+def _no_second_factor(settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+
+
+def signed_in(name: str, role: str) -> Client:
+    client = Client()
+    client.force_login(make_user(name, role=role), backend="allauth.account.auth_backends.AuthenticationBackend")
+    return client
+
+
+@pytest.fixture
+def client() -> Client:
+    return signed_in("boss", "Owner")
+
+
+def report(target: Account, *posts: Status, comment: str = "") -> Report:
+    return Report.objects.create(
+        account=make_account(), target_account=target, status_ids=[post.id for post in posts], comment=comment
+    )
+
+
+def case(target: Account) -> str:
+    return f"{INBOX}{target.pk}/"
+
+
+def decided(client: Client, target: Account, *acts: str, **sent: Any) -> Any:
+    ids = list(Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True))
+    return client.post(case(target), {"report": ids, "acts": acts, "text": "", "note": "", **sent})
+
+
+def open_of(target: Account) -> int:
+    return Report.objects.filter(target_account=target, action_taken_at=None).count()
+
+
+def test_reports_stand_together_under_whom_they_are_about(client: Client) -> None:
+    first, second = make_account("first"), make_remote("second", "there.example")
+    for _number in range(3):
+        report(first, comment="They send spam.")
+    report(second)
+    page = client.get(INBOX).content.decode()
+    assert page.index("@second@there.example") < page.index("@first<")
+    assert "3 reports" in page
+    assert "They send spam." in page
+
+
+def test_a_case_shows_the_posts_with_their_thread_and_covers_sensitive_files(client: Client) -> None:
+    target = make_account("target")
+    asked = make_status(make_account("asker"), "What do you think?")
+    media = make_media(target, "A picture")
+    post = make_status(target, "Buy this", reply_to=asked, media=[media], sensitive=True)
+    make_status(make_account("other"), "Please stop", reply_to=post)
+    report(target, post)
+    page = client.get(case(target)).content.decode()
+    for words in ("What do you think?", "Buy this", "Please stop"):
+        assert words in page
+    assert '<details class="staff-covered">' in page
+
+
+def test_a_look_at_a_post_that_is_not_public_is_written_down_and_what_is_not_attached_is_not_shown(
+    client: Client,
+) -> None:
+    target = make_account("target")
+    shown = make_status(target, "attached words", visibility="direct")
+    make_status(target, "other private words", visibility="direct")
+    make_status(target, "an answer in private", visibility="direct", reply_to=shown)
+    report(target, shown)
+    page = client.get(case(target)).content.decode()
+    assert "attached words" in page
+    assert "other private words" not in page
+    assert "an answer in private" not in page
+    assert AuditEntry.objects.filter(action="view", target_type="Status", target_id=shown.id).count() == 1
+
+
+def test_several_acts_are_done_at_once_and_lead_to_the_next_case(client: Client) -> None:
+    target, other = make_account("target"), make_account("other")
+    report(other)
+    report(target, comment="a"), report(target, comment="b")
+    answer = decided(client, target, "warn", "silence", text="No advertising.", note="Second time.")
+    assert answer.headers["Location"] == case(other)
+    target.refresh_from_db()
+    assert target.limited_at is not None
+    assert open_of(target) == 0
+    assert sorted(Strike.objects.filter(target_account=target).values_list("action", flat=True)) == ["none", "silence"]
+    assert StaffNote.objects.get(account=target).text == "Second time."
+
+
+def test_many_people_are_decided_on_at_once_after_a_question_that_names_them(client: Client) -> None:
+    people = [make_account(f"spammer{number}") for number in range(3)]
+    for person in people:
+        report(person)
+    sent = {"decide": "yes", "account": [person.pk for person in people], "acts": ["suspend"], "text": "", "note": ""}
+    question = client.post(INBOX, sent).content.decode()
+    assert all(f"@{person.username}" in question for person in people)
+    assert not Decision.objects.exists()
+    client.post(INBOX, sent | {"confirmed": "yes"})
+    assert Account.objects.filter(pk__in=[person.pk for person in people], suspended_at__isnull=False).count() == 3
+
+
+def test_a_decision_is_taken_back_for_ten_minutes_and_not_after(client: Client) -> None:
+    target = make_account("target")
+    report(target)
+    with time_machine.travel(clock.now(), tick=False) as traveller:
+        decided(client, target, "suspend")
+        decision = Decision.objects.get()
+        client.post(f"{INBOX}undo/{decision.pk}/")
+        target.refresh_from_db()
+        assert not target.suspended
+        assert open_of(target) == 1
+        assert Strike.objects.get().overruled_at is not None
+        decided(client, target, "suspend")
+        traveller.shift(timedelta(minutes=10))
+        answer = client.post(f"{INBOX}undo/{Decision.objects.latest('id').pk}/", follow=True)
+        assert "too late" in answer.content.decode()
+        target.refresh_from_db()
+        assert target.suspended
+
+
+def test_posts_are_deleted_when_the_decision_can_no_longer_be_taken_back(client: Client) -> None:
+    target = make_account("target")
+    kept, gone = make_status(target, "kept"), make_status(target, "gone")
+    with time_machine.travel(clock.now(), tick=False) as traveller:
+        report(target, kept)
+        decided(client, target, "delete")
+        client.post(f"{INBOX}undo/{Decision.objects.get().pk}/")
+        Report.objects.update(action_taken_at=clock.now())
+        report(target, gone)
+        decided(client, target, "delete", text="Advertising.")
+        work()
+        assert not Status.objects.filter(deleted_at__isnull=False).exists()
+        traveller.shift(timedelta(minutes=11))
+        OutboxRow.objects.filter(event="DecisionEnded").update(due_at=clock.now() - timedelta(days=1))
+        work()
+        assert list(Status.objects.filter(deleted_at__isnull=False).values_list("id", flat=True)) == [gone.id]
+        assert Strike.objects.get(action="delete_statuses").text == "Advertising."
+
+
+def test_a_moderator_decides_nothing_about_who_stands_above_and_others_see_no_inbox() -> None:
+    owner = make_user("owner", role="Owner").account
+    report(owner)
+    moderator = signed_in("moderator", "Moderator")
+    decided(moderator, owner, "suspend")
+    owner.refresh_from_db()
+    assert not owner.suspended
+    assert open_of(owner) == 1
+    decided(moderator, owner, "resolve")
+    assert open_of(owner) == 0
+    nobody = Client()
+    nobody.force_login(make_user("nobody"), backend="allauth.account.auth_backends.AuthenticationBackend")
+    for path in (INBOX, case(owner)):
+        assert nobody.get(path).status_code in (302, 403)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"acts": []}, 422),
+        ({"acts": ["explode"]}, 422),
+        ({"acts": ["warn"], "text": "x" * 10_001}, 422),
+        ({"acts": ["resolve"], "report": ["abc"]}, 400),
+        ({"acts": ["resolve"], "report": ["1"]}, 200),
+    ],
+)
+def test_wrong_decisions_are_refused_with_the_reason(client: Client, sent: Any, status: int) -> None:
+    target = make_account("target")
+    kept = report(target)
+    answer = client.post(case(target), {"report": [kept.pk], "text": "", "note": "", **sent})
+    assert answer.status_code == status
+    assert open_of(target) == 1
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["999/", "99999999999999999999/", "undo/5/", "?category=x", "?page=0", "?page=x"])
+def test_impossible_addresses_of_the_inbox_are_refused(client: Client, path: str) -> None:
+    assert client.get(INBOX + path).status_code in (400, 404)
+
+
+def test_the_pages_of_the_inbox_cost_at_most_twenty_statements_whatever_they_hold(client: Client) -> None:
+    counts = []
+    for size in (2, 8):
+        for number in range(size):
+            target = make_remote(f"person{size}x{number}", "there.example")
+            for _number in range(size):
+                report(target, make_remote_status(target), comment="spam")
+        client.get(INBOX), client.get(case(target))
+        found = []
+        for path in (INBOX, case(target)):
+            with CaptureQueriesContext(connection) as queries:
+                assert client.get(path).status_code == 200
+            found.append(len(queries))
+        counts.append(found)
+    assert max(map(max, counts)) <= 20
+    assert counts[0] == counts[1]
