@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
-from accounts.pages.account_state import text_of
+from accounts.pages.account_state import show_account_state, text_of
 from accounts.pages.person import load_entities, person, shown_author, shown_biography
 from accounts.pages.settings import counted, navigation, signed_in
 from accounts.pages.steps import registrations
@@ -44,7 +44,11 @@ def front(request: HttpRequest) -> HttpResponse:
     """`/`."""
     if not isinstance(request.user, User):
         return allow_caching(show(request, "pages/front.html", dict(registrations())))
-    state, texts = find_sign_in_state(request.user), load_site_texts()
+    state = find_sign_in_state(request.user)
+    if state is SignInState.UNAPPROVED:
+        # Nothing else works yet: neither an app nor the settings.
+        return show_account_state(request, request.user, state, back="/", status=200)
+    texts = load_site_texts()
     context: dict[str, Any] = {
         **person(request.user.account),
         "standing": text_of(state),

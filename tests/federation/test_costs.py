@@ -95,12 +95,13 @@ PATHS: Final = [
     (PAGE, "/public"),
     (PAGE, "/public/local"),
     (PAGE, "/public/remote"),
+    *((PAGE, f"/explore{kind}") for kind in ("", "/tags", "/links", "/people")),
     (PAGE, "/collections/{collection}"),
     (DOCUMENT, "/collections/{collection}"),
 ]
 #: What is for people who are signed in or signing in, an inbox, or shows nothing that grows.
 ELSEWHERE: Final = re.compile(
-    r"(api|settings|auth|oauth|authorize_interaction|share|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*quote_authorizations|.*followers_synchronization|"
+    r"(api|settings|welcome|auth|oauth|authorize_interaction|share|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*quote_authorizations|.*followers_synchronization|"
     r"terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
 )
 
