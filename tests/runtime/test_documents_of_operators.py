@@ -1,0 +1,112 @@
+"""What docs/operating.md and docs/deploy name exists: commands, settings, files, ports, paths and metrics."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+from django.core.management import get_commands
+from django.urls import Resolver404, resolve
+from prometheus_client import CollectorRegistry, Histogram
+
+from social.queues import LANES, QUEUES
+from social.runtime import metrics, serve
+from social.settings.declared import SETTINGS
+from tests.runtime.processes import ROOT
+from timelines.consumers.connection_request import PREFIX
+
+OPERATING = ROOT / "docs" / "operating.md"
+DEPLOY = ROOT / "docs" / "deploy"
+#: Names in capitals that are no settings: levels of other programs, words, variables of containers and of Django.
+OTHER_NAMES = {"POSTGRES_PASSWORD", "POSTGRES_USER", "POSTGRES_DB", "PROMETHEUS_MULTIPROC_DIR"}
+METRICS = {"social_request_seconds", "social_outbox_depth", "social_outbox_dead_letters"} | {
+    "social_outbox_oldest_seconds",
+    "social_outbox_age_p99_seconds",
+    "social_process_last_seen_seconds",
+}
+
+
+def read(name: str) -> str:
+    return (DEPLOY / name).read_text()
+
+
+def files() -> list[Path]:
+    return sorted(path for path in DEPLOY.rglob("*") if path.is_file())
+
+
+def test_every_command_is_there() -> None:
+    text = "\n".join(path.read_text() for path in (OPERATING, *files()))
+    named = set(re.findall(r"(?:manage\.py\"?,?|social-manage) \"?([a-z_]+)", text))
+    assert {"run", "setup", "backup", "restore", "upgrade_database", "doctor"} <= named
+    assert named - {*get_commands(), "as", "with", "help"} == set()
+    table = re.findall(r"^\| [^|]+ \| `([a-z_]+)[ `]", OPERATING.read_text().split("## Commands")[1], re.MULTILINE)
+    assert table
+    assert set(table) <= {*get_commands()}
+
+
+def test_every_setting_is_declared() -> None:
+    given = {
+        name for path in (OPERATING, *files()) for name in re.findall(r"\b[A-Z]+_[A-Z_]*[A-Z]\b", path.read_text())
+    }
+    assert given - {*SETTINGS} - OTHER_NAMES == set()
+
+
+def test_every_file_is_there() -> None:
+    for page in (OPERATING, DEPLOY / "README.md"):
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), (page.name, target)
+    for name in re.findall(r"`?docs/(deploy/[\w./@-]+\.\w+)", OPERATING.read_text()):
+        assert list(DEPLOY.parent.glob(name.replace("*", ""))) or "*" in name or (DEPLOY.parent / name).exists(), name
+
+
+def test_proxies_and_containers_use_the_ports_and_paths_of_the_server() -> None:
+    for name in ("nginx.conf", "Caddyfile", "compose.yaml", "prometheus.yml", "Dockerfile"):
+        assert set(re.findall(r"127\.0\.0\.1:(\d+)", read(name))) <= {"8000", "4000"}
+    assert SETTINGS["PORT"][0] == "`8000`"
+    assert SETTINGS["STREAMING_PORT"][0] == "`4000`"
+    assert f"location {PREFIX} {{" in read("nginx.conf")
+    assert f"path {PREFIX} {PREFIX}/*" in read("Caddyfile")
+    for path in ("/health", "/health/ready", "/metrics", "/system/x.png"):
+        try:
+            resolve(path)
+        except Resolver404:
+            raise AssertionError(path) from None
+    services = yaml.safe_load(read("compose.yaml"))["services"]
+    assert set(services) == {"app", "postgres", "valkey"}
+    assert set(services["app"]["environment"]) <= {*SETTINGS}
+
+
+def test_units_start_processes_that_exist() -> None:
+    for unit in (DEPLOY / "systemd").glob("*.service"):
+        command = re.search(r"^ExecStart=/opt/social/\.venv/bin/python (.+)$", unit.read_text(), re.MULTILINE)
+        assert command is not None, unit.name
+        words = command[1].split()
+        known = serve.PROCESSES if words[0] == "-m" else get_commands()
+        assert words[-1] in known, unit.name
+    lanes = set(re.findall(r"social-worker@(\w+)", OPERATING.read_text()))
+    assert lanes == {*LANES}
+
+
+def test_alerts_and_dashboard_ask_for_metrics_that_are_shown() -> None:
+    source = Path(metrics.__file__).read_text()
+    assert {name for name in METRICS if f'"{name}"' not in source} == set()
+    suffixes = {sample.name for family in _histogram() for sample in family.samples}
+    shown = METRICS | {f"social_request_seconds{name.removeprefix('x')}" for name in suffixes}
+    rules = [rule["expr"] for group in yaml.safe_load(read("alerts.yml"))["groups"] for rule in group["rules"]]
+    panels = json.loads(read("grafana-dashboard.json"))["panels"]
+    asked = rules + [target["expr"] for panel in panels for target in panel["targets"]]
+    assert len(asked) > 10
+    assert {name for expression in asked for name in re.findall(r"social_\w+", expression)} <= shown
+    queues = {
+        name for rule in rules for found in re.findall(r'queue[=!]~?"([^"]+)"', rule) for name in found.split("|")
+    }
+    assert queues
+    assert queues <= {*QUEUES}
+
+
+def _histogram() -> list:  # type: ignore[type-arg]
+    registry = CollectorRegistry()
+    Histogram("x", "Sample", registry=registry).observe(1)
+    return list(registry.collect())
