@@ -19,6 +19,7 @@ from social.runtime.datadir import ROOM_FOR_A_START, check_room, sole_supervisor
 from social.runtime.embedded import Embedded, owned_servers
 from social.runtime.failures import Interrupted, OperatorError
 from social.runtime.fingerprints import check_secrets
+from social.runtime.observing import check_observing
 from social.runtime.options import remember
 from social.runtime.processes import SUPERVISED, ProcessSpec, describe_exit
 from social.runtime.supervisor import Supervisor
@@ -43,6 +44,7 @@ def run() -> int:
         stack.enter_context(sole_supervisor(env.DATA_DIR))
         check_room(env.DATA_DIR, ROOM_FOR_A_START)
         check_ports()
+        check_observing()
         env.secrets(env.DATA_DIR)
         if url := os.environ.get("DATABASE_URL"):
             env.database(url)

@@ -182,6 +182,14 @@ def main(arguments: list[str]) -> int:
         except (OperatorError, ImproperlyConfigured) as error:
             print(f"social.runtime.serve {arguments[0]}: {error}", file=sys.stderr)
             return 1
+    from social.runtime.observing import check_observing, observe
+
+    try:
+        check_observing()
+    except OperatorError as error:
+        print(f"social.runtime.serve {arguments[0]}: {error}", file=sys.stderr)
+        return 1
+    observe(arguments[0])
     if checking:
         _load_web()
     else:

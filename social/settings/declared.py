@@ -116,6 +116,15 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "one answer of so many of a web process is compared with the OpenAPI document; differences are logged, without "
         "values",
     ),
+    "SENTRY_DSN": (
+        "none",
+        "where errors are reported, redacted: `https://key@sentry.example/1`; needs `requirements/observability.txt`",
+    ),
+    "OTEL_EXPORTER_OTLP_ENDPOINT": (
+        "none",
+        "OpenTelemetry collector that gets traces of requests, without addresses and bodies: `http://127.0.0.1:4318`; needs "
+        "`requirements/observability.txt`",
+    ),
     "METRICS_TOKEN": ("loopback callers only", "bearer token for `/metrics`"),
     "SECRET_KEY": _SECRET,
     "SECRET_KEY_FALLBACKS": (

@@ -322,6 +322,10 @@ WEB_WORKERS = _number("WEB_WORKERS", 2, 1, 256)
 WORKER_LANES = _several("WORKER_LANES", tuple(LANES))
 CHECKED_ANSWERS = _number("CHECKED_ANSWERS", 0, 0, 1_000_000)
 METRICS_TOKEN = _read("METRICS_TOKEN")
+SENTRY_DSN = _url("SENTRY_DSN", "", ("https", "http"), "https://key@sentry.example/1")
+OTEL_EXPORTER_OTLP_ENDPOINT = _url(
+    "OTEL_EXPORTER_OTLP_ENDPOINT", "", ("https", "http"), "http://collector.internal:4318"
+)
 LOCAL_DOMAIN = _domain("LOCAL_DOMAIN", f"localhost:{PORT}")
 WEB_DOMAIN = _domain("WEB_DOMAIN", LOCAL_DOMAIN)
 LOOPBACK = is_loopback(LOCAL_DOMAIN)

@@ -1,0 +1,161 @@
+"""Optional reports to an operator's own services: errors to Sentry, traces of requests to an OpenTelemetry collector.
+
+Their libraries (requirements/observability.txt) are loaded only where a setting asks for them. What leaves holds no secrets,
+no bodies, no addresses of people and no values of variables: errors are redacted as the log is, and of a request's trace only
+the attributes in `_ATTRIBUTES` are sent.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from social import __version__
+from social.kernel.logs import redact, redact_value
+from social.runtime.failures import OperatorError
+from social.settings import env
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+#: The modules that a setting needs.
+_NEEDED: Final = {
+    "SENTRY_DSN": ("sentry_sdk",),
+    "OTEL_EXPORTER_OTLP_ENDPOINT": (
+        "opentelemetry.sdk",
+        "opentelemetry.exporter.otlp.proto.http",
+        "opentelemetry.instrumentation.django",
+    ),
+}
+#: Methods, routes and results. Addresses may hold tokens, and names of programs and networks are people's.
+_ATTRIBUTES: Final = frozenset(
+    {
+        "error.type",
+        "http.method",
+        "http.request.method",
+        "http.response.status_code",
+        "http.route",
+        "http.status_code",
+    }
+)
+#: Members of an event of Sentry that can hold texts of ours.
+_TEXTS: Final = ("exception", "extra", "logentry", "message", "threads", "transaction")
+
+
+def check_observing() -> None:
+    """Raises OperatorError when a setting asks for a library that is not installed."""
+    for setting, modules in _NEEDED.items():
+        if getattr(env, setting) and not all(map(_is_installed, modules)):
+            raise OperatorError(
+                f"{setting} is set, and its library is not installed. Install it, or take the setting away: "
+                "python -m pip install --only-binary :all: --require-hashes -r requirements/observability.txt"
+            )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def observe(role: str) -> None:
+    """Begin to report from this process, a `web`, `streaming`, `worker` or `scheduler`, as the settings say.
+
+    Before the application is loaded: traces come from a middleware that is added to `settings.MIDDLEWARE`.
+    """
+    if env.SENTRY_DSN:
+        _report_errors(role)
+    if env.OTEL_EXPORTER_OTLP_ENDPOINT and role == "web":
+        _trace_requests()
+
+
+def _report_errors(role: str) -> None:
+    import sentry_sdk
+    from sentry_sdk.integrations.atexit import AtexitIntegration
+    from sentry_sdk.integrations.dedupe import DedupeIntegration
+    from sentry_sdk.integrations.excepthook import ExcepthookIntegration
+    from sentry_sdk.integrations.logging import LoggingIntegration
+    from sentry_sdk.integrations.threading import ThreadingIntegration
+
+    sentry_sdk.init(
+        dsn=env.SENTRY_DSN,
+        release=__version__,
+        server_name=env.WEB_DOMAIN,
+        default_integrations=False,
+        auto_enabling_integrations=False,
+        # Errors are logged where they happen: that is what is reported.
+        integrations=[
+            AtexitIntegration(callback=lambda pending, timeout: None),
+            DedupeIntegration(),
+            ExcepthookIntegration(),
+            LoggingIntegration(),
+            ThreadingIntegration(),
+        ],
+        send_default_pii=False,
+        include_local_variables=False,
+        max_breadcrumbs=0,
+        before_send=redact_event,
+    )
+    sentry_sdk.set_tag("process", role)
+
+
+def redact_event(event: Any, hint: Any) -> Any:
+    """Redact an event of Sentry's as a line of the log; what is not of ours (request, user, breadcrumbs) is taken out."""
+    kept = {key: value for key, value in event.items() if key not in ("request", "user", "breadcrumbs")}
+    return kept | {key: redact_value(kept[key]) for key in _TEXTS if key in kept}
+
+
+def _trace_requests() -> None:
+    from opentelemetry import propagate, trace
+    from opentelemetry.context import Context
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.instrumentation.django import DjangoInstrumentor
+    from opentelemetry.propagators.composite import CompositePropagator
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    class NoPropagator(CompositePropagator):
+        """Strangers do not decide what is traced, nor under which id, and other servers get no ids of ours."""
+
+        def extract(self, carrier: Any, context: Context | None = None, getter: Any = None) -> Context:
+            return Context() if context is None else context
+
+    provider = TracerProvider(
+        resource=Resource.create(
+            {"service.name": "social", "service.version": __version__, "host.name": env.WEB_DOMAIN}
+        )
+    )
+    provider.add_span_processor(BatchSpanProcessor(_scrubbing(OTLPSpanExporter())))
+    trace.set_tracer_provider(provider)
+    propagate.set_global_textmap(NoPropagator([]))
+    DjangoInstrumentor().instrument(tracer_provider=provider)
+
+
+def _scrubbing(exporter: SpanExporter) -> SpanExporter:
+    """The exporter, which now gets copies of spans with the attributes in `_ATTRIBUTES` and without events."""
+    from opentelemetry.sdk.trace import ReadableSpan
+
+    def scrubbed(span: ReadableSpan) -> ReadableSpan:
+        return ReadableSpan(
+            name=redact(span.name),
+            context=span.context,
+            parent=span.parent,
+            resource=span.resource,
+            attributes={key: value for key, value in (span.attributes or {}).items() if key in _ATTRIBUTES},
+            kind=span.kind,
+            instrumentation_scope=span.instrumentation_scope,
+            start_time=span.start_time,
+            end_time=span.end_time,
+        )
+
+    export = exporter.export
+
+    def export_scrubbed(spans: Sequence[ReadableSpan]) -> Any:
+        return export([scrubbed(span) for span in spans])
+
+    exporter.export = export_scrubbed  # type: ignore[method-assign]
+    return exporter
