@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 from django.core.management import get_commands
 from django.urls import Resolver404, resolve
@@ -104,6 +107,36 @@ def test_alerts_and_dashboard_ask_for_metrics_that_are_shown() -> None:
     }
     assert queues
     assert queues <= {*QUEUES}
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
+def test_nginx_takes_its_file(tmp_path: Path) -> None:
+    without_tls = re.sub(r"(?m)^\s*ssl_certificate(_key)? .*$", "", read("nginx.conf")).replace(
+        " ssl http2;", " http2;"
+    )
+    (tmp_path / "site").write_text(without_tls)
+    (tmp_path / "nginx.conf").write_text(
+        f"pid {tmp_path}/pid; error_log stderr; events {{}} http {{ access_log off; include {tmp_path}/site; }}"
+    )
+    command = ["nginx", "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd")
+def test_systemd_takes_its_units(tmp_path: Path) -> None:
+    for unit in (DEPLOY / "systemd").iterdir():
+        name = unit.name.replace("worker@", "worker@local")
+        # Checked is that the program exists, too, and here it stands elsewhere.
+        (tmp_path / name).write_text(unit.read_text().replace("/opt/social/.venv/bin/python", "/usr/bin/env"))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", *map(str, sorted(tmp_path.iterdir()))],
+        env={"PATH": "/usr/bin:/bin", "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def _histogram() -> list:  # type: ignore[type-arg]
