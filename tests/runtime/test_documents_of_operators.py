@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry, Histogram
 from social.queues import LANES, QUEUES
 from social.runtime import metrics, serve
 from social.settings.declared import SETTINGS
+from statuses.viewsets.attachments import UPLOAD_BODY_LIMIT
 from tests.runtime.processes import ROOT
 from timelines.consumers.connection_request import PREFIX
 
@@ -71,6 +72,13 @@ def test_proxies_and_containers_use_the_ports_and_paths_of_the_server() -> None:
     assert SETTINGS["STREAMING_PORT"][0] == "`4000`"
     assert f"location {PREFIX} {{" in read("nginx.conf")
     assert f"path {PREFIX} {PREFIX}/*" in read("Caddyfile")
+    # A megabyte of nginx is 2**20 bytes, which Caddy calls MiB.
+    for size in (
+        re.search(r"client_max_body_size (\d+)m;", read("nginx.conf")),
+        re.search(r"max_size (\d+)MiB", read("Caddyfile")),
+    ):
+        assert size is not None
+        assert int(size[1]) * 2**20 >= UPLOAD_BODY_LIMIT
     for path in ("/health", "/health/ready", "/metrics", "/system/x.png"):
         try:
             resolve(path)
