@@ -6,6 +6,7 @@ from moderation.admin.accounts import ModeratedAccountAdmin
 from moderation.admin.announcements import AnnouncementAdmin
 from moderation.admin.audit import AuditAdmin
 from moderation.admin.documents import RuleAdmin, SiteAdmin, TermsAdmin
+from moderation.admin.domain_rules import DomainAllowAdmin, DomainRuleAdmin
 from moderation.admin.quarantine import QuarantineAdmin
 from moderation.admin.reports import AppealAdmin, ReportAdmin, StrikeAdmin
 from moderation.admin.spam_rules import HeldPostAdmin, SpamRuleAdmin
@@ -14,6 +15,8 @@ __all__ = [
     "AnnouncementAdmin",
     "AppealAdmin",
     "AuditAdmin",
+    "DomainAllowAdmin",
+    "DomainRuleAdmin",
     "HeldPostAdmin",
     "ModeratedAccountAdmin",
     "QuarantineAdmin",
