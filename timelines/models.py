@@ -7,6 +7,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account
 from social.kernel import clock
@@ -156,6 +157,8 @@ class Trend(models.Model):
     peak_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("trend")
+        verbose_name_plural = _("trends")
         constraints = [
             lengths("timelines_trend_lengths", kind=WORD_LIMIT),
             models.UniqueConstraint(fields=["kind", "object_id"], name="timelines_trend_key"),
@@ -188,6 +191,8 @@ class LinkPublisher(models.Model):
     requested_review_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("publisher of links")
+        verbose_name_plural = _("publishers of links")
         constraints = [lengths("timelines_linkpublisher_lengths", domain=HOST_LIMIT)]
 
 

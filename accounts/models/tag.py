@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models.account import Account
 from social.kernel import clock
@@ -34,6 +35,8 @@ class Tag(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("hashtag")
+        verbose_name_plural = _("hashtags")
         constraints = [
             lengths("accounts_tag_lengths", display_name=TAG_LIMIT),
             models.CheckConstraint(condition=Q(name__length__lte=TAG_LIMIT), name="accounts_tag_name_length"),

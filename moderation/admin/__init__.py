@@ -10,6 +10,7 @@ from moderation.admin.domain_rules import DomainAllowAdmin, DomainRuleAdmin
 from moderation.admin.quarantine import QuarantineAdmin
 from moderation.admin.reports import AppealAdmin, ReportAdmin, StrikeAdmin
 from moderation.admin.spam_rules import HeldPostAdmin, SpamRuleAdmin
+from moderation.admin.trends import LinkPublisherAdmin, TagAdmin, TrendAdmin
 
 __all__ = [
     "AnnouncementAdmin",
@@ -18,6 +19,7 @@ __all__ = [
     "DomainAllowAdmin",
     "DomainRuleAdmin",
     "HeldPostAdmin",
+    "LinkPublisherAdmin",
     "ModeratedAccountAdmin",
     "QuarantineAdmin",
     "ReportAdmin",
@@ -25,5 +27,7 @@ __all__ = [
     "SiteAdmin",
     "SpamRuleAdmin",
     "StrikeAdmin",
+    "TagAdmin",
     "TermsAdmin",
+    "TrendAdmin",
 ]

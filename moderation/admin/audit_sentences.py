@@ -60,6 +60,8 @@ _OTHERS: Final[dict[tuple[str, str], str | Promise]] = {
     ("assign", "Report"): gettext_lazy("%(by)s took over a report about %(target)s"),
     ("unassign", "Report"): gettext_lazy("%(by)s gave up a report about %(target)s"),
     ("purge", "Domain"): gettext_lazy("%(by)s removed everything of the server %(target)s"),
+    ("approve_trend", "Status"): gettext_lazy("%(by)s let a post of %(target)s be shown as trending"),
+    ("reject_trend", "Status"): gettext_lazy("%(by)s refused a post of %(target)s as trending"),
     ("update", "SiteSetting"): gettext_lazy("%(by)s changed the settings of this server"),
 }
 # Acts on things of all kinds.
@@ -73,6 +75,8 @@ _ACTS: Final[dict[str, str | Promise]] = {
     "expire": gettext_lazy("%(by)s ended %(kind)s %(target)s"),
     "enable": gettext_lazy("%(by)s enabled %(kind)s %(target)s"),
     "disable": gettext_lazy("%(by)s disabled %(kind)s %(target)s"),
+    "approve_trend": gettext_lazy("%(by)s let %(kind)s %(target)s be shown as trending"),
+    "reject_trend": gettext_lazy("%(by)s refused %(kind)s %(target)s as trending"),
     "retry": gettext_lazy("%(by)s had %(kind)s %(target)s tried again"),
     "discard": gettext_lazy("%(by)s dropped %(kind)s %(target)s"),
 }
@@ -87,6 +91,8 @@ KINDS: Final[dict[str, str | Promise]] = {
     "EmailDomainBlock": gettext_lazy("the block of the mail server"),
     "Invite": gettext_lazy("the invitation"),
     "IpBlock": gettext_lazy("the block of the network"),
+    "Link": gettext_lazy("the page"),
+    "LinkPublisher": gettext_lazy("the pages of the site"),
     "Media": gettext_lazy("files"),
     "OutboxRow": gettext_lazy("the row of the outbox"),
     "Relay": gettext_lazy("the relay"),

@@ -8,15 +8,18 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
 from django.db import connection
+from django.db.models import Case, F, OuterRef, QuerySet, Subquery, TextField, Value, When
+from django.db.models.functions import Coalesce, Concat
 
 from accounts.models import SiteSetting, Tag
 from accounts.queries.tags import HISTORY_DAYS, DayOfUse
 from social.kernel import clock
 from social.kernel.errors import NotFound
 from social.kernel.ids import first_at
-from statuses.models import PreviewCard
+from statuses.models import PreviewCard, Status
 from statuses.policies.visibility import PUBLIC_POST
 from statuses.queries.cards import find_card
+from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
 
 TRENDS_SETTING: Final = "trends"
 """The site setting that switches trends off when it is False."""
@@ -68,6 +71,46 @@ def list_trending(kind: str) -> list[Trending]:
     with connection.cursor() as cursor:
         cursor.execute(_ALLOWED_IDS[kind])
         return [Trending(object_id, allowed) for object_id, allowed in cursor.fetchall()]
+
+
+def list_trends_with_names() -> QuerySet[Any]:
+    """The trends of all kinds that can be shown, each with its `name` (the words of a post, the title of a page, a hashtag),
+    its `source` (an account's address, a site, None) and the decision of staff that counts, `trendable`; one query.
+    """
+    row = OuterRef("object_id")
+    post = Status.objects.filter(pk=row, deleted_at=None)
+    card = PreviewCard.objects.filter(pk=row)
+    tag = Tag.objects.filter(pk=row, listable=True)
+    author = TrendReview.objects.filter(kind=TrendKind.AUTHOR, object_id=OuterRef("account_id"))
+    publisher = LinkPublisher.objects.filter(domain=OuterRef("host"))
+    home = Case(
+        When(account__domain=None, then=Value("")),
+        default=Concat(Value("@"), F("account__domain"), output_field=TextField()),
+        output_field=TextField(),
+    )
+    own = TrendReview.objects.filter(kind=OuterRef("kind"), object_id=row)
+    return Trend.objects.annotate(
+        name=_by_kind(tag.values("display_name"), post.values("content"), card.values("title")),
+        source=_by_kind(
+            None,
+            post.values(found=Concat(Value("@"), F("account__username"), home, output_field=TextField())),
+            card.values("host"),
+        ),
+        trendable=Coalesce(
+            Subquery(own.values("trendable")),
+            _by_kind(
+                tag.values("trendable"),
+                post.values(found=Subquery(author.values("trendable"))),
+                card.values(found=Subquery(publisher.values("trendable"))),
+            ),
+        ),
+    ).filter(name__isnull=False)
+
+
+def _by_kind(tag: Any, status: Any, link: Any) -> Case:
+    """A column of what each kind of trend is about."""
+    found = ((TrendKind.TAG, tag), (TrendKind.STATUS, status), (TrendKind.LINK, link))
+    return Case(*(When(kind=kind, then=Subquery(rows)) for kind, rows in found if rows is not None))
 
 
 def list_allowed_ids(kind: str) -> list[int]:

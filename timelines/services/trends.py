@@ -168,27 +168,34 @@ def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool)
     """
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
+        name = _name_of(kind, object_id)
+        if name is None:
+            raise NotFound
         if kind is TrendKind.TAG:
-            changed = Tag.objects.filter(id=object_id).update(trendable=trendable, reviewed_at=clock.now())
-            if not changed:
-                raise NotFound
+            Tag.objects.filter(id=object_id).update(trendable=trendable, reviewed_at=clock.now())
         else:
-            if not _can_trend(kind, object_id):
-                raise NotFound
             TrendReview.objects.update_or_create(
                 kind=kind, object_id=object_id, defaults={"trendable": trendable, "reviewed_at": clock.now()}
             )
-        _record(by, kind.capitalize(), object_id, str(object_id), trendable=trendable)
+        _record(by, kind.capitalize(), object_id, name, trendable=trendable)
 
 
-def _can_trend(kind: TrendKind, object_id: int) -> bool:
-    """Tell whether it may trend: posts only when public, for the answer to a review shows the post to staff."""
+def _name_of(kind: TrendKind, object_id: int) -> str | None:
+    """Name for the audit log: an address of a person or of a page, or a hashtag; None for what cannot trend.
+
+    Posts can only when public, for the answer to a review shows the post to staff.
+    """
+    if kind is TrendKind.TAG:
+        tag = Tag.objects.filter(id=object_id).first()
+        return None if tag is None else str(tag)
     if kind is TrendKind.STATUS:
-        post = Status.objects.filter(id=object_id, reblog_of=None, deleted_at=None).first()
-        return post is not None and is_listed(post.visibility)
+        post = Status.objects.filter(id=object_id, reblog_of=None, deleted_at=None).select_related("account").first()
+        return f"@{post.account.acct}" if post is not None and is_listed(post.visibility) else None
     if kind is TrendKind.LINK:
-        return PreviewCard.objects.filter(id=object_id).exclude(title="").exists()
-    return Account.objects.filter(id=object_id).exists()
+        card = PreviewCard.objects.filter(id=object_id).exclude(title="").first()
+        return None if card is None else card.url
+    account = Account.objects.filter(id=object_id).first()
+    return None if account is None else f"@{account.acct}"
 
 
 def forget_reviews(*, batch: int = 5000) -> int:

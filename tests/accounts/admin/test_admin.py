@@ -157,6 +157,7 @@ def test_a_moderator_sees_people_and_posts_and_nothing_of_the_machinery(moderato
     assert {app["app_label"] for app in client.get("/admin/").context["app_list"]} == {
         "accounts",
         "statuses",
+        "timelines",
         "moderation",
     }
     assert client.get("/admin/social/outboxrow/").status_code == 403

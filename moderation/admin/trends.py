@@ -1,0 +1,231 @@
+"""Review of what trends, for staff: posts, links and hashtags in one list, the publishers of links, and all hashtags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.db.models import F, Q, QuerySet
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
+from accounts.admin.users import acting
+from accounts.models import Tag
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff
+from accounts.services.tags import TagChange, review_tag
+from social.api.staff_columns import ConditionFilter, address, lines, mark, shortened, shown
+from social.kernel.text.markup import plain
+from social.kernel.text.names import normalise_hashtag
+from timelines.models import LinkPublisher, Trend, TrendKind
+from timelines.queries.trends import list_trends_with_names
+from timelines.services.trends import review_publisher, review_trend
+
+_WORDS = 120
+_KINDS = {
+    TrendKind.STATUS: gettext_lazy("Post"),
+    TrendKind.LINK: gettext_lazy("Link"),
+    TrendKind.TAG: gettext_lazy("Hashtag"),
+}
+
+
+def _state(row: Any) -> Any:
+    if row.trendable is None:
+        return mark(_("Not reviewed"), "waiting")
+    return mark(_("Approved"), "good") if row.trendable else mark(_("Rejected"), "bad")
+
+
+STATE = shown("state", gettext_lazy("State"), _state)
+
+
+class ReviewFilter(ConditionFilter):
+    """Filter by what staff have decided."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+    conditions = {
+        "waiting": (gettext_lazy("Not reviewed"), Q(trendable=None)),
+        "approved": (gettext_lazy("Approved"), Q(trendable=True)),
+        "rejected": (gettext_lazy("Rejected"), Q(trendable=False)),
+    }
+
+
+class KindFilter(ConditionFilter):
+    """Filter by posts, links or hashtags."""
+
+    title = gettext_lazy("kind")
+    parameter_name = "kind"
+    conditions = {kind.value: (words, Q(kind=kind)) for kind, words in _KINDS.items()}
+
+
+class ReviewedAdmin(PermittedAdmin):
+    """Rows whose `trendable` staff decide, many at once; `review` is the service."""
+
+    permission = Permission.MANAGE_TAXONOMIES
+    actions = ("approve", "reject")
+
+    def review(self, by: Staff, row: Any, *, trendable: bool) -> None:
+        """Write a decision down."""
+        raise NotImplementedError
+
+    def waiting(self) -> QuerySet[Any] | None:
+        """The rows that nobody has decided about."""
+        rows: QuerySet[Any] = self.model.objects.filter(trendable=None)
+        return rows
+
+    def _reviewing(self, request: HttpRequest, *, trendable: bool) -> Callable[[Any], None]:
+        by = acting(request)
+        return lambda row: self.review(by, row, trendable=trendable)
+
+    @admin.action(description=gettext_lazy("Approve"), permissions=["manage"])
+    def approve(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
+        """Let them be shown."""
+        return self.each(
+            request,
+            queryset,
+            self._reviewing(request, trendable=True),
+            verb="approve_trend",
+            done=lambda count: ngettext("%(count)d was approved.", "%(count)d were approved.", count),
+            question=gettext_lazy("Let these be shown as trending?"),
+        )
+
+    @admin.action(description=gettext_lazy("Reject"), permissions=["manage"])
+    def reject(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
+        """Show them to nobody."""
+        return self.each(
+            request,
+            queryset,
+            self._reviewing(request, trendable=False),
+            verb="reject_trend",
+            done=lambda count: ngettext("%(count)d was rejected.", "%(count)d were rejected.", count),
+            question=gettext_lazy("Show these to nobody as trending?"),
+        )
+
+
+def _words(trend: Trend) -> str:
+    row: Any = trend
+    if trend.kind == TrendKind.TAG:
+        return f"#{row.name}"
+    return plain(row.name) or _("(without words)") if trend.kind == TrendKind.STATUS else row.name
+
+
+@admin.register(Trend)
+class TrendAdmin(ReviewedAdmin):
+    """Trends of all kinds, the strongest first."""
+
+    list_display = (
+        shown("name", gettext_lazy("What trends"), lambda trend: shortened(_words(trend), _WORDS)),
+        shown("kind", gettext_lazy("Kind"), lambda trend: _KINDS[TrendKind(trend.kind)], minor=True),
+        shown("source", gettext_lazy("From"), lambda trend: address(trend.source) if trend.source else ""),
+        STATE,
+    )
+    list_display_links = None
+    list_filter = (KindFilter, ReviewFilter)
+    ordering = ("-score", "id")
+
+    def name_of(self, row: Trend) -> str:
+        """The first words, and whose they are."""
+        source = getattr(row, "source", None)
+        return f"{_words(row)[:_WORDS]} ({source})" if source else _words(row)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The trends, with what they are called and what is decided."""
+        return list_trends_with_names()
+
+    def waiting(self) -> QuerySet[Any]:
+        """The trends that nobody has decided about."""
+        return list_trends_with_names().filter(trendable=None)
+
+    def review(self, by: Staff, row: Trend, *, trendable: bool) -> None:
+        """Write a decision down."""
+        review_trend(by=by, kind=TrendKind(row.kind), object_id=row.object_id, trendable=trendable)
+
+
+@admin.register(LinkPublisher)
+class LinkPublisherAdmin(ReviewedAdmin):
+    """Sites whose pages have trended: what is decided counts for each of their pages that is not decided about itself."""
+
+    list_display = (
+        shown("domain", gettext_lazy("Site"), lambda publisher: address(publisher.domain), order="domain"),
+        STATE,
+        shown("reviewed_at", gettext_lazy("Reviewed"), order="reviewed_at", minor=True),
+    )
+    fieldsets: ClassVar[Any] = (lines(None, *list_display),)
+    list_filter = (ReviewFilter,)
+    search_fields = ("domain",)
+    ordering = (F("reviewed_at").asc(nulls_first=True), "-id")
+
+    def name_of(self, row: LinkPublisher) -> str:
+        """The site."""
+        return row.domain
+
+    def review(self, by: Staff, row: LinkPublisher, *, trendable: bool) -> None:
+        """Write a decision down."""
+        review_publisher(by=by, publisher_id=row.pk, trendable=trendable)
+
+
+class TagForm(RowForm):
+    """Decisions about a hashtag; only its spelling changes, not which one it is."""
+
+    class Meta:
+        model = Tag
+        fields = ("display_name", "usable", "listable", "trendable")
+        labels = {
+            "display_name": gettext_lazy("How it is written"),
+            "usable": gettext_lazy("It may stand in new posts"),
+            "listable": gettext_lazy("Search and directories name it"),
+            "trendable": gettext_lazy("It may be shown as trending"),
+        }
+        widgets = {"display_name": forms.TextInput({"dir": "auto"})}
+
+    def clean_display_name(self) -> str:
+        """The spelling without its mark, of the same hashtag."""
+        name: str = self.cleaned_data["display_name"].strip().removeprefix("#")
+        if normalise_hashtag(name) != self.instance.name:
+            raise forms.ValidationError(_("does not match the previous name"))
+        return name
+
+    def _post_clean(self) -> None:
+        """Writes nothing into the row: the service does that."""
+
+
+@admin.register(Tag)
+class TagAdmin(EditedAdmin):
+    """Hashtags: how they are written, and where they may stand."""
+
+    permission = Permission.MANAGE_TAXONOMIES
+    form = TagForm
+    list_display = (
+        shown("display_name", gettext_lazy("Hashtag"), lambda tag: shortened(str(tag), _WORDS)),
+        STATE,
+        shown("usable", gettext_lazy("In new posts"), minor=True),
+        shown("listable", gettext_lazy("In search"), minor=True),
+    )
+    list_filter = (ReviewFilter,)
+    # A part of the name would be looked for in every row.
+    search_fields = ("name__startswith",)
+    search_help_text = gettext_lazy("The beginning of a hashtag")
+    ordering = ("-id",)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Tag], search_term: str
+    ) -> tuple[QuerySet[Tag], bool]:
+        """Hashtags by the beginning of their name, in any spelling."""
+        return super().get_search_results(request, queryset, normalise_hashtag(search_term.strip().removeprefix("#")))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuses everybody: who uses a hashtag makes it."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuses everybody: posts refer to it."""
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Tag, form: Any, change: bool) -> None:
+        """Write it by the service."""
+        review_tag(by=acting(request), tag=obj, change=TagChange(**form.cleaned_data))
