@@ -111,10 +111,12 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
 
 
 def remove_item(*, owner: Account, item: CollectionItem) -> None:
-    """Take an account out of one's collection; it may be put in again. Raises Forbidden for somebody else's. Publishes
-    CollectionItemRemoved.
+    """Take an account out of one's collection; it may be put in again. Raises Forbidden for somebody else's, NotFound for an
+    account that has left for good: it would be forgotten that it has. Publishes CollectionItemRemoved.
     """
     _require_owner(owner, item.collection)
+    if item.state == ItemState.REVOKED:
+        raise NotFound
     with transaction.atomic():
         publish(*removed(item))
         item.delete()
@@ -138,7 +140,7 @@ def remove_between(account_id: int, other_id: int) -> None:
     items = CollectionItem.objects.filter(
         Q(collection__account_id=account_id, account_id=other_id)
         | Q(collection__account_id=other_id, account_id=account_id)
-    )
+    ).exclude(state=ItemState.REVOKED)
     publish(*(event for item in items for event in removed(item, left=item.account_id == account_id)))
     items.delete()
 

@@ -126,7 +126,11 @@ class InboxAdmin(PermittedAdmin):
                 for account in Account.objects.filter(id__one_of=chosen).order_by("id"):
                     found = Report.objects.filter(target_account=account, action_taken_at=None)
                     ids = list(found.order_by("id").values_list("id", flat=True)[:REPORTS_SHOWN])
-                    self._decide(request, by, account, ids, form)
+                    if ids:
+                        self._decide(request, by, account, ids, form)
+                    else:
+                        text = _("@%(name)s: somebody has settled these reports already.") % {"name": account.acct}
+                        self.message_user(request, text, messages.WARNING)
                 return redirect(request.get_full_path())
         count = count_reported(rows)
         number = min(wanted["page"], max(1, ceil(count / PEOPLE_SHOWN)))
@@ -266,7 +270,7 @@ def _wanted(request: HttpRequest) -> dict[str, Any]:
     number = request.GET.get("page", "1")
     if category not in ("", *ReportCategory.values) or origin not in ("", "local", "remote"):
         raise BadRequest
-    if not (number.isascii() and number.isdecimal()) or not 1 <= int(number[:5]) <= _PAGES:
+    if not (number.isascii() and number.isdecimal()) or len(number) > 5 or not 1 <= int(number) <= _PAGES:
         raise BadRequest
     return {"category": category, "origin": origin, "mine": request.GET.get("mine") == "yes", "page": int(number)}
 
@@ -281,7 +285,7 @@ def _numbers(sent: Sequence[str]) -> list[int]:
 
 def _recent(by: Staff) -> list[Decision]:
     """List the decisions of somebody that can still be taken back."""
-    return list(undoable_decisions().filter(account=by.account_id).select_related("target_account")[:5])
+    return list(undoable_decisions().filter(account=by.account_id).select_related("target_account")[:PEOPLE_SHOWN])
 
 
 def _threads(found: Case) -> list[dict[str, Any]]:

@@ -62,6 +62,8 @@ def decide(
     require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None and concerned else None)
     with transaction.atomic():
         reports = _locked(target, report_ids)
+        if reports and set(acts) - {"assign"} and all(report.action_taken_at is not None for report in reports):
+            raise Conflict(_("Somebody has settled these reports already."))
         before = set(Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True))
         strikes = [
             strike.pk

@@ -142,6 +142,16 @@ def test_a_decision_is_taken_back_for_ten_minutes_and_not_after(client: Client) 
         assert target.suspended
 
 
+def test_of_two_who_decide_at_once_the_second_does_nothing(client: Client) -> None:
+    target = make_account("target")
+    kept = report(target)
+    sent = {"report": [kept.pk], "acts": ["silence"], "text": "", "note": ""}
+    client.post(case(target), sent)
+    answer = client.post(case(target), sent | {"acts": ["suspend"]})
+    assert "settled these reports already" in answer.content.decode()
+    assert Strike.objects.get().action == "silence"
+
+
 def test_posts_are_deleted_when_the_decision_can_no_longer_be_taken_back(client: Client) -> None:
     target = make_account("target")
     kept, gone = make_status(target, "kept"), make_status(target, "gone")
