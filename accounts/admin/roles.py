@@ -56,7 +56,7 @@ class RoleForm(RowForm):
         for name in ("name", "color", "position", "highlighted") if everyone else ():
             self.fields.pop(name, None)
         if everyone:
-            self.fields["bits"].choices = [  # type: ignore[attr-defined]
+            self.fields["bits"].choices = [  # type: ignore[attr-defined]  # a choice field
                 (str(int(bit)), name) for bit, name in PERMISSION_NAMES.items() if bit & EVERYONES_PERMISSIONS
             ]
 

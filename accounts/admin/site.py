@@ -13,7 +13,7 @@ def site_title(request: HttpRequest) -> str:
     known: str | None = getattr(request, "staff_site_title", None)
     if known is None:
         known = find_site_title()
-        request.staff_site_title = known  # type: ignore[attr-defined]
+        request.staff_site_title = known  # type: ignore[attr-defined]  # kept for this request
     return known
 
 

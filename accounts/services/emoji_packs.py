@@ -205,4 +205,4 @@ def remove_local_emojis(*, by: Staff, emojis: Sequence[CustomEmoji]) -> None:
             files = (row.image, row.static_image)
             record(by=by, action="destroy", target_type="CustomEmoji", target_id=row.id, target_name=str(row))
             row.delete()
-            transaction.on_commit(lambda files=files: storage.remove(*files), robust=True)  # type: ignore[misc]
+            transaction.on_commit(lambda files=files: storage.remove(*files), robust=True)  # type: ignore[misc]  # the default

@@ -166,7 +166,7 @@ class InboxAdmin(PermittedAdmin):
         if target is None:
             raise Http404
         form = DecisionForm(request.POST or None)
-        form.fields["acts"].choices = [  # type: ignore[attr-defined]
+        form.fields["acts"].choices = [  # type: ignore[attr-defined]  # a choice field
             act for act in _ACTS if target.local or act[0] not in _LOCAL_ACTS
         ]
         if form.is_bound and form.is_valid():

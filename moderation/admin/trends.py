@@ -70,7 +70,7 @@ class ReviewedAdmin(PermittedAdmin):
     actions = ("approve", "reject")
 
     def review(self, by: Staff, row: Any, *, trendable: bool) -> None:
-        """Write a decision down."""
+        """Write a decision down; every class that extends this one says how."""
         raise NotImplementedError
 
     def waiting(self) -> QuerySet[Any] | None:

@@ -89,7 +89,7 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
     ]
     # A page's bound is an attribute of its view function, which has no type for it.
     found += [
-        ("POST", re.compile("/" + regex), pattern.callback.max_body)  # type: ignore[attr-defined]
+        ("POST", re.compile("/" + regex), pattern.callback.max_body)  # type: ignore[attr-defined]  # set by `takes`
         for regex, pattern in _pages(patterns)
         if getattr(pattern.callback, "max_body", 0) > DEFAULT_MAX_BODY
     ]
