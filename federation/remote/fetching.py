@@ -105,19 +105,19 @@ class Missing(Rejected):
         self.status = status
 
 
-def fetch_document(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
-    """The document with this id, asked of its own server with the server's signature.
+def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | None = None) -> dict[str, Any]:
+    """The document with this id, asked of its own server, signed by `signer` or else by this server.
 
     A document that calls itself something else is asked for once more, under that name; what comes back must then be
     called so. Its server must be the one that answered, after redirects. Raises Missing, Rejected, and Unavailable when
     the server could not be reached or broke.
     """
-    document, url = _get(uri, deadline)
+    document, url = _get(uri, deadline, signer)
     name = uri_of(document)
     if name is None:
         raise Rejected("the document has no id")
     if name != uri:
-        document, url = _get(name, deadline)
+        document, url = _get(name, deadline, signer)
         if uri_of(document) != name:
             raise Rejected("the document is called something else than where it is")
     if origin_of(url) != origin_of(name):
@@ -138,10 +138,10 @@ def fetch_collection(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
     return document
 
 
-def _get(uri: str, deadline: float) -> tuple[dict[str, Any], str]:
+def _get(uri: str, deadline: float, signer: Signer | None = None) -> tuple[dict[str, Any], str]:
     if origin_of(uri) is None:
         raise Rejected("the id is no address")
-    response = get(uri, accept=ACTIVITY_TYPES, signer=server_signer(), deadline=deadline)
+    response = get(uri, accept=ACTIVITY_TYPES, signer=signer or server_signer(), deadline=deadline)
     if response.status in _MISSING_STATUSES:
         raise Missing(f"{response.status} from {origin_of(uri)}", response.status)
     if response.status != 200:

@@ -20,6 +20,7 @@ from federation.remote.references import find_accounts_by_uri, find_post_by_uri,
 from federation.remote.requests import ANCESTORS, request_posts, request_quote
 from moderation.queries.blocks import rule_for
 from social.kernel import clock
+from social.kernel.http.client import Signer
 from social.kernel.locks import lock
 from social.kernel.plans import IDS, Plan, Slot
 from statuses.models import Quote, QuoteState, Status
@@ -57,9 +58,15 @@ def refuse_tombstone(uri: str, actor: Account) -> None:
 
 
 def find_or_fetch_post(
-    uri: str, *, deadline: float = DEADLINE, publish_event: bool = True, ancestors: int = ANCESTORS
+    uri: str,
+    *,
+    deadline: float = DEADLINE,
+    publish_event: bool = True,
+    ancestors: int = ANCESTORS,
+    signer: Signer | None = None,
 ) -> Status:
-    """The post with this id, fetched from its origin when it is unknown here; `ancestors` as in `keep_note`.
+    """The post with this id, fetched from its origin when it is unknown here, signed by `signer` or else by this server;
+    `ancestors` as in `keep_note`.
 
     StatusPublished is published if `publish_event` is true and the post is recent. Raises Rejected, Missing, and
     Unavailable when a server could not be reached. Never inside a transaction.
@@ -71,7 +78,7 @@ def find_or_fetch_post(
         return known
     if is_own(uri):
         raise Rejected("there is no such post here")
-    note = _fetch_note(uri, deadline)
+    note = _fetch_note(uri, deadline, signer)
     author = find_or_fetch(note.author_uri, deadline=deadline)
     publish_event = publish_event and clock.now() - note.published < QUIET_AFTER
     status = keep_note(note, author, publish_event=publish_event, ancestors=ancestors)
@@ -80,8 +87,8 @@ def find_or_fetch_post(
     return status
 
 
-def _fetch_note(uri: str, deadline: float) -> ReceivedNote:
-    document = fetch_document(uri, deadline=deadline)
+def _fetch_note(uri: str, deadline: float, signer: Signer | None = None) -> ReceivedNote:
+    document = fetch_document(uri, deadline=deadline, signer=signer)
     if not is_note(document):
         raise Rejected("the document is no post")
     return read_note(document)

@@ -21,7 +21,9 @@ from federation.remote.fetching import DEADLINE, Awaited, fetch_document, get
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import find_post_by_uri
 from federation.remote.requests import may_look_up
+from federation.remote.signing import follower_signer
 from social.kernel.errors import Unavailable
+from social.kernel.http.client import Signer
 from statuses.models import Status
 from statuses.services.featured_tags import keep_featured_tags
 from statuses.services.pins import PINS_LIMIT, keep_pins
@@ -39,7 +41,9 @@ def read_pins(actor_uri: str) -> None:
     account = _find(actor_uri)
     if account is None or not account.featured_url:
         return
-    posts = [_own_post(item, account) for item in _items(account.featured_url, account, PINS_LIMIT)]
+    # Of a post for followers the collection has only the id.
+    signer = follower_signer(account)
+    posts = [_own_post(item, account, signer) for item in _items(account.featured_url, account, PINS_LIMIT)]
     keep_pins(account_id=account.id, status_ids=[post.id for post in posts if post is not None])
 
 
@@ -135,7 +139,7 @@ def _items(uri: str, account: Account, limit: int) -> list[Any]:
     return items_of(document, limit) or items_of(_page(document.get("first"), account), limit)
 
 
-def _own_post(item: Any, account: Account) -> Status | None:
+def _own_post(item: Any, account: Account, signer: Signer | None = None) -> Status | None:
     """The account's own post that is named or embedded by its own server; None for anything else."""
     uri = uri_of(item)
     if uri is None or not same_origin(uri, account.uri):
@@ -144,6 +148,6 @@ def _own_post(item: Any, account: Account) -> Status | None:
         status = find_post_by_uri(uri)
         if status is None and isinstance(item, Mapping) and is_note(item):
             return keep_note(read_note(item), account, publish_event=False, ancestors=0)
-        return status or find_or_fetch_post(uri, publish_event=False, ancestors=0)
+        return status or find_or_fetch_post(uri, publish_event=False, ancestors=0, signer=signer)
     except Rejected:
         return None

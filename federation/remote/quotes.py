@@ -1,6 +1,7 @@
 """Resolves quotes between posts of other servers: what is quoted, and whether its author has consented (FEP-044f).
 
-An authorization counts when it has been fetched from the server of the quoted author (security row 36).
+An authorization counts when it has been fetched from the server of the quoted author (security row 36). Servers give it, as
+the quoted post, only to who may read the post that quotes: of one that is not for anybody, somebody here who may asks.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of
 from federation.remote.fetching import fetch_document
 from federation.remote.posts import find_or_fetch_post
+from federation.remote.signing import reader_signer
 from statuses.models import Quote, QuoteState, Status
 from statuses.queries.statuses import list_statuses
 from statuses.services.quotes import find_quoted, settle_quote
@@ -30,12 +32,13 @@ def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
     if quoted.account_id == quote.status.account_id:
         settle_quote(quote_id=quote.id, accepted=True)
     elif quote.approval_uri is not None:
-        _check_authorization(quote.approval_uri, quoting_uri, quoted)
+        _check_authorization(quote.approval_uri, quote.status, quoted)
         settle_quote(quote_id=quote.id, accepted=True)
 
 
 def _fetch_quoted(quote: Quote, remaining: int) -> Status:
-    found = find_or_fetch_post(str(quote.quoted_uri), publish_event=False, ancestors=remaining)
+    signer = reader_signer(quote.status)
+    found = find_or_fetch_post(str(quote.quoted_uri), publish_event=False, ancestors=remaining, signer=signer)
     quoted = found.reblog_of or found
     if not list_statuses(quote.status.account_id).filter(id=quoted.id).exists():
         raise Rejected("its author may not read the quoted post")
@@ -43,11 +46,11 @@ def _fetch_quoted(quote: Quote, remaining: int) -> Status:
     return quoted
 
 
-def _check_authorization(uri: str, quoting_uri: str, quoted: Status) -> None:
+def _check_authorization(uri: str, quoting: Status, quoted: Status) -> None:
     author_uri = quoted.account.uri
     if not same_origin(uri, author_uri):
         raise Rejected("the authorization is not on the server of the quoted author")
-    document = fetch_document(uri)
+    document = fetch_document(uri, signer=reader_signer(quoting))
     said = [uri_of(document.get(name)) for name in ("id", "attributedTo", "interactingObject", "interactionTarget")]
-    if "QuoteAuthorization" not in kinds_of(document) or said != [uri, author_uri, quoting_uri, quoted.uri]:
+    if "QuoteAuthorization" not in kinds_of(document) or said != [uri, author_uri, quoting.uri, quoted.uri]:
         raise Rejected("the authorization is for another quote")

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from accounts.models import KeyPair
+from accounts.models import Account, Follow, KeyPair
+from accounts.policies.audience import is_present
 from accounts.services.instance_actor import instance_actor
+from accounts.services.key_pairs import keys_of
 from federation.signatures import cavage
 from social.kernel import clock, crypto
 from social.kernel.http.client import Signer
+from statuses.models import Mention, Status
+from statuses.policies.visibility import is_for_addressed, is_for_anybody
 
 
 @lru_cache(maxsize=1024)
@@ -40,3 +44,23 @@ def _signer(key_id: str, private_key: str) -> Signer:
 def server_signer() -> Signer:
     """Signs requests as this server."""
     return signer_of(instance_actor().key_pair)
+
+
+def reader_signer(status: Status) -> Signer | None:
+    """Signs as somebody here who may read a post of another server, and with it what hangs on it (contract, federation
+    section 10 "GET"); None for a post that anybody may read, and when there is nobody.
+    """
+    if is_for_anybody(status.visibility):
+        return None
+    mentions = Mention.objects.filter(is_present("account"), status=status, account__domain=None)
+    mention = mentions.select_related("account").order_by("id").first()
+    if mention is not None:
+        return signer_of(keys_of(account=mention.account))
+    return None if is_for_addressed(status.visibility) else follower_signer(status.account)
+
+
+def follower_signer(account: Account) -> Signer | None:
+    """Signs as somebody here who follows an account of another server; None when nobody does."""
+    follows = Follow.objects.filter(is_present("account"), target=account, account__domain=None)
+    follow = follows.select_related("account").order_by("id").first()
+    return None if follow is None else signer_of(keys_of(account=follow.account))

@@ -140,6 +140,18 @@ def test_somebody_new_is_met_with_what_they_have_pinned_and_featured(
     assert len(elsewhere.gets()) < 10, "a profile makes this server fetch a bounded number of things"
 
 
+def test_a_pinned_post_for_followers_is_fetched_by_one_of_them(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
+) -> None:
+    private = elsewhere.serve(zoe.note(to=[f"{zoe.uri}/followers"], cc=[]))
+    elsewhere.serve(zoe.document() | {"featured": _collection(zoe, "featured", [private["id"]])})
+    account = introduced(zoe, alice)
+    work()
+    assert _shown(account, api) == ([private["id"]], set())
+    (asked,) = [one for one in elsewhere.asked if one.path == private["id"].removeprefix(elsewhere.url)]
+    assert f'keyId="{alice.uri}#main-key"' in asked.headers["signature"]
+
+
 def test_a_profile_that_is_looked_at_again_shows_what_it_shows_now(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
 ) -> None:

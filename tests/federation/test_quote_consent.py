@@ -246,3 +246,28 @@ def test_row_36_an_authorization_that_the_quoting_server_has_written_itself_is_n
         assert deal(zoe, zoe.activity("Update", quoting | {"updated": quoting["published"]})) == "done"
         work()
         assert _state(status) == QuoteState.PENDING
+
+
+@pytest.mark.parametrize("audience", ["public", "followers", "mentioned"])
+def test_consent_to_a_quote_is_asked_for_by_somebody_who_may_read_the_post_that_quotes(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, audience: str
+) -> None:
+    """Servers give it, and what is quoted, to nobody else (contract, federation section 10 "GET")."""
+    follow(make_user("early").account, fetch_actor(zoe.uri))
+    if audience == "followers":
+        Follow.objects.all().delete()
+        introduced(zoe, ann)
+    yan = elsewhere.person("yan")
+    quoted = elsewhere.serve(yan.note("<p>quoted</p>", number=9, **ANYBODY))
+    stamp = f"{yan.uri}/quote_authorizations/1"
+    to = {"public": [PUBLIC], "followers": [f"{zoe.uri}/followers"], "mentioned": [ann.uri]}[audience]
+    tag = [{"type": "Mention", "href": ann.uri, "name": "@ann"}] if audience == "mentioned" else []
+    quoting = zoe.note("<p>I quote</p>", quote=quoted["id"], quoteAuthorization=stamp, to=to, cc=[], tag=tag)
+    said = {"id": stamp, "type": "QuoteAuthorization", "attributedTo": yan.uri}
+    elsewhere.serve(said | {"interactionTarget": quoted["id"], "interactingObject": quoting["id"]})
+    assert deal(zoe, zoe.activity("Create", quoting)) == "done"
+    assert _state(Status.objects.get(uri=quoting["id"])) == QuoteState.ACCEPTED
+    wanted = [stamp.removeprefix(elsewhere.url), quoted["id"].removeprefix(elsewhere.url)]
+    signed = {asked.headers["signature"].split('"')[1] for asked in elsewhere.asked if asked.path in wanted}
+    server = "http://social.localhost/actor#main-key"
+    assert signed == {server if audience == "public" else f"{ann.uri}#main-key"}

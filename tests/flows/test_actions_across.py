@@ -140,6 +140,36 @@ def test_a_quote_is_shown_with_the_consent_of_who_is_quoted_until_it_is_revoked(
         reader.client.status_post("quoted all the same", quoted_status_id=known.id)
 
 
+def test_a_quote_that_only_some_may_read_is_shown_to_them_with_the_consent_that_they_ask_for(
+    pair: tuple[Person, Person],
+) -> None:
+    writer, reader = pair
+    quoted_person = Person(writer.server, f"quoted{writer.username}")
+    quoted = quoted_person.client.status_post("Quote me", quote_approval_policy="public")
+    own = writer.client.status_post(f"{writer.username} said before", visibility="private")
+    arrives(reader, f"{writer.username} said before")
+    texts = {"private": f"{writer.username} quotes for followers", "direct": f"{writer.username} quotes for one"}
+    for visibility, text in texts.items():
+        writer.client.status_post(
+            f"@{reader.address} @{quoted_person.username} {text}", visibility=visibility, quoted_status_id=quoted.id
+        )
+    writer.client.status_post(f"{writer.username} quotes themselves", visibility="private", quoted_status_id=own.id)
+
+    def quote_in(text: str) -> Any:
+        found = [item.status for item in reader.notifications("mention")] + reader.home()
+        return next((post.quote for post in found if text in post.content and post.quote.state == "accepted"), None)
+
+    for text in texts.values():
+        assert until(lambda text=text: quote_in(text)).quoted_status.uri == quoted.uri
+    assert until(lambda: quote_in(f"{writer.username} quotes themselves")).quoted_status.uri == own.uri
+    # Of what was written before anybody followed, the quoted post is asked for by who follows now.
+    late = Person(writer.server, f"late{writer.username}")
+    before = late.client.status_post(f"{late.username} whispered", visibility="private")
+    reader.follow(late)
+    late.client.status_post(f"{late.username} repeats it", visibility="private", quoted_status_id=before.id)
+    assert until(lambda: quote_in(f"{late.username} repeats it")).quoted_status.uri == before.uri
+
+
 def test_a_video_arrives_with_its_picture_and_duration_and_an_unlisted_post_as_such(
     pair: tuple[Person, Person],
 ) -> None:
