@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -19,7 +20,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.admin.permitted import PermittedAdmin
+from accounts.admin.permitted import EditedAdmin, RowForm
 from accounts.admin.users import acting
 from accounts.models import CustomEmoji
 from accounts.models.user import Permission
@@ -34,7 +35,7 @@ from accounts.services.emoji_packs import (
     remove_local_emojis,
 )
 from social.api.staff import action, takes
-from social.api.staff_columns import ConditionFilter, address, lines, mark, shown
+from social.api.staff_columns import ConditionFilter, address, mark, shown
 from social.api.staff_filters import TextFilter
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import KernelError
@@ -97,6 +98,20 @@ class EmojiForm(_CategoryForm):
     field_order = ("shortcode", "picture", "category")
 
 
+class EmojiChangeForm(RowForm):
+    """Parts of an emoji that are changed: its name and picture stay."""
+
+    class Meta:
+        model = CustomEmoji
+        fields = ("category", "visible_in_picker", "disabled")
+        labels = {
+            "category": gettext_lazy("Category"),
+            "visible_in_picker": gettext_lazy("In the picker"),
+            "disabled": gettext_lazy("Disable: texts show the name"),
+        }
+        widgets = {"category": forms.TextInput({"dir": "auto"})}
+
+
 class PackForm(_CategoryForm):
     """A pack of pictures and on which terms they become emojis."""
 
@@ -130,8 +145,8 @@ CHANGED = shown("updated_at", gettext_lazy("Changed"), order="updated_at", minor
 
 
 @admin.register(CustomEmoji)
-class CustomEmojiAdmin(PermittedAdmin):
-    """The emojis of this server and of others."""
+class CustomEmojiAdmin(EditedAdmin):
+    """The emojis of this server, which are changed and removed, and of others, which are only disabled."""
 
     permission = Permission.MANAGE_CUSTOM_EMOJIS
     list_display = (SHORTCODE, PICTURE, SERVER, CATEGORY, STATE, CHANGED)
@@ -141,8 +156,36 @@ class CustomEmojiAdmin(PermittedAdmin):
     search_help_text = gettext_lazy("Part of a name, or of a server's name")
     ordering = ("-domain", "shortcode")
     actions = ("enable", "disable", "list_in_picker", "hide", "set_category", "copy", "remove")
-    actions_list = ("add_one", "import_pack", "export_pack")
-    fieldsets: ClassVar[Any] = (lines(None, SHORTCODE, PICTURE, SERVER, CATEGORY, STATE, CHANGED),)
+    actions_list = ("import_pack", "export_pack")
+    form = EmojiChangeForm
+    fieldsets: ClassVar[Any] = (
+        (None, {"fields": (SHORTCODE, PICTURE, SERVER, CHANGED, "category", "visible_in_picker", "disabled")}),
+    )
+    readonly_fields: ClassVar[Any] = (SHORTCODE, PICTURE, SERVER, CHANGED)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        """Return what cannot be changed: of another server's, its category and place in the picker, too."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if obj is None or obj.domain is None else [*fields, "category", "visible_in_picker"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Allows it for those of this server."""
+        return self.is_permitted(request) and (obj is None or obj.domain is None)
+
+    def save_model(self, request: HttpRequest, obj: CustomEmoji, form: Any, change: bool) -> None:
+        """Write it by the service."""
+        sent = form.cleaned_data
+        change_emoji(
+            by=acting(request),
+            emoji=obj,
+            disabled=sent["disabled"],
+            listed=sent.get("visible_in_picker"),
+            category=sent.get("category"),
+        )
+
+    def delete_model(self, request: HttpRequest, obj: CustomEmoji) -> None:
+        """Remove it by the service."""
+        remove_local_emojis(by=acting(request), emojis=[obj])
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[CustomEmoji], search_term: str
@@ -159,9 +202,10 @@ class CustomEmojiAdmin(PermittedAdmin):
         return str(row) if row.domain is None else f"{row} ({row.domain})"
 
     @takes(PACK_BYTES)
-    @action(description=gettext_lazy("Add one"), icon="add_reaction", permissions=["manage"])
-    def add_one(self, request: HttpRequest) -> HttpResponse:
-        """Take one picture in."""
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Take one picture in. Raises PermissionDenied."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
         sent = self.ask_for(request, EmojiForm, gettext_lazy("Add an emoji"))
         if isinstance(sent, TemplateResponse):
             return sent

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -22,8 +23,8 @@ from accounts.models import Invite
 from accounts.models.user import Permission
 from accounts.queries.sign_up import usable_invites
 from accounts.services.activation import COMMENT_LIMIT, create_invite, end_invite
-from social.api.staff import action
 from social.api.staff_columns import ConditionFilter, address, lines, link, mark, shortened, shown
+from social.api.staff_filters import AutocompleteSelectFilter
 from social.api.staff_forms import StaffForm
 from social.kernel import links
 from social.kernel.errors import KernelError
@@ -91,13 +92,13 @@ class InviteAdmin(PermittedAdmin):
 
     permission = Permission.MANAGE_INVITES
     list_display = (CODE, INVITER, USES, STATE, COMMENT, ENDS, MADE)
-    list_filter = (InviteStateFilter,)
+    list_filter = (InviteStateFilter, ("inviter", AutocompleteSelectFilter))
+    list_filter_submit = True
     list_select_related = ("inviter__account",)
     search_fields = ("code",)
     search_help_text = gettext_lazy("A code, a comment, or the name of who has made it")
     ordering = ("-id",)
     actions = ("end",)
-    actions_list = ("create",)
     fieldsets: ClassVar[Any] = (
         lines(
             None, CODE, shown("address", gettext_lazy("Address"), _address), INVITER, USES, STATE, COMMENT, ENDS, MADE
@@ -124,9 +125,13 @@ class InviteAdmin(PermittedAdmin):
         """Code and inviter."""
         return f"{row.code} (@{row.inviter.account.username})" if row.inviter is not None else row.code
 
-    @action(description=gettext_lazy("Make an invitation"), icon="add", permissions=["manage"])
-    def create(self, request: HttpRequest) -> HttpResponse:
-        """Make one of one's own, without the limits that others have."""
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self.is_permitted(request)
+
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Make one of one's own, without the limits that others have. Raises PermissionDenied."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
         sent = self.ask_for(request, InviteForm, gettext_lazy("Make an invitation"))
         if isinstance(sent, TemplateResponse):
             return sent

@@ -22,6 +22,7 @@ from accounts.services import staff
 from accounts.services.erasing import reject_user
 from social.api.staff import ReadOnlyAdmin
 from social.api.staff_columns import PLACEHOLDER, ConditionFilter, address, lines, mark, shortened, shown
+from social.api.staff_filters import DropdownFilter
 
 PERMISSION_NAMES = {
     Permission.ADMINISTRATOR: gettext_lazy("Everything"),
@@ -71,7 +72,7 @@ class StateFilter(ConditionFilter):
     }
 
 
-class RoleFilter(admin.SimpleListFilter):
+class RoleFilter(DropdownFilter):
     """Filter by role."""
 
     title = gettext_lazy("role")
@@ -130,6 +131,7 @@ class UserAdmin(ReadOnlyAdmin):
 
     list_display = (USERNAME, EMAIL, REASON, ADDRESS, STATE, JOINED)
     list_filter = (StateFilter, RoleFilter)
+    list_filter_submit = True
     list_select_related = ("account", "role")
     search_fields = ("email",)
     search_help_text = gettext_lazy("A username, an e-mail address, or a part of one")

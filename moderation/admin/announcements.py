@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -24,6 +24,7 @@ from moderation.services.announcements import (
     unpublish_announcement,
     update_announcement,
 )
+from social.api.staff import action
 from social.api.staff_columns import ConditionFilter, mark, shortened, shown
 
 _MOMENT = "%Y-%m-%dT%H:%M"
@@ -101,6 +102,15 @@ class AnnouncementAdmin(EditedAdmin):
     list_filter = (StateFilter,)
     ordering = ("-id",)
     actions = ("publish", "unpublish")
+    actions_detail = ("publish_one", "unpublish_one")
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        """The buttons that change something about this one."""
+        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
+        row = self.get_object(request, str(object_id))
+        published = row is not None and row.published_at is not None
+        useless = "publish_one" if published else "unpublish_one"
+        return [each for each in found if not each.action_name.endswith(f"_announcement_{useless}")]
 
     def save_model(self, request: HttpRequest, obj: Announcement, form: Any, change: bool) -> None:
         """Write it by the service."""
@@ -139,4 +149,30 @@ class AnnouncementAdmin(EditedAdmin):
             done=lambda count: ngettext(
                 "%(count)d announcement was taken back.", "%(count)d announcements were taken back.", count
             ),
+        )
+
+    @action(description=gettext_lazy("Publish now"), icon="campaign", permissions=["manage"])
+    def publish_one(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Publish this one."""
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda row: publish_announcement(by=by, announcement=row),
+            verb="publish",
+            done=gettext_lazy("The announcement is published."),
+            question=gettext_lazy("Show this announcement to everybody here now, as it was last saved?"),
+        )
+
+    @action(description=gettext_lazy("Take back"), icon="undo", permissions=["manage"])
+    def unpublish_one(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Take this one back."""
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda row: unpublish_announcement(by=by, announcement=row),
+            verb="unpublish",
+            done=gettext_lazy("The announcement is a draft again."),
+            question=gettext_lazy("Take this announcement back? It is a draft then, which nobody sees."),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.conf import settings
@@ -24,6 +24,7 @@ from accounts.queries.site_settings import load_site_texts
 from moderation.models import InstanceRule, TermsOfService
 from moderation.policies.documents import AUDIENCES, RuleDraft, SiteTexts, TermsDraft, rule_errors, terms_errors
 from moderation.services.documents import (
+    THUMBNAIL_LIMIT,
     change_site,
     change_thumbnail,
     create_rule,
@@ -33,12 +34,15 @@ from moderation.services.documents import (
     withdraw_rule,
     write_terms,
 )
+from social.api.staff import takes
 from social.api.staff_columns import mark, shortened, shown
 from social.api.staff_forms import Styled
 from social.kernel import clock
 from social.kernel.errors import Invalid, KernelError
 from social.kernel.text.languages import LANGUAGE_NAMES
 
+#: The texts of the page of settings, beside its picture.
+FORM_BYTES: Final = 1024 * 1024
 OTHER_LANGUAGES = [(code, name) for code, name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 
 
@@ -182,6 +186,7 @@ class SiteAdmin(PermittedAdmin):
 
     permission = Permission.MANAGE_SETTINGS
 
+    @takes(THUMBNAIL_LIMIT + FORM_BYTES)
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The form, in place of a list of rows."""
         if not self.is_permitted(request):

@@ -9,6 +9,7 @@ from typing import Any, Final
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -35,7 +36,7 @@ from moderation.queries.inbox import (
     open_reports,
     undoable_decisions,
 )
-from moderation.services.decisions import decide, undo_decision
+from moderation.services.decisions import SANCTIONS, decide, undo_decision
 from moderation.services.reports import note_posts_seen
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import KernelError
@@ -121,11 +122,13 @@ class InboxAdmin(PermittedAdmin):
             if not chosen:
                 self.message_user(request, _("Choose whom it is about."), messages.WARNING)
             elif form.is_valid():
+                # Those that came after the page was read are nothing that anybody has decided about.
+                last = _last(request)
+                shown_rows = rows.filter(id__lte=last, target_account_id__one_of=chosen)
                 if "confirmed" not in request.POST:
-                    return self._confirm(request, chosen, form)
+                    return self._confirm(request, shown_rows, chosen, last, form)
                 for account in Account.objects.filter(id__one_of=chosen).order_by("id"):
-                    found = Report.objects.filter(target_account=account, action_taken_at=None)
-                    ids = list(found.order_by("id").values_list("id", flat=True)[:REPORTS_SHOWN])
+                    ids = list(shown_rows.filter(target_account=account).order_by("id").values_list("id", flat=True))
                     if ids:
                         self._decide(request, by, account, ids, form)
                     else:
@@ -138,6 +141,7 @@ class InboxAdmin(PermittedAdmin):
             "title": _("Reports"),
             "people": list_reported(rows, (number - 1) * PEOPLE_SHOWN),
             "count": count,
+            "last": rows.order_by("-id").values_list("id", flat=True).first() or 0,
             "form": form,
             "wanted": wanted,
             "categories": CATEGORIES,
@@ -223,13 +227,24 @@ class InboxAdmin(PermittedAdmin):
         status = 422 if context.get("form") is not None and context["form"].errors else 200
         return TemplateResponse(request, template, known | context, status=status)
 
-    def _confirm(self, request: HttpRequest, chosen: Sequence[int], form: DecisionForm) -> TemplateResponse:
-        """Ask, with the people, their reports and the words of the acts by name."""
-        people = list_reported(open_reports().filter(target_account_id__one_of=list(chosen)), 0)
+    def _confirm(
+        self, request: HttpRequest, rows: QuerySet[Report], chosen: Sequence[int], last: int, form: DecisionForm
+    ) -> TemplateResponse:
+        """Ask, with the people, their reports and the words of the acts by name.
+
+        A sanction settles reports that the page did not show, too: they are named.
+        """
         words = dict(_ACTS)
+        hidden = Report.objects.none()
+        if set(form.cleaned_data["acts"]) & set(SANCTIONS):
+            hidden = open_reports().filter(target_account_id__one_of=list(chosen)).exclude(id__in=rows.values("id"))
         context = {
             "title": _("Is this what you want?"),
-            "people": people,
+            "people": list_reported(rows, 0),
+            "hidden": hidden.select_related("account", "target_account").order_by("-id")[:REPORTS_SHOWN],
+            "hidden_count": hidden.count(),
+            "categories": CATEGORIES,
+            "last": last,
             "form": form,
             "words": [words[act] for act in form.cleaned_data["acts"]],
             "back": request.get_full_path(),
@@ -246,13 +261,7 @@ class InboxAdmin(PermittedAdmin):
             self.message_user(request, f"@{target.acct}: {error.message}", messages.ERROR)
             return False
         self.log_change(request, target, "decide")
-        count = len(decision.report_ids)
-        text = ngettext(
-            "@%(name)s: %(count)d report is settled. You can take this back for ten minutes.",
-            "@%(name)s: %(count)d reports are settled. You can take this back for ten minutes.",
-            count,
-        )
-        self.message_user(request, text % {"name": target.acct, "count": count}, messages.SUCCESS)
+        self.message_user(request, _outcome(decision, target), messages.SUCCESS)
         return True
 
     def _next(self, done: Account) -> HttpResponseRedirect:
@@ -281,6 +290,34 @@ def _numbers(sent: Sequence[str]) -> list[int]:
     if len(found) > REPORTS_SHOWN or None in found:
         raise BadRequest
     return [number for number in found if number is not None]
+
+
+def _last(request: HttpRequest) -> int:
+    """The newest report of the page that somebody decides from. Raises BadRequest for what is no id."""
+    number = parse_id(request.POST.get("last", ""))
+    if number is None:
+        raise BadRequest
+    return number
+
+
+def _outcome(decision: Decision, target: Account) -> str:
+    """The outcome of a decision, in a sentence."""
+    count = len(decision.report_ids)
+    if not decision.can_be_undone:
+        text = (
+            _("@%(name)s: you have taken these reports over.")
+            if "assign" in decision.acts
+            else _("@%(name)s: the note is kept.")
+        )
+    elif not count:
+        text = _("@%(name)s: done. You can take this back for ten minutes.")
+    else:
+        text = ngettext(
+            "@%(name)s: %(count)d report is settled. You can take this back for ten minutes.",
+            "@%(name)s: %(count)d reports are settled. You can take this back for ten minutes.",
+            count,
+        )
+    return text % {"name": target.acct, "count": count}
 
 
 def _recent(by: Staff) -> list[Decision]:

@@ -24,7 +24,7 @@ from moderation.services.acting import delete_posts, mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
 from social.api.staff_columns import ConditionFilter, lines, link, mark, shortened, shown
-from social.api.staff_filters import RangeDateTimeFilter
+from social.api.staff_filters import AutocompleteSelectFilter, RangeDateTimeFilter
 from statuses.admin import earlier_lines
 
 
@@ -81,7 +81,12 @@ class StrikeAdmin(PermittedAdmin):
 
     permission = Permission.MANAGE_REPORTS
     list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_TIME)
-    list_filter = (StrikeActionFilter, StrikeStateFilter, ("created_at", RangeDateTimeFilter))
+    list_filter = (
+        StrikeActionFilter,
+        StrikeStateFilter,
+        ("account", AutocompleteSelectFilter),
+        ("created_at", RangeDateTimeFilter),
+    )
     list_filter_submit = True
     list_select_related = ("account", "target_account")
     search_fields = ("text",)
@@ -251,7 +256,8 @@ class ReportAdmin(InboxAdmin):
     """List of all reports, settled ones too; what is open is decided in the inbox."""
 
     list_display = (REPORT_NUMBER, REPORT_TARGET, REPORT_COMMENT, REPORT_CATEGORY, REPORT_STATE, REPORTER, REPORT_TIME)
-    list_filter = (ReportStateFilter,)
+    list_filter = (ReportStateFilter, ("assigned_account", AutocompleteSelectFilter))
+    list_filter_submit = True
     list_select_related = ("account", "target_account")
     ordering = ("-id",)
     actions = ("delete_posts", "mark_sensitive")

@@ -24,6 +24,7 @@ from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_held
 from social.api.staff import ActionVariant, action
 from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
+from social.api.staff_filters import RelatedDropdownFilter
 from statuses.models import HeldPost
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.holding import approve_held, discard_held, discard_held_by_rule, open_held
@@ -299,7 +300,8 @@ class HeldPostAdmin(PermittedAdmin):
         HELD_MENTIONS,
         HELD_TIME,
     )
-    list_filter = (("rule", admin.RelatedOnlyFieldListFilter), SourceFilter)
+    list_filter = (("rule", RelatedDropdownFilter), SourceFilter)
+    list_filter_submit = True
     ordering = ("-id",)
     actions = ("approve", "discard")
     actions_detail = ("approve_one", "discard_one")

@@ -20,8 +20,9 @@ class Decision(models.Model):
     """Record of what `account` (None: the operator) decided about `target_account`: words of
     `moderation.services.decisions.ACTS`.
 
-    Until `ends_at` it can be taken back (`undone_at`). `report_ids` are the reports that it has settled, `strike_ids` the
-    strikes that it has given, and `status_ids` the posts that are deleted when it can no longer be taken back.
+    Until `ends_at` it can be taken back (`undone_at`); what changes nothing ends at once. `report_ids` are the reports that
+    it has settled, `strike_ids` the strikes that it has given, and `status_ids` the posts that are deleted when it can no
+    longer be taken back.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -44,3 +45,8 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id}"
+
+    @property
+    def can_be_undone(self) -> bool:
+        """Tell whether there was a time in which it could be taken back."""
+        return self.ends_at > self.created_at

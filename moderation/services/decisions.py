@@ -27,7 +27,7 @@ from social.kernel.events import publish
 #: In the order in which they are done.
 ACTS: Final = ("assign", "mark", "warn", "sensitive", "silence", "disable", "suspend", "delete", "resolve")
 #: Those that settle every open report about the account (contract, behaviours section 18).
-_SANCTIONS: Final = ("sensitive", "silence", "disable", "suspend")
+SANCTIONS: Final = ("sensitive", "silence", "disable", "suspend")
 _STATES: Final[dict[str, Callable[[Account, User | None], bool]]] = {
     "sensitive": lambda account, user: account.sensitized_at is not None,
     "silence": lambda account, user: account.limited_at is not None,
@@ -52,7 +52,8 @@ def decide(
     at once. Every act but `assign` settles the reports, a sanction every open one. A sanction that stands already is passed
     over. `text` is written to the person; `note` is for colleagues. Publishes DecisionEnded for that time. Raises Forbidden
     without MANAGE_REPORTS or, for anything done to the person, the rank above; NotFound for a report that is not about the
-    account; Invalid for no act, an unknown one, and too long a text; Conflict when there are no posts to act on.
+    account; Invalid for no act, an unknown one, and too long a text; Conflict when there are no posts to act on, and when
+    somebody has settled one of the reports meanwhile. What only assigns or notes cannot be taken back.
     """
     unknown = [act for act in acts if act not in ACTS]
     if unknown or not (acts or note.strip()):
@@ -62,7 +63,10 @@ def decide(
     require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None and concerned else None)
     with transaction.atomic():
         reports = _locked(target, report_ids)
-        if reports and set(acts) - {"assign"} and all(report.action_taken_at is not None for report in reports):
+        is_open = [report.action_taken_at is None for report in reports]
+        if set(acts) - {"assign"} and not all(is_open):
+            if any(is_open):
+                raise Conflict(_("Somebody has settled some of these reports meanwhile: nothing was done."))
             raise Conflict(_("Somebody has settled these reports already."))
         before = set(Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True))
         strikes = [
@@ -73,11 +77,12 @@ def decide(
         if note.strip():
             write_note(by=by, account=target, text=note)
         if set(acts) - {"assign"}:
-            settle_reports(by=by, target=target, only=None if set(acts) & set(_SANCTIONS) else reports)
+            settle_reports(by=by, target=target, only=None if set(acts) & set(SANCTIONS) else reports)
         settled = before - set(
             Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True)
         )
         now = clock.now()
+        deleted = _posts_of(reports) if "delete" in acts else []
         decision = Decision(
             account_id=by.account_id,
             target_account=target,
@@ -85,9 +90,9 @@ def decide(
             text=text,
             report_ids=sorted(settled),
             strike_ids=strikes,
-            status_ids=_posts_of(reports) if "delete" in acts else [],
+            status_ids=deleted,
             created_at=now,
-            ends_at=now + UNDO_PERIOD,
+            ends_at=now + UNDO_PERIOD if settled or strikes or deleted else now,
         )
         decision.save(force_insert=True)
         if decision.status_ids:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.contrib import admin, messages
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.auth import REDIRECT_FIELD_NAME
@@ -112,7 +113,12 @@ class StaffSite(Site):
 
         @wraps(guarded)
         def protected(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-            response = guarded(request, *args, **kwargs)
+            try:
+                response = guarded(request, *args, **kwargs)
+            except (BadRequest, DisallowedModelAdminLookup):
+                # Django would write a trace to the log for what somebody typed into the address.
+                context = {**self.each_context(request), "title": _("This page cannot be shown"), "back": request.path}
+                response = TemplateResponse(request, "admin/refused.html", context, status=400)
             response.headers["Content-Security-Policy"] = (
                 "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
                 f"img-src 'self' data:{links.media_source()}; media-src 'self'{links.media_source()}; connect-src 'self'; "

@@ -112,13 +112,13 @@ def test_everybody_gets_no_right_of_staff(boss: User) -> None:
 def test_invitations_are_made_found_and_ended(boss: User) -> None:
     client = signed_in(boss)
     made = client.post(
-        f"{INVITES}create/", {"max_uses": "3", "days": "7", "comment": "Choir", "confirmed": "yes"}, follow=True
+        f"{INVITES}add/", {"max_uses": "3", "days": "7", "comment": "Choir", "confirmed": "yes"}, follow=True
     )
     invite = Invite.objects.get()
     assert f"/invite/{invite.code}" in made.content.decode()
     assert (invite.inviter, invite.max_uses) == (boss, 3)
     assert invite.code in shown(client, INVITES, q="choir", state="usable")
-    assert "or equal to 1" in client.post(f"{INVITES}create/", {"max_uses": "0", "confirmed": "yes"}).content.decode()
+    assert "or equal to 1" in client.post(f"{INVITES}add/", {"max_uses": "0", "confirmed": "yes"}).content.decode()
     chosen = {"action": "end", "_selected_action": [invite.pk], "confirmed": "yes"}
     assert "1 invitation was ended." in client.post(INVITES, chosen, follow=True).content.decode()
     assert invite.code in shown(client, INVITES, state="ended")
@@ -127,7 +127,7 @@ def test_invitations_are_made_found_and_ended(boss: User) -> None:
 def test_emojis_come_one_by_one_and_in_packs_and_leave_as_a_pack(boss: User) -> None:
     client = signed_in(boss)
     one = {"shortcode": "rose", "category": "Plants", "confirmed": "yes"}
-    client.post(f"{EMOJIS}add_one/", one | {"picture": SimpleUploadedFile("x.png", picture())})
+    client.post(f"{EMOJIS}add/", one | {"picture": SimpleUploadedFile("x.png", picture())})
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as pack:
         pack.writestr("oak.png", picture("green"))
@@ -147,6 +147,15 @@ def test_emojis_come_one_by_one_and_in_packs_and_leave_as_a_pack(boss: User) -> 
     limit = upload_limits(get_resolver().url_patterns)
     assert limit("POST", f"{EMOJIS}import_pack/") == 32 * 1024 * 1024
     assert limit("POST", f"{EMOJIS}") is None
+    assert limit("POST", "/admin/accounts/sitesetting/") == 9 * 1024 * 1024
+    rose = CustomEmoji.objects.get(shortcode="rose")
+    client.post(f"{EMOJIS}{rose.pk}/change/", {"category": "Flowers", "disabled": "on"})
+    rose.refresh_from_db()
+    assert (rose.category, rose.visible_in_picker, rose.disabled) == ("Flowers", False, True)
+    foreign = CustomEmoji.objects.create(shortcode="elm", domain="there.example")
+    client.post(f"{EMOJIS}{foreign.pk}/change/", {"category": "Trees", "disabled": "on"})
+    foreign.refresh_from_db()
+    assert (foreign.category, foreign.disabled) == ("", True)
 
 
 def test_emojis_are_disabled_hidden_sorted_removed_and_copied(boss: User) -> None:

@@ -285,7 +285,10 @@ def test_staff_write_it_all_in_the_admin(boss: Staff, settings: Any) -> None:
     send("moderation/announcement/add/", text="Hello", ends_at="2090-01-01T12:00")
     announcement = Announcement.objects.get()
     assert announcement.ends_at == datetime(2090, 1, 1, 12, tzinfo=UTC)
-    send("moderation/announcement/", action="publish", _selected_action=announcement.pk)
+    page = f"moderation/announcement/{announcement.pk}"
+    assert "/publish_one/" in browser.get(f"/admin/{page}/change/").content.decode()
+    send(f"{page}/publish_one/", confirmed="yes")
+    assert "/unpublish_one/" in browser.get(f"/admin/{page}/change/").content.decode()
     send(f"moderation/announcement/{announcement.pk}/change/", text="Changed")
     announcement.refresh_from_db()
     assert announcement.published_at is not None

@@ -115,12 +115,47 @@ def test_many_people_are_decided_on_at_once_after_a_question_that_names_them(cli
     people = [make_account(f"spammer{number}") for number in range(3)]
     for person in people:
         report(person)
-    sent = {"decide": "yes", "account": [person.pk for person in people], "acts": ["suspend"], "text": "", "note": ""}
+    last = Report.objects.latest("id").pk
+    sent = {
+        "decide": "yes",
+        "last": last,
+        "account": [person.pk for person in people],
+        "acts": ["suspend"],
+        "text": "",
+        "note": "",
+    }
     question = client.post(INBOX, sent).content.decode()
     assert all(f"@{person.username}" in question for person in people)
     assert not Decision.objects.exists()
     client.post(INBOX, sent | {"confirmed": "yes"})
     assert Account.objects.filter(pk__in=[person.pk for person in people], suspended_at__isnull=False).count() == 3
+
+
+def test_only_reports_that_were_shown_are_decided_on_and_a_sanction_names_the_others(client: Client) -> None:
+    target = make_account("target")
+    shown = report(target, comment="spam")
+    Report.objects.filter(pk=shown.pk).update(category="spam")
+    hidden = report(target)
+    last = Report.objects.latest("id").pk
+    later = report(target)
+    Report.objects.filter(pk=later.pk).update(category="spam")
+    sent = {"decide": "yes", "last": last, "account": [target.pk], "acts": ["resolve"], "text": "", "note": ""}
+    for sanction, named in (("resolve", False), ("silence", True)):
+        question = client.post(f"{INBOX}?category=spam", sent | {"acts": [sanction]}).content.decode()
+        assert (f"/admin/moderation/report/{hidden.pk}/change/" in question) is named
+    client.post(f"{INBOX}?category=spam", sent | {"confirmed": "yes"})
+    assert set(Report.objects.filter(action_taken_at=None).values_list("id", flat=True)) == {hidden.pk, later.pk}
+
+
+@pytest.mark.parametrize(("sent", "words"), [({"note": "Hm."}, "note is kept"), ({"acts": ["assign"]}, "taken these")])
+def test_what_settles_nothing_says_so_and_offers_nothing_to_take_back(client: Client, sent: Any, words: str) -> None:
+    target = make_account("target")
+    kept = report(target)
+    client.post(case(target), {"report": [kept.pk], "acts": [], "text": "", "note": "", **sent})
+    page = client.get(INBOX).content.decode()
+    assert words in page
+    assert "staff-undo" not in page
+    assert open_of(target) == 1
 
 
 def test_a_decision_is_taken_back_for_ten_minutes_and_not_after(client: Client) -> None:
@@ -150,6 +185,9 @@ def test_of_two_who_decide_at_once_the_second_does_nothing(client: Client) -> No
     answer = client.post(case(target), sent | {"acts": ["suspend"]})
     assert "settled these reports already" in answer.content.decode()
     assert Strike.objects.get().action == "silence"
+    answer = client.post(case(target), sent | {"report": [kept.pk, report(target).pk], "acts": ["suspend"]})
+    assert "settled some of these reports" in answer.content.decode()
+    assert open_of(target) == 1
 
 
 def test_posts_are_deleted_when_the_decision_can_no_longer_be_taken_back(client: Client) -> None:
