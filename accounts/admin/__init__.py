@@ -5,6 +5,21 @@ from __future__ import annotations
 from accounts.admin.emojis import CustomEmojiAdmin
 from accounts.admin.invites import InviteAdmin
 from accounts.admin.roles import RoleAdmin
+from accounts.admin.sign_up_blocks import (
+    CanonicalEmailBlockAdmin,
+    EmailDomainBlockAdmin,
+    IpBlockAdmin,
+    UsernameBlockAdmin,
+)
 from accounts.admin.users import UserAdmin
 
-__all__ = ["CustomEmojiAdmin", "InviteAdmin", "RoleAdmin", "UserAdmin"]
+__all__ = [
+    "CanonicalEmailBlockAdmin",
+    "CustomEmojiAdmin",
+    "EmailDomainBlockAdmin",
+    "InviteAdmin",
+    "IpBlockAdmin",
+    "RoleAdmin",
+    "UserAdmin",
+    "UsernameBlockAdmin",
+]

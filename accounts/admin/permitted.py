@@ -21,9 +21,20 @@ if TYPE_CHECKING:
 else:  # Django's class takes no type argument when it runs
     _ModelForm = forms.ModelForm
 
+_REFUSAL = "staff_refusal"
+
 
 class RowForm(Styled, _ModelForm):
     """A form of an `EditedAdmin`."""
+
+    # What the service said when this was to be written; it stands above the form, with all that was written in it.
+    refusal = ""
+
+    def clean(self) -> dict[str, Any] | None:
+        """Refuse what the service has refused."""
+        if self.refusal:
+            raise forms.ValidationError(self.refusal)
+        return super().clean()
 
 
 class PermittedAdmin(ReadOnlyAdmin):
@@ -50,8 +61,14 @@ class PermittedAdmin(ReadOnlyAdmin):
 class EditedAdmin(PermittedAdmin):
     """A model that is edited here: `form` says what is wrong with a field, a service writes (`save_model`, `delete_model`).
 
-    What a service refuses beyond that is shown above the form.
+    What a service refuses beyond that is shown above the form, which keeps what was written.
     """
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Return the form, with what the service has refused in this request."""
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        form.refusal = getattr(request, _REFUSAL, "")
+        return form
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return self.is_permitted(request)
@@ -73,12 +90,15 @@ class EditedAdmin(PermittedAdmin):
         return actions
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The form; what a service refuses is a message."""
+        """The form; shown again with what a service refuses."""
         try:
             answer: HttpResponse = super().changeform_view(request, *args, **kwargs)
         except KernelError as error:
-            self.message_user(request, error.message, messages.ERROR)
-            return redirect(request.get_full_path())
+            if hasattr(request, _REFUSAL):
+                self.message_user(request, error.message, messages.ERROR)
+                return redirect(request.get_full_path())
+            setattr(request, _REFUSAL, error.message)
+            return self.changeform_view(request, *args, **kwargs)
         return answer
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

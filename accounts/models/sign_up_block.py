@@ -6,19 +6,22 @@ import ipaddress
 
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models.account import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, WORD_LIMIT, lengths
 
+BLOCK_COMMENT_LIMIT = 10_000
+
 
 class Severity(models.TextChoices):
     """Meanings of a block of a network, the mildest first (contract, entities "Admin::IpBlock")."""
 
-    SIGN_UP_REQUIRES_APPROVAL = "sign_up_requires_approval"
-    SIGN_UP_BLOCK = "sign_up_block"
-    NO_ACCESS = "no_access"
+    SIGN_UP_REQUIRES_APPROVAL = "sign_up_requires_approval", _("sign up only with approval")
+    SIGN_UP_BLOCK = "sign_up_block", _("cannot sign up")
+    NO_ACCESS = "no_access", _("get no answer at all")
 
 
 class EmailDomainBlock(models.Model):
@@ -30,6 +33,8 @@ class EmailDomainBlock(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("blocked e-mail domain")
+        verbose_name_plural = _("blocked e-mail domains")
         constraints = [
             lengths("accounts_emaildomainblock_lengths", domain=HOST_LIMIT),
             models.CheckConstraint(
@@ -69,6 +74,8 @@ class CanonicalEmailBlock(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("blocked e-mail address")
+        verbose_name_plural = _("blocked e-mail addresses")
         constraints = [lengths("accounts_canonicalemailblock_lengths", digest=NAME_LIMIT)]
 
     def __str__(self) -> str:
@@ -89,7 +96,11 @@ class IpBlock(models.Model):
     expires_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [lengths("accounts_ipblock_lengths", network=NAME_LIMIT, severity=WORD_LIMIT, comment=10_000)]
+        verbose_name = _("blocked network")
+        verbose_name_plural = _("blocked networks")
+        constraints = [
+            lengths("accounts_ipblock_lengths", network=NAME_LIMIT, severity=WORD_LIMIT, comment=BLOCK_COMMENT_LIMIT)
+        ]
 
     def __str__(self) -> str:
         return self.network
@@ -115,6 +126,8 @@ class UsernameBlock(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("blocked username")
+        verbose_name_plural = _("blocked usernames")
         constraints = [lengths("accounts_usernameblock_lengths", username=NAME_LIMIT, normalised=NAME_LIMIT)]
 
     def __str__(self) -> str:

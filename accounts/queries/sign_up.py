@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from datetime import UTC, timedelta
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
 
 from accounts.models import (
     Account,
@@ -91,6 +91,13 @@ def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
     rows = found.values("block_id", "day").annotate(accounts=Count("id"), total=Sum("uses")) if ids else ()
     known = {(row["block_id"], row["day"]): DayOfUse(row["day"], row["accounts"], row["total"]) for row in rows}
     return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}
+
+
+def with_refusals(blocks: QuerySet[EmailDomainBlock]) -> QuerySet[EmailDomainBlock]:
+    """The blocks with `refused`: how many sign-ups each met in the last HISTORY_DAYS days, None for none."""
+    oldest = clock.now().astimezone(UTC).date() - timedelta(days=HISTORY_DAYS - 1)
+    found = EmailDomainRefusal.objects.filter(block_id=OuterRef("pk"), day__gte=oldest).order_by().values("block_id")
+    return blocks.annotate(refused=Subquery(found.annotate(total=Sum("uses")).values("total")))
 
 
 def _username(username: str) -> Decision:

@@ -32,7 +32,7 @@ from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.text.names import normalise_domain
 
 SignUpBlock = EmailDomainBlock | CanonicalEmailBlock | IpBlock | UsernameBlock
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 B = TypeVar("B", EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock)
 
 
@@ -60,7 +60,7 @@ def block_email_digest(*, by: Staff, digest: str) -> CanonicalEmailBlock:
     text = digest.strip().lower()
     if not text:
         raise Invalid.of([FieldError("canonical_email_hash", "ERR_BLANK", _("can't be blank"))])
-    if not _DIGEST.fullmatch(text):
+    if not DIGEST.fullmatch(text):
         raise Invalid.of([FieldError("canonical_email_hash", "ERR_INVALID", _("is invalid"))])
     return _add(by, CanonicalEmailBlock(digest=text), "canonical_email_hash")
 

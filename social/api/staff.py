@@ -268,13 +268,19 @@ class ReadOnlyAdmin(Base):
         return str(row)
 
     def ask_for(
-        self, request: HttpRequest, form: type[StaffForm], question: str | Promise
+        self, request: HttpRequest, form: type[StaffForm], question: str | Promise, *, yes: str | Promise = ""
     ) -> dict[str, Any] | TemplateResponse:
-        """Return what was answered to a question that is about no row, or the page that asks it: for `actions_list`."""
+        """Return what was answered to a question that is about no row, or the page that asks it: for `actions_list`. `yes` is
+        what stands on its button.
+        """
         answers = self._answers(request, form)
         options = self.model._meta
         back = reverse(f"admin:{options.app_label}_{options.model_name}_changelist")
-        return answers.cleaned_data if answers.is_valid() else self._ask(request, [], question, answers, back=back)
+        return (
+            answers.cleaned_data
+            if answers.is_valid()
+            else self._ask(request, [], question, answers, back=back, yes=yes)
+        )
 
     def each(
         self,
@@ -363,7 +369,14 @@ class ReadOnlyAdmin(Base):
             self.message_user(request, done(count) % {"count": count}, messages.SUCCESS)
 
     def _ask(
-        self, request: HttpRequest, rows: list[Any], question: str | Promise, answers: StaffForm, *, back: str = ""
+        self,
+        request: HttpRequest,
+        rows: list[Any],
+        question: str | Promise,
+        answers: StaffForm,
+        *,
+        back: str = "",
+        yes: str | Promise = "",
     ) -> TemplateResponse:
         """The page of a question; `back` is where it came from, when that is not the list."""
         context = {
@@ -377,6 +390,7 @@ class ReadOnlyAdmin(Base):
             "form": answers,
             "checkbox": ACTION_CHECKBOX_NAME,
             "confirmed": _CONFIRMED,
+            "yes": yes or _("Yes, do it"),
             "back": back or request.get_full_path(),
         }
         return TemplateResponse(request, "admin/ask.html", context, status=422 if answers.errors else 200)

@@ -1,0 +1,181 @@
+"""Blocks of sign-ups in the admin: made with clear words for what is wrong, looked for as people would, taken back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import AuditEntry, CanonicalEmailBlock, EmailDomainBlock, IpBlock, UsernameBlock
+from accounts.policies.sign_up import email_digest
+from accounts.policies.staff import OPERATOR
+from accounts.services import sign_up_blocks as service
+from moderation.admin.audit_sentences import sentence
+from social.kernel import clock
+from tests.factories.accounts import make_user
+
+pytestmark = pytest.mark.django_db
+DOMAINS, ADDRESSES, NETWORKS, NAMES = (
+    f"/admin/accounts/{name}/" for name in ("emaildomainblock", "canonicalemailblock", "ipblock", "usernameblock")
+)
+
+
+def signed_in(name: str, role: str | None) -> Client:
+    client = Client(REMOTE_ADDR="198.51.100.9")
+    client.force_login(make_user(name, role=role), backend="allauth.account.auth_backends.AuthenticationBackend")
+    return client
+
+
+@pytest.fixture
+def boss(settings: Any) -> Client:
+    settings.STAFF_SECOND_FACTOR = False
+    return signed_in("boss", "Owner")
+
+
+def errors(answer: Any) -> str:
+    assert answer.status_code == 200
+    return str(answer.context["adminform"].form.errors)
+
+
+def test_each_kind_is_blocked_looked_for_and_taken_back_many_at_once(boss: Client) -> None:
+    sent: list[tuple[str, Any, dict[str, str], str, str]] = [
+        (DOMAINS, EmailDomainBlock, {"domain": " Spam.Example. "}, "spam.example", "spam"),
+        (ADDRESSES, CanonicalEmailBlock, {"address": "A.nn+x@Mail.example"}, "", "ann@mail.example"),
+        (NETWORKS, IpBlock, {"network": "203.0.113.7/24", "severity": "no_access"}, "203.0.113.0/24", "203.0.113.9"),
+        (NAMES, UsernameBlock, {"username": "@Adm1nistrat0r"}, "Adm1nistrat0r", "administrator"),
+    ]
+    for path, model, values, stored, looked_for in sent:
+        made = boss.post(f"{path}add/", values)
+        assert made.status_code == 302, errors(made)
+        row = model.objects.get()
+        assert str(row) == (stored or email_digest("ann@mail.example"))
+        assert f"/{row.pk}/change/" in boss.get(path, {"q": looked_for}).content.decode(), path
+        assert f"/{row.pk}/change/" not in boss.get(path, {"q": "192.0.2.1"}).content.decode(), path
+        assert boss.get(f"{path}{row.pk}/change/").status_code == 200
+        assert "already" in errors(boss.post(f"{path}add/", values)), "the same again"
+        asked = boss.post(path, {"action": "remove", "_selected_action": [row.pk]})
+        assert asked.status_code == 200
+        assert model.objects.exists()
+        yes = {asked.context["confirmed"]: "yes", "action": "remove", "_selected_action": [row.pk]}
+        assert boss.post(path, yes).status_code == 302
+        assert not model.objects.exists()
+    acts = [sentence(entry) for entry in AuditEntry.objects.order_by("id")]
+    assert len(acts) == 8
+    assert acts[0] == "@boss created the block of the mail server spam.example"
+    assert acts[5].endswith("removed the block of the network 203.0.113.0/24"), acts[5]
+
+
+@pytest.mark.parametrize(
+    ("path", "values", "said"),
+    [
+        (DOMAINS, {"domain": "no domain"}, "no domain"),
+        (DOMAINS, {"domain": "x" * 300}, "no domain"),
+        (DOMAINS, {"domain": ""}, "required"),
+        (ADDRESSES, {"address": "nobody"}, "neither"),
+        (ADDRESSES, {"address": "a" * 400 + "@b.example"}, "at most"),
+        (NETWORKS, {"network": "1.2.3", "severity": "no_access"}, "neither"),
+        (NETWORKS, {"network": "1.2.3.4", "severity": "sometimes"}, "valid choice"),
+        (NETWORKS, {"network": "1.2.3.4", "severity": "no_access", "comment": "x" * 10_001}, "at most"),
+        (NETWORKS, {"network": "1.2.3.4", "severity": "no_access", "lasts": "-1"}, "valid choice"),
+        (NAMES, {"username": " @ "}, "no name"),
+        (NAMES, {"username": "x" * 256}, "too long"),
+    ],
+)
+def test_wrong_input_is_said_beside_its_field_and_kept(boss: Client, path: str, values: Any, said: str) -> None:
+    answer = boss.post(f"{path}add/", values)
+    assert said in errors(answer).replace("at most 10000", "at most")
+    assert all(value[:200] in answer.content.decode() for value in values.values() if value.strip(" @") != "sometimes")
+    assert not AuditEntry.objects.exists()
+
+
+def test_who_would_lock_themselves_out_is_asked_again(boss: Client) -> None:
+    wide = {"network": "198.51.100.0/24", "severity": "no_access"}
+    asked = boss.post(f"{NETWORKS}add/", wide)
+    assert "You are at 198.51.100.9 yourself" in errors(asked)
+    assert not IpBlock.objects.exists()
+    assert boss.post(f"{NETWORKS}add/", wide | {"severity": "sign_up_block"}).status_code == 302
+    block = IpBlock.objects.get()
+    page = f"{NETWORKS}{block.pk}/change/"
+    assert "yourself" in errors(boss.post(page, wide))
+    assert boss.post(page, wide | {"own": "on"}).status_code == 302
+    block.refresh_from_db()
+    assert block.severity == "no_access"
+
+
+def test_a_network_is_changed_and_its_end_stays_unless_another_is_chosen(boss: Client) -> None:
+    ends = clock.now() + timedelta(days=3)
+    block = service.block_network(by=OPERATOR, network="203.0.113.0/24", severity="no_access", expires_at=ends)  # type: ignore[arg-type]
+    page = f"{NETWORKS}{block.pk}/change/"
+    values = {"network": "203.0.113.0/25", "severity": "sign_up_requires_approval", "comment": "quieter"}
+    assert boss.post(page, values | {"lasts": "stays"}).status_code == 302
+    block.refresh_from_db()
+    assert (block.network, block.last, block.comment, block.expires_at) == (
+        "203.0.113.0/25", "203.0.113.127", "quieter", ends,
+    )  # fmt: skip
+    assert boss.post(page, values | {"lasts": ""}).status_code == 302
+    block.refresh_from_db()
+    assert block.expires_at is None
+    service.block_network(by=OPERATOR, network="192.0.2.0/24", severity="no_access")  # type: ignore[arg-type]
+    assert "already" in errors(boss.post(page, values | {"network": "192.0.2.9/24"}))
+    IpBlock.objects.filter(pk=block.pk).update(expires_at=clock.now() - timedelta(days=1))
+    assert "203.0.113.0/25" in boss.get(NETWORKS, {"state": "expired"}).content.decode()
+    assert "203.0.113.0/25" not in boss.get(NETWORKS, {"state": "counts"}).content.decode()
+
+
+def test_an_address_is_tested_without_being_kept(boss: Client) -> None:
+    service.block_canonical_email(by=OPERATOR, email="ann@mail.example")
+    asked = boss.get(f"{ADDRESSES}test/")
+    yes = {asked.context["confirmed"]: "yes"}
+    blocked = boss.post(f"{ADDRESSES}test/", yes | {"email": "a.nn+spam@MAIL.example"}, follow=True)
+    assert "is blocked." in blocked.content.decode()
+    free = boss.post(f"{ADDRESSES}test/", yes | {"email": "bob@mail.example"}, follow=True)
+    assert "is not blocked." in free.content.decode()
+    assert CanonicalEmailBlock.objects.count() == 1
+
+
+def test_what_a_service_refuses_is_said_above_the_form_that_keeps_what_was_written(
+    boss: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else blocks the same name between the check and the writing."""
+    monkeypatch.setattr("accounts.admin.sign_up_blocks.UsernameForm.clean_username", lambda form: "root")
+    service.block_username(by=OPERATOR, username="root")
+    answer = boss.post(f"{NAMES}add/", {"username": "root"})
+    assert "already been taken" in errors(answer)
+    assert 'value="root"' in answer.content.decode()
+
+
+def test_lists_take_a_fixed_number_of_statements(boss: Client) -> None:
+    def fill(count: int) -> None:
+        for number in range(count):
+            suspended = make_user(f"s{count}x{number}").account
+            service.block_email_domain(by=OPERATOR, domain=f"m{count}x{number}.example")
+            email = service.block_canonical_email(by=OPERATOR, email=f"{count}{number}@mail.example")
+            CanonicalEmailBlock.objects.filter(pk=email.pk).update(account=suspended)
+            service.block_network(by=OPERATOR, network=f"203.0.{count}.{number + 1}", severity="no_access")  # type: ignore[arg-type]
+            service.block_username(by=OPERATOR, username=f"name{count}x{chr(97 + number)}")
+
+    def asked() -> list[int]:
+        counts = []
+        for path in (DOMAINS, ADDRESSES, NETWORKS, NAMES):
+            with CaptureQueriesContext(connection) as queries:
+                assert boss.get(path).status_code == 200
+            counts.append(len(queries))
+        return counts
+
+    boss.get(DOMAINS)
+    fill(2)
+    few = asked()
+    fill(18)
+    assert asked() == few
+    assert max(few) <= 20
+
+
+def test_who_may_not_manage_blocks_sees_none(boss: Client) -> None:
+    block = service.block_email_domain(by=OPERATOR, domain="spam.example")
+    plain = signed_in("ann", None)
+    for path in (DOMAINS, ADDRESSES, NETWORKS, NAMES, f"{DOMAINS}{block.pk}/change/", f"{ADDRESSES}test/"):
+        assert plain.get(path).status_code in (302, 403), path
