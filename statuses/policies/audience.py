@@ -23,7 +23,6 @@ from statuses.policies.visibility import (
     FOLLOWER_VISIBILITIES,
     OPEN_VISIBILITIES,
     PUBLIC_POST,
-    is_for_anybody,
     is_for_followers_only,
     is_listed,
     readable_sql,
@@ -48,7 +47,7 @@ def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, men
     # Also when mentioned: who blocks is seen nowhere any more by those it blocks (SEED-129).
     if post.is_deleted or not PRESENT.shows(post.account_id, relations, post.author.is_suspended):
         return False
-    if is_for_anybody(post.visibility):
+    if post.visibility in OPEN_VISIBILITIES:
         return True
     if viewer_id is None:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -62,10 +62,11 @@ def _find_down(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) ->
         found = read(Cursor(wanted, before))
         items += found.items
         decided = len(items) if found.complete else max(len(items) - BOOST_WINDOW, 0)
-        judged = list(zip(items, repeated_items(items[::-1])[::-1], strict=True))[:decided]
-        page, repeated = _cut((each for each in judged if each[0].id > after), cursor.limit)
-        reached = found.complete or (decided > 0 and items[decided - 1].id <= after)
-        if reached or len(page) == cursor.limit:
+        end = decided
+        while end and items[end - 1].id <= after:
+            end -= 1
+        page, repeated = _cut(items[:end], repeated_items(items[::-1])[::-1], cursor.limit)
+        if found.complete or end < decided or len(page) == cursor.limit:
             return FeedPage(page, repeated, items, found.complete)
         if len(found.items) < wanted:
             raise NotHeldError
@@ -84,8 +85,7 @@ def _find_up(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> F
     while True:
         found = read(Cursor(wanted, cursor.before, after, ascending=True))
         items += found.items
-        judged = list(zip(items, repeated_items(items), strict=True))[start:]
-        page, repeated = _cut(judged, cursor.limit)
+        page, repeated = _cut(items[start:], repeated_items(items)[start:], cursor.limit)
         if found.complete or len(page) == cursor.limit:
             return FeedPage(page, repeated)
         if len(items) >= _ITEMS_LIMIT:
@@ -93,11 +93,13 @@ def _find_up(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> F
         wanted, after = len(items), items[-1].id
 
 
-def _cut(judged: Iterable[tuple[FeedItem, FeedItem | None]], limit: int) -> tuple[list[FeedItem], list[FeedItem]]:
+def _cut(
+    items: Sequence[FeedItem], repeats: Sequence[FeedItem | None], limit: int
+) -> tuple[list[FeedItem], list[FeedItem]]:
     """The first items that are shown, and what the others before the last of these repeat."""
     page: list[FeedItem] = []
     repeated: list[FeedItem] = []
-    for item, same in judged:
+    for item, same in zip(items, repeats, strict=False):
         if len(page) == limit:
             break
         if same is None:

@@ -21,7 +21,7 @@ from django.http import HttpResponse
 from social.api import addresses, later
 from social.runtime.web.connection import Connections, Request, count_down
 from social.runtime.web.environment import BUSY, CHUNK, Answer, Application, File, Refused, call
-from social.runtime.web.limits import Limits
+from social.runtime.web.limits import UNSENT, Limits
 from social.runtime.web.threads import ThreadPool
 
 logger = logging.getLogger("social.web")
@@ -275,7 +275,7 @@ def _ask(wait: later.Wait) -> HttpResponse | None:
 
 def _is_small(answer: Answer) -> bool:
     """Tell whether an answer is there, and is small enough to be given to the system at once."""
-    return answer.wait is None and answer.file is None and len(answer.body) <= CHUNK
+    return answer.wait is None and answer.file is None and len(answer.body) <= UNSENT
 
 
 def _set_body(environ: dict[str, Any], file: IO[bytes], size: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MEBIBYTE = 1024 * 1024
+#: Bytes of answers that may wait in the system for one client: it takes so many at once, and more when some of them are sent.
+UNSENT = 128 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from social.runtime.processes import LOOK_SECONDS, AwakeTime
+from social.runtime.web.limits import UNSENT
 
 logger = logging.getLogger("social.web")
 
@@ -75,7 +76,7 @@ def listen(address: str, port: int, backlog: int = 2048) -> socket.socket:
     if hasattr(socket, "TCP_NOTSENT_LOWAT"):
         # The connections inherit it: the system takes the next bytes when little of the last ones has yet to be sent, so that
         # how quickly a client reads shows in how quickly the system takes, and a slow one costs no 4 MB.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 128 * 1024)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
     listener.bind(name)
     listener.listen(backlog)
     listener.setblocking(False)
