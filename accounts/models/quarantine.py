@@ -20,6 +20,7 @@ class QuarantineSource(models.TextChoices):
     THUMBNAIL = "thumbnail", _("Thumbnail")
     COPY = "copy", _("File of another server")
     CARD = "card", _("Picture of a preview")
+    STAFF = "staff", _("Picture of this server")
 
 
 class QuarantineDecision(models.TextChoices):

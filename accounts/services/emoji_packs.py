@@ -19,10 +19,11 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import CustomEmoji
+from accounts.models import CustomEmoji, QuarantineSource
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
+from accounts.services.quarantine import Origin, refuse_unless_clean
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.lengths import NAME_LIMIT
@@ -114,8 +115,8 @@ def import_emojis(
 ) -> Iterator[Outcome]:
     """Take pictures in, each in a transaction of its own, and yield what became of each. Writes an audit row for each.
 
-    With `dry_run` they are looked at and not kept. One that is refused stops no other. Raises Forbidden; Invalid for terms
-    that fit no emoji.
+    With `dry_run` they are looked at and not kept. One that is refused, by the operator's scanner too, stops no other.
+    Raises Forbidden; Invalid for terms that fit no emoji; Unavailable while the scanner does not answer.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if len(terms.category) > NAME_LIMIT:
@@ -129,11 +130,16 @@ def import_emojis(
             yield Outcome(name, shortcode, "refused" if reason else "known", reason)
             continue
         try:
+            if not dry_run:
+                refuse_unless_clean(data, content_type="", origin=Origin(QuarantineSource.STAFF, by.account_id))
             with images.draw(BytesIO(data), _SHAPE) as drawing:
                 if not dry_run:
                     _keep(by, shortcode, drawing.in_memory(), terms)
         except (images.Unidentified, images.Unsupported):
             yield Outcome(name, shortcode, "refused", _("it is no picture that can be shown"))
+            continue
+        except Invalid as refusal:
+            yield Outcome(name, shortcode, "refused", refusal.message)
             continue
         known.add(shortcode)
         yield Outcome(name, shortcode, "replaced" if is_known else "added")

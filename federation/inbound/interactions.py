@@ -12,11 +12,13 @@ from federation.inbound.incoming import Incoming
 from federation.remote.posts import find_or_fetch_post, keep_note, refuse_tombstone
 from federation.remote.references import find_post_by_uri
 from federation.remote.relays import is_relay
+from social.kernel import clock
 from social.kernel.errors import Forbidden
 from social.kernel.locks import lock
 from statuses.models import Status
 from statuses.policies.visibility import boost_visibility
 from statuses.queries.statuses import list_statuses
+from statuses.services.holding import hold_boost
 from statuses.services.interactions import favourite_status, reblog_status
 
 
@@ -38,7 +40,8 @@ def handle_announce(incoming: Incoming) -> None:
     """A boost by somebody followed here, or of a post of ours; the boosted post is fetched at its origin.
 
     The booster's own may stand in the boost, as those for followers do: the server's signature cannot fetch them. A group
-    boosts the post whose Create it passes on (FEP-1b12); other activities that are passed on are refused.
+    boosts the post whose Create it passes on (FEP-1b12); other activities that are passed on are refused. A boost of a post
+    that is held for review waits with it.
     """
     uri, object_uri = incoming.needed_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):
@@ -49,12 +52,34 @@ def handle_announce(incoming: Incoming) -> None:
     followed = Follow.objects.filter(target=incoming.actor, account__domain=None).exists()
     if not followed and not (known is not None and known.local):
         raise Rejected("nobody here has to do with the boost")
-    status = known or _own_post(incoming) or find_or_fetch_post(object_uri)
+    document = incoming.document
+    visibility = visibility_of(uris_of(document.get("to")), uris_of(document.get("cc")), incoming.actor.followers_url)
+    created_at = moment_of(document.get("published"))
+
+    def is_held() -> bool:
+        """Tell whether the post waits for review; the boost waits with it then."""
+        with transaction.atomic():
+            lock(f"object:{uri}")
+            refuse_tombstone(uri, incoming.actor)
+            return hold_boost(
+                account=incoming.actor,
+                post_uri=object_uri,
+                uri=uri,
+                visibility=visibility,
+                created_at=created_at or clock.now(),
+            )
+
+    if known is None and is_held():
+        return
+    try:
+        status = known or _own_post(incoming) or find_or_fetch_post(object_uri)
+    except Rejected:
+        if is_held():
+            return
+        raise
     status = status.reblog_of or status
     if not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected("the booster cannot read the post")
-    document = incoming.document
-    visibility = visibility_of(uris_of(document.get("to")), uris_of(document.get("cc")), incoming.actor.followers_url)
     try:
         with transaction.atomic():
             lock(f"object:{uri}")
@@ -64,7 +89,7 @@ def handle_announce(incoming: Incoming) -> None:
                 status=status,
                 visibility=boost_visibility(status.visibility, visibility),
                 uri=uri,
-                created_at=moment_of(document.get("published")),
+                created_at=created_at,
             )
     except Forbidden:
         raise Rejected("the post may not be boosted") from None

@@ -18,6 +18,7 @@ from social.kernel.errors import NotFound
 from social.kernel.locks import lock
 from statuses.models import Favourite, Status
 from statuses.services.deleting import delete_status
+from statuses.services.holding import forget_boost
 from statuses.services.interactions import unfavourite_status, unreblog_status
 
 
@@ -78,6 +79,8 @@ def _undo_announce(incoming: Incoming) -> bool:
     boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
     if boost is not None:
         delete_status(status_id=boost.id)
+        return True
+    if uri is not None and forget_boost(account=incoming.actor, uri=uri):
         return True
     status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
     if status is not None:

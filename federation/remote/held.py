@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 
 import orjson
 from django.db import transaction
 
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import read_note
-from federation.remote.posts import keep_note
+from federation.remote.posts import keep_note, revise_note
+from social.kernel.errors import Forbidden
 from statuses.events import HeldPostApproved
-from statuses.models import HeldPost
+from statuses.models import HeldPost, Status
+from statuses.policies.visibility import boost_visibility
+from statuses.queries.statuses import list_statuses
+from statuses.services.interactions import reblog_status
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +28,7 @@ def publish_approved(events: Sequence[HeldPostApproved]) -> None:
     One that its author has deleted meanwhile, or whose author is suspended now, is dropped.
     """
     for event in events:
-        held = HeldPost.objects.select_related("account", "recipient").filter(id=event.held_id).first()
+        held = HeldPost.objects.select_related("account", "recipient", "status").filter(id=event.held_id).first()
         if held is not None and held.document is not None and held.approved_at is not None:
             _publish(held, held.document)
 
@@ -31,9 +36,33 @@ def publish_approved(events: Sequence[HeldPostApproved]) -> None:
 def _publish(held: HeldPost, document: str) -> None:
     note = read_note(orjson.loads(document))
     with transaction.atomic():
+        # A boost that comes now waits, and finds the post.
+        HeldPost.objects.select_for_update().filter(id=held.id).first()
         try:
             with transaction.atomic():
-                keep_note(note, held.account, publish_event=held.announced, recipient=held.recipient, reviewed=True)
+                if held.status is not None:
+                    revise_note(held.status, note, held.recipient, reviewed=True)
+                else:
+                    status = keep_note(
+                        note, held.account, publish_event=held.announced, recipient=held.recipient, reviewed=True
+                    )
+                    if status is not None:
+                        _boost(held, status)
         except Rejected as reason:
             logger.info("The approved post %s is dropped: %s", held.uri, reason)
         HeldPost.objects.filter(id=held.id).delete()
+
+
+def _boost(held: HeldPost, status: Status) -> None:
+    """Store the boosts that came while the post was held; those that may not be are dropped."""
+    for boost in held.boosts.select_related("account").order_by("id"):
+        if not list_statuses(boost.account_id).filter(id=status.id).exists() or boost.account.suspended:
+            continue
+        with suppress(Forbidden), transaction.atomic():
+            reblog_status(
+                account=boost.account,
+                status=status,
+                visibility=boost_visibility(status.visibility, boost.visibility),
+                uri=boost.uri,
+                created_at=boost.created_at,
+            )

@@ -135,11 +135,21 @@ def keep_note(
     return known if known is not None and not known.is_deleted else None
 
 
-def revise_note(status: Status, note: ReceivedNote, recipient: Account | None = None) -> bool:
-    """Take over what a post of another server says now; whether it was edited since. `recipient` as in `keep_note`."""
+def revise_note(
+    status: Status, note: ReceivedNote, recipient: Account | None = None, *, reviewed: bool = False
+) -> bool:
+    """Take over what a post of another server says now; whether it was edited since. `recipient` and `reviewed` as in
+    `keep_note`: an edit may be held for review.
+    """
     new = compose_received(note, status.account, recipient)
     with transaction.atomic():
-        changed = revise_remote_status(status_id=status.id, new=new, edited_at=note.updated)
+        changed = revise_remote_status(
+            status_id=status.id,
+            new=new,
+            edited_at=note.updated,
+            document=None if reviewed else note.document,
+            recipient=recipient,
+        )
         uri = note.quote_authorization
         is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)
         look_at_quote(status, remaining=ANCESTORS, again=is_new)

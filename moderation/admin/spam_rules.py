@@ -10,6 +10,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -27,7 +28,7 @@ from social.api.staff_columns import ConditionFilter, lines, mark, shortened, sh
 from social.api.staff_filters import RelatedDropdownFilter
 from statuses.models import HeldPost
 from statuses.policies.visibility import OPEN_VISIBILITIES
-from statuses.services.holding import approve_held, discard_held, discard_held_by_rule, open_held
+from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule, open_held
 
 # Somebody waits for the page.
 _POSTS_LIMIT = 50_000
@@ -280,6 +281,13 @@ def _words(held: HeldPost) -> Any:
     return shortened(held.excerpt, 70) if held.excerpt else _("(without words)")
 
 
+def _kind(held: HeldPost) -> Any:
+    if held.status_id is None:
+        return _("Post")
+    return format_html('<a href="{}">{}</a>', reverse("admin:statuses_status_change", args=[held.status_id]), _("Edit"))
+
+
+HELD_KIND = shown("kind", gettext_lazy("Kind"), _kind, minor=True)
 HELD_AUTHOR = shown("account", gettext_lazy("Account"), lambda held: account_link(held.account))
 HELD_RULE = shown("rule_name", gettext_lazy("Rule"), minor=True)
 HELD_HOSTS = shown("link_hosts", gettext_lazy("Links to"), minor=True)
@@ -294,6 +302,7 @@ class HeldPostAdmin(PermittedAdmin):
     permission = Permission.MANAGE_REPORTS
     list_display = (
         shown("excerpt", gettext_lazy("Post"), _words),
+        HELD_KIND,
         HELD_AUTHOR,
         HELD_RULE,
         HELD_HOSTS,
@@ -308,6 +317,7 @@ class HeldPostAdmin(PermittedAdmin):
     fieldsets = (
         lines(
             None,
+            HELD_KIND,
             HELD_AUTHOR,
             shown("excerpt", gettext_lazy("Text")),
             HELD_HOSTS,

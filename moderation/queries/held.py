@@ -9,8 +9,9 @@ from statuses.models import HeldPost
 
 
 def list_held() -> QuerySet[HeldPost]:
-    """The posts that wait for a decision, with their authors, in no order."""
-    return HeldPost.objects.select_related("account", "scheduled").filter(approved_at=None)
+    """The posts and edits that wait for a decision, with their authors, in no order; no edits of what was deleted."""
+    rows = HeldPost.objects.select_related("account", "scheduled")
+    return rows.filter(approved_at=None, status__deleted_at=None)
 
 
 def find_held(held_id: int) -> HeldPost:

@@ -13,11 +13,12 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import Account
+from accounts.models import Account, QuarantineSource
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.site_settings import load_site_texts
 from accounts.services.audit import record, write_setting
+from accounts.services.quarantine import Origin, refuse_unless_clean
 from moderation.models import InstanceRule, TermsOfService
 from moderation.policies.documents import (
     RuleDraft,
@@ -113,13 +114,16 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
 
 
 def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
-    """Give this server another picture, cut to 1200 by 630 pixels; None takes it away. Raises Forbidden, Invalid."""
+    """Give this server another picture, cut to 1200 by 630 pixels; None takes it away. Raises Forbidden, Invalid,
+    Unavailable while the operator's scanner does not answer.
+    """
     require(by, Permission.MANAGE_SETTINGS)
     path = ""
     if data is not None:
         if len(data) > THUMBNAIL_LIMIT:
             message = _("must be less than %(size)d MB") % {"size": THUMBNAIL_LIMIT // 1024 // 1024}
             raise Invalid.of([FieldError("thumbnail", "ERR_LESS_THAN", message)], details=True)
+        refuse_unless_clean(data, content_type="", origin=Origin(QuarantineSource.STAFF, by.account_id))
         with images.draw(BytesIO(data), _THUMBNAIL) as drawing:
             shown = drawing.still or drawing.shown
             path = storage.store(shown.data, folder="site", extension=shown.extension)

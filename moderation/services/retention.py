@@ -17,7 +17,7 @@ from accounts.services import retention as accounts
 from moderation.models import Report
 from social.kernel import clock
 from statuses.models import HeldPost
-from statuses.services.holding import drop_held
+from statuses.services.reviewing import drop_held
 
 BATCH_SIZE: Final = 500
 

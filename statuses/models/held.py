@@ -12,23 +12,29 @@ from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import DOCUMENT_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 from statuses.models.scheduling import ScheduledStatus
+from statuses.models.status import Status
 
 EXCERPT_LIMIT = 5000
+BOOSTS_LIMIT = 200
+"""Boosts that are kept of one held post."""
 
 
 class HeldPost(models.Model):
-    """A post that met a rule against spam and is no post yet: nothing but its author and staff knows of it.
+    """A post, or an edit of `status`, that met a rule against spam and is none yet: nothing but its author and staff knows
+    of it.
 
-    Of one written here `scheduled` has what its author sent, and its files; of one of another server `document` is what
-    that server sent, `uri` the id of the post, `recipient` whose inbox it came to, and `announced` whether people are
-    notified of it when it is published. The rest is for staff to decide by. `approved_at` is set while a received one is on
-    its way to being published.
+    Of a post written here `scheduled` has what its author sent, and its files, of an edit `draft`; of one of another
+    server `document` is what that server sent, `uri` the id of the post, `recipient` whose inbox it came to, and `announced`
+    whether people are notified of it when it is published. The rest is for staff to decide by. `approved_at` is set while a
+    received one is on its way to being published.
     """
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     rule = models.ForeignKey(SpamRule, null=True, on_delete=models.SET_NULL, related_name="held", db_index=False)
     rule_name = models.TextField()
+    status = models.OneToOneField(Status, null=True, on_delete=models.CASCADE, related_name="held_edit")
+    draft = models.JSONField(null=True)
     scheduled = models.OneToOneField(ScheduledStatus, null=True, on_delete=models.CASCADE, related_name="held")
     uri = models.TextField(null=True, unique=True)
     document = models.TextField(null=True)
@@ -55,6 +61,7 @@ class HeldPost(models.Model):
                 excerpt=EXCERPT_LIMIT,
                 link_hosts=OBJECT_LIMIT,
             ),
+            lengths("statuses_heldpost_draft", draft=OBJECT_LIMIT),
             models.CheckConstraint(
                 condition=Q(scheduled__isnull=True) | Q(document__isnull=True), name="statuses_heldpost_source"
             ),
@@ -66,3 +73,16 @@ class HeldPost(models.Model):
 
     def __str__(self) -> str:
         return f"@{self.account.acct}"
+
+
+class HeldBoost(models.Model):
+    """A boost by `account`, with the id `uri`, that came while the post was held: it is stored when the post is approved."""
+
+    held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="boosts")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    uri = models.TextField(unique=True)
+    visibility = models.TextField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [lengths("statuses_heldboost_lengths", uri=URI_LIMIT, visibility=WORD_LIMIT)]

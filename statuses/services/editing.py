@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from django.conf import settings
@@ -21,17 +21,20 @@ from statuses.queries.posts import load_posts
 from statuses.queries.statuses import find_own_status, find_page_url
 from statuses.services.composing import Draft, check_files
 from statuses.services.formatting import format_text, stripped
+from statuses.services.holding import EditHeldForReview, hold_edit
 from statuses.services.media import MediaChange, prepared
 from statuses.services.revising import store_revision
+from statuses.services.screening import UNSCREENED, screen_edit
 from statuses.services.storing import Composed, lock_media
 
 
-def edit_status(*, author: Account, status_id: int, draft: Draft) -> None:
+def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Callable[[], None] | None = None) -> None:
     """Change one's own post, and keep the version before. `author` is local, with its `user` loaded.
 
     Of several edits at once the last one wins, and each version is kept once; an edit that changes nothing writes nothing.
     StatusEdited is published. Raises NotFound for somebody else's post, a boost, and one deleted meanwhile; Invalid for
-    what is against the rules of a new post.
+    what is against the rules of a new post; EditHeldForReview when it meets a rule against spam that holds it: it is kept
+    then, and the post stays. For one that staff have reviewed `approve` is called in its transaction in place of the rules.
     """
     status = find_own_status(status_id, author.id)
     if status.is_reblog:
@@ -46,8 +49,16 @@ def edit_status(*, author: Account, status_id: int, draft: Draft) -> None:
         with transaction.atomic():
             locked = require_found(Status.objects.select_for_update().filter(id=status.id, deleted_at=None).first())
             media = lock_media(author, new.media_ids, of_status_id=locked.id)
-            described = [item.id for item in media if item.id in changes and changes[item.id].apply(item)]
-            store_revision(locked, new, media=media, described=described)
+            if approve is not None:
+                approve()
+            words = [change.description for _number, change in draft.media_changes if change.description]
+            screening = UNSCREENED if approve is not None else screen_edit(locked, new, words)
+            if screening.held_by is None:
+                described = [item.id for item in media if item.id in changes and changes[item.id].apply(item)]
+                store_revision(locked, new, media=media, described=described, screening=screening)
+                return
+            hold_edit(locked, new, screening, draft=draft)
+    raise EditHeldForReview
 
 
 def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Composed:

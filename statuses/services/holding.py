@@ -1,4 +1,4 @@
-"""Holds posts that meet a rule against spam until staff approve or discard them (docs/adr/0031).
+"""Holds posts and edits that meet a rule against spam until staff approve or discard them (docs/adr/0031).
 
 A held post is no post: there is no row that a timeline, a search, a stream, a notification or ActivityPub could show.
 """
@@ -6,7 +6,7 @@ A held post is no post: there is no row that a timeline, a search, a stream, a n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 import orjson
@@ -14,30 +14,21 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, RuleSubject, SpamRule
-from accounts.models.user import Permission
-from accounts.policies.staff import Staff, require
 from accounts.queries.spam_rules import load_rules
-from accounts.services.audit import record, record_each
 from accounts.services.rule_matches import note_matches
 from social.kernel import clock
-from social.kernel.errors import Conflict, Invalid, require_found
-from social.kernel.events import publish
+from social.kernel.errors import Invalid
 from social.kernel.locks import lock
-from statuses.events import HeldPostApproved
-from statuses.models import HeldPost, ScheduledStatus, Status
-from statuses.models.held import EXCERPT_LIMIT
-from statuses.policies.visibility import OPEN_VISIBILITIES
-from statuses.queries.authors import find_author
+from statuses.models import HeldBoost, HeldPost, ScheduledStatus, Status
+from statuses.models.held import BOOSTS_LIMIT, EXCERPT_LIMIT
 from statuses.services import idempotency
-from statuses.services.composing import Draft, compose
-from statuses.services.kept_drafts import draft_of, kept, lock_kept, publish_kept, store_kept
+from statuses.services.composing import Draft
+from statuses.services.kept_drafts import kept, kept_edit, store_kept
 from statuses.services.screening import Screening, limit_author
 from statuses.services.storing import Composed, lock_media
 
 HELD_LIMIT: Final = 50
 """Posts of one author that are held at once; further ones are refused."""
-
-BATCH_SIZE: Final = 200
 
 
 class HeldForReview(Invalid):
@@ -46,6 +37,15 @@ class HeldForReview(Invalid):
     def __init__(self) -> None:
         super().__init__(
             _("Your post is kept and waits for review by the staff of this server. There is no need to send it again.")
+        )
+
+
+class EditHeldForReview(Invalid):
+    """Answer to an author whose edit is kept and not published: staff decide about it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _("Your edit is kept and waits for review by the staff of this server. Until then the post stays as it is.")
         )
 
 
@@ -95,7 +95,7 @@ def hold_received(
     """
     if screening.held_by is None and not load_rules(RuleSubject.POSTS):
         return False
-    held = HeldPost.objects.select_for_update().filter(uri=new.uri).first()
+    held = HeldPost.objects.select_for_update().filter(uri=new.uri, status=None).first()
     if held is not None and held.approved_at is None:
         HeldPost.objects.filter(id=held.id).update(document=_encoded(document), **_shown(new, screening))
         return True
@@ -114,85 +114,65 @@ def hold_received(
     return True
 
 
+def hold_edit(
+    status: Status,
+    new: Composed,
+    screening: Screening,
+    *,
+    draft: Draft | None = None,
+    document: Mapping[str, Any] | None = None,
+    recipient: Account | None = None,
+) -> None:
+    """Keep an edit that meets a rule, in the caller's transaction, which has locked the post: the `draft` of one written
+    here, the `document` of another server's. The newest takes the place of one that is held already; the post stays.
+
+    Raises Invalid for one too many of its author.
+    """
+    source = {
+        "draft": None if draft is None else kept_edit(draft),
+        "document": None if document is None else _encoded(document),
+        "recipient": recipient,
+    }
+    shown = _shown(new, screening) | {"written_at": new.edited_at or clock.now()}
+    if HeldPost.objects.filter(status=status).update(**source, **shown, approved_at=None):
+        return
+    _check_room(new.author)
+    _hold(
+        new,
+        screening,
+        limit_author(new, screening),
+        status=status,
+        uri=new.uri,
+        **source,
+        written_at=shown["written_at"],
+    )
+
+
+def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, created_at: datetime) -> bool:
+    """Keep a boost of a post of another server that is held, until it is approved; whether the post is held.
+
+    Further ones than BOOSTS_LIMIT are not kept.
+    """
+    with transaction.atomic():
+        held = HeldPost.objects.select_for_update().filter(uri=post_uri, status=None).first()
+        if held is None:
+            return False
+        if held.boosts.count() < BOOSTS_LIMIT:
+            HeldBoost.objects.get_or_create(
+                uri=uri, defaults={"held": held, "account": account, "visibility": visibility, "created_at": created_at}
+            )
+    return True
+
+
+def forget_boost(*, account: Account, uri: str) -> bool:
+    """Forget a boost of a held post that was taken back; whether there was one."""
+    count, _of = HeldBoost.objects.filter(account=account, uri=uri).delete()
+    return count > 0
+
+
 def forget_received(*, uri: str, author_uri: str) -> None:
     """Forget a held post that its author has deleted."""
     HeldPost.objects.filter(uri=uri, account__uri=author_uri).delete()
-
-
-def approve_held(*, by: Staff, held: HeldPost) -> None:
-    """Publish a held post with the time at which it was written: at once if it was written here, else by a reaction to
-    HeldPostApproved, within seconds. No rule is asked again.
-
-    Raises Forbidden without MANAGE_REPORTS; NotFound for one that is not held any more; Conflict when its author may not
-    post any more; and as `compose` for one that cannot be published: it stays held.
-    """
-    require(by, Permission.MANAGE_REPORTS)
-    scheduled = held.scheduled
-    if scheduled is None:
-        with transaction.atomic():
-            locked = _lock(held)
-            HeldPost.objects.filter(id=locked.id).update(approved_at=clock.now())
-            publish(HeldPostApproved(held_id=locked.id, account_id=locked.account_id))
-            _record(by, "approve", locked)
-        return
-    author = find_author(held.account_id)
-    if author.suspended or author.user.disabled_at is not None:
-        raise Conflict(_("Its author may not post any more."))
-    # Composed before the transaction: it may ask other servers who is mentioned.
-    new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
-    with transaction.atomic():
-        draft = require_found(lock_kept(scheduled.id))
-        locked = _lock(held)
-        publish_kept(draft, replace(new, created_at=locked.written_at))
-        _record(by, "approve", locked)
-
-
-def open_held(*, by: Staff, held: HeldPost) -> None:
-    """Note that a held post which is not for everybody is looked at. Raises Forbidden without MANAGE_REPORTS."""
-    require(by, Permission.MANAGE_REPORTS)
-    if held.visibility not in OPEN_VISIBILITIES:
-        with transaction.atomic():
-            _record(by, "view", held)
-
-
-def discard_held(*, by: Staff, held: HeldPost) -> None:
-    """Remove a held post for good; the files of one written here may be attached to another post. Raises as `approve_held`."""
-    require(by, Permission.MANAGE_REPORTS)
-    with transaction.atomic():
-        locked = _lock(held)
-        _remove([locked])
-        _record(by, "discard", locked)
-
-
-def discard_held_by_rule(*, by: Staff, rule: SpamRule) -> int:
-    """Discard everything that a rule holds, in batches with an audit row for each post; how many. Raises Forbidden."""
-    require(by, Permission.MANAGE_REPORTS)
-    discarded = 0
-    while True:
-        with transaction.atomic():
-            rows = HeldPost.objects.select_for_update(of=("self",), skip_locked=True).select_related("account")
-            batch = list(rows.filter(rule=rule, approved_at=None).order_by("id")[:BATCH_SIZE])
-            _remove(batch)
-            record_each(by=by, action="discard", target_type="HeldPost", targets=[_target(held) for held in batch])
-        discarded += len(batch)
-        if len(batch) < BATCH_SIZE:
-            return discarded
-
-
-def drop_held(rows: Sequence[HeldPost]) -> None:
-    """Remove held posts about which nobody has decided for too long."""
-    with transaction.atomic():
-        _remove(rows)
-
-
-def _remove(rows: Sequence[HeldPost]) -> None:
-    HeldPost.objects.filter(id__one_of=[held.id for held in rows]).delete()
-    ScheduledStatus.objects.filter(id__one_of=[held.scheduled_id for held in rows if held.scheduled_id]).delete()
-
-
-def _lock(held: HeldPost) -> HeldPost:
-    rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account")
-    return require_found(rows.filter(id=held.id, approved_at=None).first())
 
 
 def _check_room(author: Account) -> None:
@@ -203,9 +183,7 @@ def _check_room(author: Account) -> None:
 def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], **source: Any) -> None:
     rule = screening.held_by
     assert rule is not None  # the caller has looked
-    HeldPost.objects.create(
-        account_id=new.author.id, rule=rule, rule_name=rule.name, **_shown(new, screening), **source
-    )
+    HeldPost.objects.create(account_id=new.author.id, rule=rule, rule_name=rule.name, **_shown(new, screening) | source)
     note_matches(account_id=new.author.id, rules=screening.rules, limited_by=limited_by, reported=())
 
 
@@ -223,12 +201,3 @@ def _shown(new: Composed, screening: Screening) -> dict[str, Any]:
 
 def _encoded(document: Mapping[str, Any]) -> str:
     return orjson.dumps(dict(document)).decode()
-
-
-def _target(held: HeldPost) -> tuple[int, str]:
-    return held.id, f"@{held.account.acct}"
-
-
-def _record(by: Staff, action: str, held: HeldPost) -> None:
-    number, name = _target(held)
-    record(by=by, action=action, target_type="HeldPost", target_id=number, target_name=name, rule=held.rule_name)

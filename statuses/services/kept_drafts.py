@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from statuses.policies.polls import PollDraft
 from statuses.policies.quotes import choose_policy
 from statuses.services import idempotency
 from statuses.services.composing import Draft
+from statuses.services.media import MediaChange
 from statuses.services.storing import Composed, store_status
 
 
@@ -52,10 +53,24 @@ def publish_kept(scheduled: ScheduledStatus, new: Composed) -> Status:
 
 def draft_of(scheduled: ScheduledStatus) -> Draft:
     """The draft as the author sent it."""
-    values: dict[str, Any] = dict(scheduled.draft)
-    for name in ("media_ids", "media_changes", "allowed_mentions"):
+    return read_draft(scheduled.draft)
+
+
+def kept_edit(draft: Draft) -> dict[str, Any]:
+    """A draft of an edit as an object; another preview picture of a file is not kept."""
+    changes = [
+        (number, {"description": change.description, "focus": change.focus}) for number, change in draft.media_changes
+    ]
+    return asdict(replace(draft, media_changes=())) | {"media_changes": changes}
+
+
+def read_draft(kept: Mapping[str, Any]) -> Draft:
+    """The draft that is kept as an object."""
+    values: dict[str, Any] = dict(kept)
+    for name in ("media_ids", "allowed_mentions"):
         if values.get(name) is not None:
             values[name] = tuple(values[name])
+    values["media_changes"] = tuple((number, MediaChange(**change)) for number, change in values["media_changes"])
     if values["poll"] is not None:
         values["poll"] = PollDraft(**values["poll"] | {"options": tuple(values["poll"]["options"])})
     return Draft(**values)

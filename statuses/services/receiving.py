@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection, transaction
 from django.db.models import Q, TextField
 
+from accounts.models import Account
 from accounts.services.emojis import store_emojis
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
@@ -18,9 +20,10 @@ from statuses.events import StatusJoinedThread
 from statuses.models import MediaAttachment, Processing, Status, StatusStat
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.changing import bump
+from statuses.services.holding import hold_edit
 from statuses.services.polls import refresh_poll
 from statuses.services.revising import store_revision
-from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored
+from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored, screen_edit
 from statuses.services.storing import Composed, RemoteFile, revise_quote, store_status
 
 _URI: Final = Slot("uri", TextField())
@@ -60,12 +63,20 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
     return status
 
 
-def revise_remote_status(*, status_id: int, new: Composed, edited_at: datetime | None) -> bool:
+def revise_remote_status(
+    *,
+    status_id: int,
+    new: Composed,
+    edited_at: datetime | None,
+    document: Mapping[str, Any] | None = None,
+    recipient: Account | None = None,
+) -> bool:
     """Store an edit of a post of another server, and publish StatusEdited; whether anything has changed.
 
     When it says of no edit, or of none that is newer than the last, the votes in its poll and its counts are stored,
     and nothing else; of a deleted post nothing at all. Who may read the post and what it answers stay. Another post that it
-    quotes takes the place of the one before.
+    quotes takes the place of the one before. With the `document` that it came with, the rules against spam are asked, and
+    may hold it until it is reviewed.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
@@ -76,6 +87,11 @@ def revise_remote_status(*, status_id: int, new: Composed, edited_at: datetime |
             refresh_poll(status, new.poll)
             _store_counts(status.id, new)
             return False
+        # Without its document it was reviewed, or is no edit that somebody sent.
+        screening = UNSCREENED if document is None else screen_edit(status, new)
+        if document is not None and screening.held_by is not None:
+            hold_edit(status, replace(new, edited_at=edited_at), screening, document=document, recipient=recipient)
+            return False
         media, described = _revised_media(status, new)
         counts = revise_quote(status, new.quote)
         changed = store_revision(
@@ -84,6 +100,7 @@ def revise_remote_status(*, status_id: int, new: Composed, edited_at: datetime |
             media=media,
             described=described,
             changed=counts is not None,
+            screening=screening,
         )
         bump(counts or {})
         _store_counts(status.id, new)

@@ -12,14 +12,14 @@ from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from statuses.events import StatusEdited
-from statuses.models import MediaAttachment, Mention, Poll, Quote, Status, StatusEdit, StatusTag
+from statuses.models import HeldPost, MediaAttachment, Mention, Poll, Quote, Status, StatusEdit, StatusTag
 from statuses.policies.publishing import check_tags
 from statuses.policies.visibility import is_for_anybody, is_listed
 from statuses.services.changing import change_statuses
 from statuses.services.media import CHANGED_COLUMNS
 from statuses.services.polls import revise_poll
 from statuses.services.quotes import write_quote_policy
-from statuses.services.screening import screen_edit
+from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored
 from statuses.services.storing import Composed
 
 VERSIONS_LIMIT: Final = 200
@@ -33,11 +33,13 @@ def store_revision(
     media: Sequence[MediaAttachment],
     described: Collection[int],
     changed: bool = False,
+    screening: Screening = UNSCREENED,
 ) -> bool:
     """Write an edit; whether anything has changed, by the edit or (`changed`) already by the caller. `status` is held by the
     caller's transaction (`select_for_update`), and so are `media`, its files in their order; of those whose ids are in
     `described` columns (CHANGED_COLUMNS) are to be written. Who may read a post and what it answers stay.
 
+    What the rules against spam say that `screening` found is done; the caller has seen to it that none holds the edit.
     The version before is kept, and StatusEdited is published. When nothing changes that people see, nothing is written
     but a new quote policy (QuotePolicyChanged). Who is not mentioned any more may still read the post (contract, behaviours
     section 9 "Edit").
@@ -70,8 +72,9 @@ def store_revision(
             first_mention_id=first_mention_id,
         )
     )
-    if any(getattr(status, name) != values[name] for name in ("content", "spoiler_text")):
-        screen_edit(status, new)
+    # An older one that still waits for review would take this one's place.
+    HeldPost.objects.filter(status_id=status.id).delete()
+    note_stored(status, screening, limit_author(new, screening))
     _count_tags(status, added, removed, edited_at)
     return True
 

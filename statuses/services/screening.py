@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from django.db import connection
 
-from accounts.models import RuleOutcome, RuleSubject, SpamRule, User
+from accounts.models import RuleSubject, SpamRule, User
 from accounts.policies.spam_rules import PostFacts, is_held
 from accounts.queries.spam_rules import load_rules
 from accounts.services.rule_matches import note_matches
@@ -16,7 +16,7 @@ from accounts.services.spam_rules import limit_by_rules
 from social.kernel import clock
 from social.kernel.ids import moment_of
 from social.kernel.text.markup import plain
-from statuses.models import MediaAttachment, Status
+from statuses.models import MediaAttachment, Poll, Status
 from statuses.policies.cards import find_hosts
 from statuses.services.storing import Composed
 
@@ -46,15 +46,15 @@ UNSCREENED: Final = Screening()
 """Screening of a post that meets nothing, or of which no rule is asked."""
 
 
-def screen(new: Composed) -> Screening:
-    """Find the rules that a post meets; posts of staff of this server meet none.
+def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
+    """Find the rules that a post meets, with further `words` of its; posts of staff of this server meet none.
 
     No statement where there are no rules and the rules were read lately, at most four otherwise.
     """
     rules = load_rules(RuleSubject.POSTS)
     if not rules:
         return UNSCREENED
-    facts = _facts(new)
+    facts = _facts(new, words)
     met = rules.met_by_post(facts, lambda: _is_first_contact(new))
     if met and new.author.local and _is_staff(new.author.id):
         met = []
@@ -75,28 +75,34 @@ def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamR
         note_matches(account_id=status.account_id, rules=screening.rules, limited_by=limited_by, status_id=status.id)
 
 
-def screen_edit(status: Status, new: Composed) -> None:
-    """Compare an edit with the rules, in the caller's transaction. What people have seen is not held: it is reported."""
-    screening = screen(new)
-    if screening.rules:
-        note_matches(
-            account_id=status.account_id,
-            rules=screening.rules,
-            limited_by=limit_by_rules(new.author, screening.rules),
-            status_id=status.id,
-            reported=(RuleOutcome.REPORT, RuleOutcome.HOLD),
-        )
+def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Screening:
+    """Find the rules that an edit meets, with the `words` of descriptions that it changes; none when it says what the post
+    says already. As many statements as `screen`, and two more when a rule is met.
+    """
+    screening = screen(new, words)
+    if screening.facts is not None and screening.rules and screening.facts.text == _text_of(status):
+        return UNSCREENED
+    return screening
 
 
-def _facts(new: Composed) -> PostFacts:
+def _text_of(status: Status) -> str:
+    files = MediaAttachment.objects.filter(status_id=status.id).order_by("position", "id")
+    options = Poll.objects.filter(status_id=status.id).values_list("options", flat=True).first() or ()
+    return _joined(status.spoiler_text, status.content, options, files.values_list("description", flat=True))
+
+
+def _joined(spoiler_text: str, content: str, options: Iterable[str], described: Iterable[str | None]) -> str:
+    return "\n".join(part for part in (spoiler_text, plain(content), *options, *described) if part)
+
+
+def _facts(new: Composed, words: Sequence[str]) -> PostFacts:
     described: list[str | None] = [file.description for file in new.files]
     if new.media_ids:
         rows = MediaAttachment.objects.filter(id__one_of=list(new.media_ids), account_id=new.author.id)
         described += rows.values_list("description", flat=True)
     options = new.poll.options if new.poll is not None else ()
-    parts = (new.spoiler_text, plain(new.content), *options, *described)
     return PostFacts(
-        text="\n".join(part for part in parts if part),
+        text=_joined(new.spoiler_text, new.content, options, [*described, *words]),
         hosts=find_hosts(new.content),
         mentions=max(len(new.mentions) - len(new.silent), new.named_count),
         age=clock.now() - moment_of(new.author.id),

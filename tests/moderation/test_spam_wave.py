@@ -20,7 +20,7 @@ from moderation.queries.dry_runs import try_rule
 from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import HeldPost, Status
-from statuses.services.holding import discard_held_by_rule
+from statuses.services.reviewing import discard_held_by_rule
 from tests.factories.accounts import make_account, make_many_remote
 from tests.factories.statuses import follow
 from tests.support.work import work

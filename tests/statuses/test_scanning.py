@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,10 +19,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import Account, AuditEntry, QuarantinedFile, RemoteCopy
 from accounts.policies.staff import OPERATOR, staff_of
+from accounts.services.emoji_packs import Terms, import_emojis
 from accounts.services.quarantine import destroy_file, release_file
 from accounts.services.sanctions import hold_account
+from moderation.services.documents import change_thumbnail
 from social.kernel import clock
-from social.kernel.errors import Conflict, Forbidden, Unavailable
+from social.kernel.errors import Conflict, Forbidden, Invalid, Unavailable
 from social.kernel.media import scanning
 from social.kernel.outbox import OutboxRow
 from statuses.models import MediaAttachment
@@ -237,3 +240,31 @@ def test_the_scanner_is_on_this_machine_only_if_the_operator_says_so(scanner: Sc
     with pytest.raises(Unavailable):
         scanning.scan(BytesIO(b"x"), "", "x")
     assert scanner.asked == []
+
+
+def test_pictures_of_staff_are_scanned_as_well(scanner: Scanner) -> None:
+    files = [("rose.png", BAD), ("oak.png", picture())]
+    outcomes = import_emojis(by=OPERATOR, files=files, terms=Terms())
+    assert [outcome.result for outcome in outcomes] == ["refused", "added"]
+    with pytest.raises(Invalid):
+        change_thumbnail(by=OPERATOR, data=BAD)
+    assert set(QuarantinedFile.objects.values_list("source", flat=True)) == {"staff"}
+
+
+def test_a_large_file_is_handed_to_the_scanner_in_pieces(scanner: Scanner, tmp_path: Path, settings: Any) -> None:
+    large = tmp_path / "large"
+    large.write_bytes(bytes(24 << 20))
+
+    class Watched(io.FileIO):
+        largest = 0
+
+        def read(self, size: int | None = -1, /) -> bytes | None:
+            piece = super().read(size)
+            Watched.largest = max(Watched.largest, len(piece or b""))
+            return piece
+
+    for command in (settings.MEDIA_SCANNER, "command:cat"):
+        settings.MEDIA_SCANNER = command
+        with Watched(large) as file:
+            assert scanning.scan(file, "video/mp4", scanning.digest_of(file)).clean
+    assert Watched.largest <= 1 << 20

@@ -20,7 +20,7 @@ from moderation.queries.held import list_held
 from social.kernel.clock import iso
 from social.kernel.errors import Invalid, NotFound
 from social.management.base import OperatorCommand
-from statuses.services.holding import approve_held, discard_held_by_rule
+from statuses.services.reviewing import approve_held, discard_held_by_rule
 
 _LISTS = {
     "words": ("--word", "words, in the text of posts or the reason of sign-ups; may be given again"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from ipaddress import ip_network
@@ -69,6 +69,7 @@ _FOLLOWED = frozenset({"GET", "HEAD"})
 # Headers meant for the first host are not sent to the next one.
 _CREDENTIALS = ("Authorization", "Cookie", "Proxy-Authorization")
 _ERROR_BYTES = 16 * 1024
+_PIECE_BYTES = 256 * 1024
 _CONNECTIONS = 512
 _CONNECTIONS_PER_HOST = 16
 _KEEP_ALIVE = 15.0
@@ -185,7 +186,7 @@ class GuardedClient:
         started = loop.time()
         try:
             response = await session.request(
-                method, URL(target.url, encoded=True), headers=sent, data=request.body, allow_redirects=False
+                method, URL(target.url, encoded=True), headers=sent, data=_sent(request), allow_redirects=False
             )
         except asyncio.CancelledError:
             if loop.time() - started >= _HEADER_SECONDS:
@@ -228,6 +229,16 @@ class GuardedClient:
         else:
             body = await read_beginning(response, _ERROR_BYTES)
         return Response(response.status, response.headers, body, target.url)
+
+
+def _sent(request: Request) -> bytes | AsyncIterator[bytes] | None:
+    return request.body if request.upload is None else _pieces(request.upload)
+
+
+async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+    # A file may be on a slow disk: the loop serves every other exchange of this process.
+    while piece := await asyncio.to_thread(file.read, _PIECE_BYTES):
+        yield piece
 
 
 def _redirected(target: Target, location: str) -> Target:
@@ -319,15 +330,26 @@ def fetch(
 
 
 def ask_service(
-    url: str, *, body: bytes, headers: Mapping[str, str], max_bytes: int, deadline: float, loopback: bool
+    url: str, *, file: IO[bytes], headers: Mapping[str, str], max_bytes: int, deadline: float, loopback: bool
 ) -> Response:
-    """POSTs to a service of the operator's, at the address and port that a setting names; `loopback`: it may be this machine.
+    """POSTs a whole open file, in pieces, to a service of the operator's, at the address and port that a setting names;
+    `loopback`: it may be this machine.
 
     Otherwise as `fetch`, by http too, without redirects: private networks must be in ALLOWED_PRIVATE_ADDRESSES.
     """
     policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
+    size = file.seek(0, 2)
+    file.seek(0)
+    headers = {**headers, "Content-Length": str(size)}
     request = Request(
-        url, "POST", headers, body, max_bytes=max_bytes, deadline=deadline, redirects=0, schemes=("https", "http")
+        url,
+        "POST",
+        headers,
+        upload=file,
+        max_bytes=max_bytes,
+        deadline=deadline,
+        redirects=0,
+        schemes=("https", "http"),
     )
     return _client_for(policy).send(request)
 

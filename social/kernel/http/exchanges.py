@@ -43,7 +43,9 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Exchange to be made; the fields are the parameters of `fetch`. The body of a 2xx goes to `file`, if there is one."""
+    """Exchange to be made; the fields are the parameters of `fetch`. The body of a 2xx goes to `file`, if there is one; the
+    open file `upload` is sent in place of `body`, in pieces.
+    """
 
     url: str
     method: str = "GET"
@@ -57,6 +59,7 @@ class Request:
     schemes: Sequence[str] = ("https",)
     cut: bool = False
     file: IO[bytes] | None = None
+    upload: IO[bytes] | None = None
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+import shutil
 import subprocess
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 import orjson
@@ -71,7 +73,7 @@ def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: flo
     }
     answer = http.ask_service(
         url,
-        body=file.read(),
+        file=file,
         headers=headers,
         max_bytes=_ANSWER_BYTES,
         deadline=seconds,
@@ -92,23 +94,26 @@ def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: flo
 def _run(command: list[str], file: IO[bytes], seconds: float) -> Verdict:
     # None of this server's secrets are in its environment, and its folder is not ours.
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-    try:
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            cwd="/",
-        ) as program:
-            try:
-                output, _nothing = program.communicate(file.read(), timeout=seconds)
-            except subprocess.TimeoutExpired:
-                program.kill()
-                raise Unavailable("the scanner took too long") from None
-            code = program.returncode
-    except OSError as error:
-        raise Unavailable(f"the scanner cannot be run: {error}") from None
+    # A file of its own, which the program reads: pieces in memory would have to be fed while its output is read.
+    with TemporaryFile() as given:
+        shutil.copyfileobj(file, given, _CHUNK)
+        given.seek(0)
+        try:
+            program = subprocess.run(
+                command,
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                cwd="/",
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise Unavailable("the scanner took too long") from None
+        except OSError as error:
+            raise Unavailable(f"the scanner cannot be run: {error}") from None
+    output, code = program.stdout, program.returncode
     if code not in (_CLEAN_CODE, _QUARANTINE_CODE):
         raise Unavailable(f"the scanner ended with {code}")
     lines = output.decode("utf-8", "replace").strip().splitlines()

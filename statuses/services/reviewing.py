@@ -1,0 +1,130 @@
+"""Decisions of staff about posts and edits that are held for review (docs/adr/0031)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account, SpamRule
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record, record_each
+from social.kernel import clock
+from social.kernel.errors import Conflict, require_found
+from social.kernel.events import publish
+from statuses.events import HeldPostApproved
+from statuses.models import HeldPost, ScheduledStatus
+from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.queries.authors import find_author
+from statuses.services.composing import compose
+from statuses.services.editing import edit_status
+from statuses.services.kept_drafts import draft_of, lock_kept, publish_kept, read_draft
+
+BATCH_SIZE: Final = 200
+
+
+def approve_held(*, by: Staff, held: HeldPost) -> None:
+    """Publish a held post with the time at which it was written, or a held edit: at once if it was written here, else by a
+    reaction to HeldPostApproved, within seconds. No rule is asked again.
+
+    Raises Forbidden without MANAGE_REPORTS; NotFound for one that is not held any more; Conflict when its author may not
+    post any more; and as `compose` for one that cannot be published: it stays held.
+    """
+    require(by, Permission.MANAGE_REPORTS)
+    if held.draft is not None:
+        _approve_edit(by, held)
+        return
+    scheduled = held.scheduled
+    if scheduled is None:
+        with transaction.atomic():
+            locked = _lock(held)
+            HeldPost.objects.filter(id=locked.id).update(approved_at=clock.now())
+            publish(HeldPostApproved(held_id=locked.id, account_id=locked.account_id))
+            _record(by, "approve", locked)
+        return
+    author = _author(held)
+    # Composed before the transaction: it may ask other servers who is mentioned.
+    new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
+    with transaction.atomic():
+        draft = require_found(lock_kept(scheduled.id))
+        locked = _lock(held)
+        publish_kept(draft, replace(new, created_at=locked.written_at))
+        _record(by, "approve", locked)
+
+
+def _approve_edit(by: Staff, held: HeldPost) -> None:
+    def approved() -> None:
+        locked = _lock(held)
+        HeldPost.objects.filter(id=locked.id).delete()
+        _record(by, "approve", locked)
+
+    assert held.status_id is not None  # a draft without a post is a scheduled one
+    edit_status(author=_author(held), status_id=held.status_id, draft=read_draft(held.draft or {}), approve=approved)
+
+
+def _author(held: HeldPost) -> Account:
+    author = find_author(held.account_id)
+    if author.suspended or author.user.disabled_at is not None:
+        raise Conflict(_("Its author may not post any more."))
+    return author
+
+
+def open_held(*, by: Staff, held: HeldPost) -> None:
+    """Note that a held post which is not for everybody is looked at. Raises Forbidden without MANAGE_REPORTS."""
+    require(by, Permission.MANAGE_REPORTS)
+    if held.visibility not in OPEN_VISIBILITIES:
+        with transaction.atomic():
+            _record(by, "view", held)
+
+
+def discard_held(*, by: Staff, held: HeldPost) -> None:
+    """Remove a held post for good; the files of one written here may be attached to another post. Raises as `approve_held`."""
+    require(by, Permission.MANAGE_REPORTS)
+    with transaction.atomic():
+        locked = _lock(held)
+        _remove([locked])
+        _record(by, "discard", locked)
+
+
+def discard_held_by_rule(*, by: Staff, rule: SpamRule) -> int:
+    """Discard everything that a rule holds, in batches with an audit row for each post; how many. Raises Forbidden."""
+    require(by, Permission.MANAGE_REPORTS)
+    discarded = 0
+    while True:
+        with transaction.atomic():
+            rows = HeldPost.objects.select_for_update(of=("self",), skip_locked=True).select_related("account")
+            batch = list(rows.filter(rule=rule, approved_at=None).order_by("id")[:BATCH_SIZE])
+            _remove(batch)
+            record_each(by=by, action="discard", target_type="HeldPost", targets=[_target(held) for held in batch])
+        discarded += len(batch)
+        if len(batch) < BATCH_SIZE:
+            return discarded
+
+
+def drop_held(rows: Sequence[HeldPost]) -> None:
+    """Remove held posts about which nobody has decided for too long."""
+    with transaction.atomic():
+        _remove(rows)
+
+
+def _remove(rows: Sequence[HeldPost]) -> None:
+    HeldPost.objects.filter(id__one_of=[held.id for held in rows]).delete()
+    ScheduledStatus.objects.filter(id__one_of=[held.scheduled_id for held in rows if held.scheduled_id]).delete()
+
+
+def _lock(held: HeldPost) -> HeldPost:
+    rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account")
+    return require_found(rows.filter(id=held.id, approved_at=None).first())
+
+
+def _target(held: HeldPost) -> tuple[int, str]:
+    return held.id, f"@{held.account.acct}"
+
+
+def _record(by: Staff, action: str, held: HeldPost) -> None:
+    number, name = _target(held)
+    record(by=by, action=action, target_type="HeldPost", target_id=number, target_name=name, rule=held.rule_name)
