@@ -26,7 +26,7 @@ from social.kernel.errors import Conflict, Invalid, require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.media import scanning
-from social.kernel.media.scanning import Verdict
+from social.kernel.media.scanning import ScanResult
 from social.kernel.media.storage import DurableStorage
 
 REQUEST_SECONDS: Final = 5.0
@@ -44,15 +44,15 @@ class Origin:
     copy_digest: str = ""
 
 
-def known_verdict(sha256: str) -> Verdict | None:
-    """The verdict on a file that was in quarantine before; None for one that was not: the scanner is asked."""
+def known_result(sha256: str) -> ScanResult | None:
+    """The result for a file that was in quarantine before; None for one that was not: the scanner is asked."""
     row = QuarantinedFile.objects.filter(sha256=sha256).order_by("-decided_at", "-id").first()
     if row is None:
         return None
-    return Verdict(row.decision == QuarantineDecision.RELEASED, row.reason)
+    return ScanResult(row.decision == QuarantineDecision.RELEASED, row.reason)
 
 
-def put_away(file: IO[bytes], *, sha256: str, content_type: str, verdict: Verdict, origin: Origin) -> None:
+def put_away(file: IO[bytes], *, sha256: str, content_type: str, result: ScanResult, origin: Origin) -> None:
     """Note a file that is not to be shown, and keep its bytes unless they are kept already. Raises OSError."""
     with transaction.atomic():
         lock(f"quarantine:{sha256}")
@@ -67,7 +67,7 @@ def put_away(file: IO[bytes], *, sha256: str, content_type: str, verdict: Verdic
             copy_digest=origin.copy_digest,
             content_type=content_type[:100],
             size=file.tell(),
-            reason=verdict.reason,
+            reason=result.reason,
         )
         if earlier is None:
             file.seek(0)
@@ -85,11 +85,11 @@ def is_clean(file: IO[bytes], *, content_type: str, origin: Origin, seconds: flo
     if not scanning.is_on():
         return True
     sha256 = scanning.digest_of(file)
-    verdict = known_verdict(sha256) or scanning.scan(file, content_type, sha256, seconds=seconds)
-    if not verdict.clean:
-        put_away(file, sha256=sha256, content_type=content_type, verdict=verdict, origin=origin)
+    result = known_result(sha256) or scanning.scan(file, content_type, sha256, seconds=seconds)
+    if not result.clean:
+        put_away(file, sha256=sha256, content_type=content_type, result=result, origin=origin)
     file.seek(0)
-    return verdict.clean
+    return result.clean
 
 
 def refuse_unless_clean(file: IO[bytes] | bytes, *, content_type: str, origin: Origin) -> None:

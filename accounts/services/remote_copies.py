@@ -33,7 +33,7 @@ from accounts.policies.remote_copies import (
 )
 from accounts.queries.remote_copies import count_bytes
 from accounts.services.profile_pictures import SHAPES
-from accounts.services.quarantine import Origin, is_put_away, known_verdict, put_away
+from accounts.services.quarantine import Origin, is_put_away, known_result, put_away
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.errors import Invalid, Unavailable
@@ -156,16 +156,16 @@ def _scan(copy: RemoteCopy, file: IO[bytes]) -> Steps:
     """Have a file looked at before it is stored; one that is not to be shown is put away, and has failed for good."""
     origin = Origin(QuarantineSource.COPY, url=copy.url, copy_digest=copy.digest)
     sha256: str = yield _in_thread(scanning.digest_of, file)
-    verdict = known_verdict(sha256)
-    if verdict is None:
+    result = known_result(sha256)
+    if result is None:
         try:
-            verdict = yield _in_thread(scanning.scan, file, "", sha256)
+            result = yield _in_thread(scanning.scan, file, "", sha256)
         except Unavailable as error:
             raise _Failed(CopyFailure.UNREACHABLE, error.message) from None
-    if not verdict.clean:
+    if not result.clean:
         file.seek(0)
         kind = types.media_type(file.read(types.HEAD)) or ""
-        put_away(file, sha256=sha256, content_type=kind, verdict=verdict, origin=origin)
+        put_away(file, sha256=sha256, content_type=kind, result=result, origin=origin)
         raise _Failed(CopyFailure.REFUSED, "it is in quarantine")
     # Where its end was: the size of what was downloaded is read off there.
     file.seek(0, os.SEEK_END)

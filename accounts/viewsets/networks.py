@@ -36,7 +36,7 @@ from accounts.services.follow_requests import authorize_request, reject_request,
 from accounts.services.private import dismiss_suggestion, endorse_account, unendorse_account, write_note
 from social.api.access import optional_user, user
 from social.api.declarations import EMPTY, Endpoint
-from social.api.pagination import ByCursor, ByOffset, Limit, Page
+from social.api.pagination import ByCursor, ByOffset, Limit, ListPage
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.ids import parse_id
@@ -172,7 +172,7 @@ class NetworksViewSet(ApiViewSet):
         return reply(RelationshipSerializer(target.id, context={"relations": relations}).data)
 
 
-def _respond(page: Page[Any], viewer_id: int | None) -> HttpResponse:
+def _respond(page: ListPage[Any], viewer_id: int | None) -> HttpResponse:
     return page.respond(list(present_accounts([row.person_id for row in page.items], viewer_id).values()))
 
 

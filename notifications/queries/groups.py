@@ -12,7 +12,7 @@ from typing import Final
 from accounts.models import Account
 from accounts.policies.audience import PRESENT
 from accounts.queries.accounts import CountedAccounts, load_accounts, load_counted_accounts
-from notifications.policies.verdicts import RULES
+from notifications.policies.outcomes import RULES
 from notifications.queries.listing import (
     COLUMNS,
     SHOWN_CONDITION,

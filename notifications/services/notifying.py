@@ -23,15 +23,15 @@ from notifications.models import (
     NotificationType,
 )
 from notifications.models.notification import MESSAGE_TYPES
-from notifications.policies.verdicts import (
+from notifications.policies.outcomes import (
     DEFAULT_POLICY,
     FOLLOWER_AGE,
     NEW_ACCOUNT_AGE,
     RULES,
     Candidate,
-    Verdict,
+    NotificationOutcome,
     is_dropped,
-    verdict,
+    outcome_of,
 )
 from notifications.queries.listing import UNGROUPED
 from notifications.queries.requests import load_permitted
@@ -68,7 +68,7 @@ _PEOPLE = Plan(lambda: Account.objects.select_related("user__role", "notificatio
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A notification to make: `cause` is the row that made it, `involved` as in `verdicts.Candidate`; `private`: it is of a
+    """A notification to make: `cause` is the row that made it, `involved` as in `outcomes.Candidate`; `private`: it is of a
     private mention.
     """
 
@@ -106,19 +106,25 @@ def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
     caller's transaction; publishes NotificationMade for each new row that is not held. Remote recipients are left out:
     their own server notifies them. The number of statements does not depend on that of the recipients.
     """
-    judged = [(note, found, verdict(found)) for note, found in _candidates(notes) if not is_dropped(found)]
+    judged = [(note, found, outcome_of(found)) for note, found in _candidates(notes) if not is_dropped(found)]
     if not judged:
         return []
     with transaction.atomic():
         # Read for those alone whom the policy stops, who are few, and after the lock: see `lock_recipients`.
-        stopped = {note.pair for note, _found, decided in judged if decided is not Verdict.DELIVER}
+        stopped = {note.pair for note, _found, decided in judged if decided is not NotificationOutcome.DELIVER}
         lock_recipients({recipient_id for recipient_id, _sender in stopped})
         permitted = load_permitted(stopped)
         decided = [
-            (note, verdict(replace(found, permitted=True)) if note.pair in permitted else decided)
+            (note, outcome_of(replace(found, permitted=True)) if note.pair in permitted else decided)
             for note, found, decided in judged
         ]
-        made = _insert([(note, decided is Verdict.HOLD) for note, decided in decided if decided is not Verdict.DROP])
+        made = _insert(
+            [
+                (note, decided is NotificationOutcome.HOLD)
+                for note, decided in decided
+                if decided is not NotificationOutcome.DROP
+            ]
+        )
         delivered = [row for row in made if not row.held]
         publish(*(NotificationMade(notification_id=row.id, account_id=row.account_id) for row in delivered))
         make_requests({(row.account_id, row.sender_id) for row in made if row.held and row.type in MESSAGE_TYPES})

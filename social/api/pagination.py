@@ -96,7 +96,7 @@ IsRepeated = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
+class ListPage(Generic[T]):
     """Items, newest first, and the addresses of the neighbouring pages."""
 
     items: list[T]
@@ -139,7 +139,7 @@ def paginate(
     cursor: str = "id",
     ends: Callable[[Sequence[T]], tuple[int, int]] | None = None,
     repeated: IsRepeated,
-) -> Page[T]:
+) -> ListPage[T]:
     """Return a page by cursor.
 
     `source`: an unordered queryset (ordered and cut here; one query) or a loader that answers a `Cursor` newest first
@@ -150,29 +150,29 @@ def paginate(
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)
     if position.limit == 0:
-        return Page(_everything(source, cursor) if limit.zero_is_all else [])
+        return ListPage(_everything(source, cursor) if limit.zero_is_all else [])
     items = position.cut(source, cursor) if isinstance(source, QuerySet) else list(source(position))
     if not items:
-        return Page([], limit=position.limit)
+        return ListPage([], limit=position.limit)
     read = _reader(cursor)
     lowest, highest = ends(items) if ends else (read(items[-1]), read(items[0]))
     links, address = [], page_address(request, repeated)
     if paging.next_when == "any" or len(items) >= position.limit:
         links.append(("next", f"{address}max_id={lowest}"))
     links.append(("prev", f"{address}{prev}={highest}"))
-    return Page(items, tuple(links), position.limit)
+    return ListPage(items, tuple(links), position.limit)
 
 
 def paginate_offset(
     request: Request, source: QuerySet[Any, T] | Sequence[T], paging: ByOffset, *, repeated: IsRepeated
-) -> Page[T]:
+) -> ListPage[T]:
     """Return a page by `offset`; a negative offset counts as 0. `repeated`: as for `page_address`."""
     values = parameters(request)
     size = paging.limit.of(values)
     offset = max(0, as_integer(values.get("offset")))
     trends = paging.links and paging.prev == "beyond_limit"
     if size == 0 and not trends:
-        return Page([], offset=offset)
+        return ListPage([], offset=offset)
     items = list(source[offset : offset + size])
     adjacent = []
     if paging.links and (items or trends):
@@ -181,7 +181,7 @@ def paginate_offset(
             adjacent.append(("next", f"{address}offset={offset + size}"))
         if offset > (size if trends else 0):
             adjacent.append(("prev", f"{address}offset={max(0, offset - size)}"))
-    return Page(items, tuple(adjacent), size, offset=offset)
+    return ListPage(items, tuple(adjacent), size, offset=offset)
 
 
 def page_address(request: Request, repeated: IsRepeated, path: str | None = None) -> str:

@@ -27,7 +27,7 @@ FOUND_ROWS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SidebarLine:
     """A line of the sidebar: the list of `model` ("app.model"), or another `view` of its admin class.
 
     Who sees it is decided by that class (`has_view_permission`), and so is its count (`waiting`). A model that is not
@@ -49,63 +49,63 @@ class Page:
 
 
 # Names of icons: https://fonts.google.com/icons (Material Symbols), which the theme brings.
-GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[Page, ...]], ...]] = (
+GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
     (
         gettext_lazy("Moderation"),
         (
-            Page("moderation.report", "flag", view="moderation_report_inbox"),
-            Page("moderation.appeal", "gavel"),
-            Page("accounts.user", "person_add", gettext_lazy("Sign-ups"), query="state=waiting"),
-            Page("timelines.trend", "trending_up"),
-            Page("timelines.linkpublisher", "newspaper"),
-            Page("accounts.tag", "tag"),
-            Page("moderation.strike", "block"),
-            Page("statuses.heldpost", "front_hand"),
-            Page("accounts.spamrule", "filter_alt"),
-            Page("accounts.quarantinedfile", "biotech"),
+            SidebarLine("moderation.report", "flag", view="moderation_report_inbox"),
+            SidebarLine("moderation.appeal", "gavel"),
+            SidebarLine("accounts.user", "person_add", gettext_lazy("Sign-ups"), query="state=waiting"),
+            SidebarLine("timelines.trend", "trending_up"),
+            SidebarLine("timelines.linkpublisher", "newspaper"),
+            SidebarLine("accounts.tag", "tag"),
+            SidebarLine("moderation.strike", "block"),
+            SidebarLine("statuses.heldpost", "front_hand"),
+            SidebarLine("accounts.spamrule", "filter_alt"),
+            SidebarLine("accounts.quarantinedfile", "biotech"),
         ),
     ),
     (
         gettext_lazy("People"),
         (
-            Page("accounts.account", "group"),
-            Page("statuses.status", "chat"),
-            Page("accounts.invite", "mail"),
-            Page("accounts.role", "shield_person"),
+            SidebarLine("accounts.account", "group"),
+            SidebarLine("statuses.status", "chat"),
+            SidebarLine("accounts.invite", "mail"),
+            SidebarLine("accounts.role", "shield_person"),
         ),
     ),
     (
         gettext_lazy("Blocks"),
         (
-            Page("moderation.domainrule", "dns"),
-            Page("moderation.domainallow", "verified"),
-            Page("accounts.emaildomainblock", "alternate_email"),
-            Page("accounts.canonicalemailblock", "unsubscribe"),
-            Page("accounts.ipblock", "lan"),
-            Page("accounts.usernameblock", "person_off"),
+            SidebarLine("moderation.domainrule", "dns"),
+            SidebarLine("moderation.domainallow", "verified"),
+            SidebarLine("accounts.emaildomainblock", "alternate_email"),
+            SidebarLine("accounts.canonicalemailblock", "unsubscribe"),
+            SidebarLine("accounts.ipblock", "lan"),
+            SidebarLine("accounts.usernameblock", "person_off"),
         ),
     ),
     (
         gettext_lazy("This server"),
         (
-            Page("accounts.sitesetting", "info"),
-            Page("moderation.instancerule", "rule"),
-            Page("moderation.announcement", "campaign"),
-            Page("moderation.termsofservice", "contract"),
-            Page("accounts.customemoji", "mood"),
+            SidebarLine("accounts.sitesetting", "info"),
+            SidebarLine("moderation.instancerule", "rule"),
+            SidebarLine("moderation.announcement", "campaign"),
+            SidebarLine("moderation.termsofservice", "contract"),
+            SidebarLine("accounts.customemoji", "mood"),
         ),
     ),
     (
         gettext_lazy("Machinery"),
         (
-            Page("accounts.auditentry", "history"),
-            Page("accounts.domain", "public", gettext_lazy("Known servers")),
-            Page("social.host", "cloud_off"),
-            Page("federation.delivery", "outbox"),
-            Page("federation.outboundactivity", "upload"),
-            Page("federation.inboundactivity", "download"),
-            Page("federation.relay", "hub"),
-            Page("social.outboxrow", "pending"),
+            SidebarLine("accounts.auditentry", "history"),
+            SidebarLine("accounts.domain", "public", gettext_lazy("Known servers")),
+            SidebarLine("social.host", "cloud_off"),
+            SidebarLine("federation.delivery", "outbox"),
+            SidebarLine("federation.outboundactivity", "upload"),
+            SidebarLine("federation.inboundactivity", "download"),
+            SidebarLine("federation.relay", "hub"),
+            SidebarLine("social.outboxrow", "pending"),
         ),
     ),
 )
@@ -116,7 +116,7 @@ class _Count(Subquery):
     output_field = IntegerField()
 
 
-def pages(request: HttpRequest) -> Iterator[tuple[str | _StrPromise, list[tuple[Page, ReadOnlyAdmin]]]]:
+def pages(request: HttpRequest) -> Iterator[tuple[str | _StrPromise, list[tuple[SidebarLine, ReadOnlyAdmin]]]]:
     """The groups of the sidebar with the pages that somebody may open."""
     registered: dict[str, Any] = {model._meta.label_lower: found for model, found in admin.site._registry.items()}
     for title, group in GROUPS:
@@ -154,11 +154,13 @@ def written_count(count: int) -> str:
     return str(count) if count < WAITING_LIMIT else f"{WAITING_LIMIT - 1}+"
 
 
-def _title(page: Page, model_admin: ReadOnlyAdmin) -> str:
+def _title(page: SidebarLine, model_admin: ReadOnlyAdmin) -> str:
     return str(page.title) or capfirst(str(model_admin.model._meta.verbose_name_plural))
 
 
-def _line(page: Page, model_admin: ReadOnlyAdmin, request: HttpRequest, counts: dict[str, int]) -> dict[str, Any]:
+def _line(
+    page: SidebarLine, model_admin: ReadOnlyAdmin, request: HttpRequest, counts: dict[str, int]
+) -> dict[str, Any]:
     path = page.url.partition("?")[0]
     count = counts.get(page.model, 0)
     return {

@@ -10,7 +10,7 @@
             page = self.paginate(list_bookmarks(self.account_id))
             return page.respond(StatusSerializer(page.items, many=True).data)
 
-An action returns plain data (200), or a response made by `responses.reply` or `Page.respond`.
+An action returns plain data (200), or a response made by `responses.reply` or `ListPage.respond`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from social.api.admission import Admission, admission_of, give_back
 from social.api.declarations import Endpoint
 from social.api.identities import Identity
 from social.api.limits import refuse_exceeded
-from social.api.pagination import ByCursor, ByOffset, Loader, Page, paginate, paginate_offset
+from social.api.pagination import ByCursor, ByOffset, ListPage, Loader, paginate, paginate_offset
 from social.api.requests import ApiRequest
 from social.api.responses import JsonOnly, OrjsonRenderer, reply
 from social.kernel import errors
@@ -189,7 +189,7 @@ class ApiViewSet(ViewSet):
         *,
         cursor: str = "id",
         ends: Callable[[Sequence[T]], tuple[int, int]] | None = None,
-    ) -> Page[T]:
+    ) -> ListPage[T]:
         """The page that is asked for, as the endpoint declares its paging (`social.api.pagination`)."""
         paging, repeated = self.endpoint.paging, self.endpoint.is_repeated
         if isinstance(paging, ByCursor):

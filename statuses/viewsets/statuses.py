@@ -14,7 +14,7 @@ from accounts.serializers.account import present_accounts
 from social.api.access import any_token, optional_user, user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.limits import family, limited
-from social.api.pagination import ByCursor, Limit, Page
+from social.api.pagination import ByCursor, Limit, ListPage
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
@@ -34,8 +34,7 @@ from statuses.queries.listings import (
     list_scheduled,
     load_account_statuses,
 )
-from statuses.queries.page import Page as StatusesPage
-from statuses.queries.page import fill, hydrate
+from statuses.queries.page import Page, fill, hydrate
 from statuses.queries.posts import load_bodies
 from statuses.queries.statuses import find_own_status, find_post, find_post_and_relations
 from statuses.queries.threads import load_context
@@ -322,7 +321,7 @@ class AccountStatusesViewSet(ApiViewSet):
     def list(self, request: Request, id: int) -> HttpResponse:
         """An account's posts as far as the viewer may read them, newest first."""
         wanted = AccountStatusesInput.read(request)
-        loaded: list[StatusesPage] = []
+        loaded: list[Page] = []
 
         def load(cursor: Cursor) -> Sequence[int]:
             loaded.append(load_account_statuses(id, self.viewer_id, wanted, cursor))
@@ -355,7 +354,7 @@ class OwnMarksViewSet(ApiViewSet):
         return page.respond(present_statuses([row.status_id for row in page.items], self.account_id))
 
 
-def _respond_with_accounts(page: Page[Any], account_ids: Sequence[int], viewer_id: int | None) -> HttpResponse:
+def _respond_with_accounts(page: ListPage[Any], account_ids: Sequence[int], viewer_id: int | None) -> HttpResponse:
     return page.respond(list(present_accounts(account_ids, viewer_id).values()))
 
 

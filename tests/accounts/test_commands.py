@@ -34,7 +34,7 @@ def create(name: str = "alice", *more: str, said: io.StringIO | None = None) -> 
     return run("create_account", name, "--email", f"{name}@example.com", *more, said=said)
 
 
-def test_an_account_is_made_with_a_minted_password_and_a_token_that_works() -> None:
+def test_an_account_is_made_with_a_made_password_and_a_token_that_works() -> None:
     made = create("alice", "--confirmed", "--token", "read write follow push")
     assert set(made) == {"id", "acct", "password", "access_token"}
     me = Api(made["access_token"]).get("/api/v1/accounts/verify_credentials").json()
@@ -112,9 +112,9 @@ def test_disabling_and_enabling_takes_effect_with_the_next_request() -> None:
 def test_a_new_password_ends_every_token() -> None:
     api = Api(create("alice", "--confirmed", "--token", "read")["access_token"])
     assert api.get("/api/v1/accounts/verify_credentials").status_code == 200
-    minted = run("modify_account", "alice", "--reset-password")["password"]
+    made = run("modify_account", "alice", "--reset-password")["password"]
     assert api.get("/api/v1/accounts/verify_credentials").status_code == 401
-    assert User.objects.get().check_password(minted)
+    assert User.objects.get().check_password(made)
 
 
 @pytest.mark.django_db(transaction=True)

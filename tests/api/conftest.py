@@ -35,7 +35,7 @@ class Tokens:
             meanwhile()
         return found
 
-    def mint(self, *scopes: str, user_id: int | None = None, **state: Any) -> str:
+    def make(self, *scopes: str, user_id: int | None = None, **state: Any) -> str:
         """A new token."""
         number = next(self.numbers)
         token = f"token-{number}"
@@ -51,15 +51,15 @@ class Tokens:
 
     def user_token(self, *scopes: str, **state: Any) -> str:
         """Of the main user."""
-        return self.mint(*scopes, user_id=1, **state)
+        return self.make(*scopes, user_id=1, **state)
 
     def other_user_token(self, *scopes: str) -> str:
         """Of another one."""
-        return self.mint(*scopes, user_id=2)
+        return self.make(*scopes, user_id=2)
 
     def app_token(self, *scopes: str) -> str:
         """Of an application."""
-        return self.mint(*scopes)
+        return self.make(*scopes)
 
     def change(self, token: str, **state: Any) -> None:
         """Change the user's state as a service would, and drop the cached token."""

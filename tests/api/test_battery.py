@@ -106,9 +106,9 @@ def test_a_list_that_skips_or_repeats_is_caught(callers: Tokens, monkeypatch: py
 
 @pytest.mark.django_db
 def test_a_list_without_links_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    from social.api.pagination import Page
+    from social.api.pagination import ListPage
 
-    monkeypatch.setattr(Page, "headers", property(lambda self: {}))
+    monkeypatch.setattr(ListPage, "headers", property(lambda self: {}))
     broken(promises.shows_each_item_once, LIST, callers)
 
 

@@ -133,9 +133,9 @@ def test_a_harmless_request_id_is_taken_over(callers: Tokens, get: Any, sent: st
 
 @pytest.mark.parametrize("sent", ["", "short", "x" * 65, "with space 12345", 'quote"12345', "ключ-123456"])
 def test_any_other_request_id_is_replaced(callers: Tokens, sent: str) -> None:
-    minted = Client().get(PUBLIC, headers={"X-Request-Id": sent}).headers["X-Request-Id"]
-    assert minted != sent
-    assert len(minted) == 16
+    made = Client().get(PUBLIC, headers={"X-Request-Id": sent}).headers["X-Request-Id"]
+    assert made != sent
+    assert len(made) == 16
 
 
 def test_messages_are_in_the_language_of_the_caller(callers: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch) -> None:

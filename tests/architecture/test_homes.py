@@ -223,3 +223,37 @@ def test_a_write_past_the_version_is_found(tmp_path: Path, model: str, source: s
     planted.parent.mkdir(parents=True)
     planted.write_text(source)
     assert {found.partition(":")[0] for found in _writes(model, tmp_path)} == {"moderation/services/planted.py"}
+
+
+PERMISSION_HOMES = {
+    # It asks for what the endpoint declares.
+    "moderation/viewsets/admin/base.py",
+    # Who has no right gets the public lists instead of a refusal (contract, endpoints.tsv).
+    "moderation/viewsets/admin/trends.py",
+}
+_ASKS_FOR_PERMISSION = {"Permission", "can", "require", "staff_of"}
+
+
+def _permissions_in_bodies(root: Path) -> list[str]:
+    """Where a method of a viewset asks what a role may, instead of `staff(scope, Permission.X)` in its endpoint."""
+    return [
+        f"{name}:{node.lineno}"
+        for app in APPS
+        for path in sorted((root / app).rglob("viewsets/**/*.py"))
+        if (name := path.relative_to(root).as_posix()) not in PERMISSION_HOMES
+        for function in ast.walk(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id in _ASKS_FOR_PERMISSION
+    ]
+
+
+def test_permissions_of_staff_are_declared_by_endpoints() -> None:
+    assert _permissions_in_bodies(ROOT) == []
+
+
+def test_a_permission_in_a_body_is_found(tmp_path: Path) -> None:
+    planted = tmp_path / "moderation" / "viewsets" / "admin" / "planted.py"
+    planted.parent.mkdir(parents=True)
+    planted.write_text("def approve(self, request):\n    require(self.by, Permission.MANAGE_USERS)\n")
+    assert _permissions_in_bodies(tmp_path) == ["moderation/viewsets/admin/planted.py:2"] * 2

@@ -137,7 +137,8 @@ def test_whom_the_author_blocked_gets_no_public_post_and_nothing_that_hangs_on_i
 ) -> None:
     post = make_status(alice, "for everybody")
     boost = make_reblog(make_account("bob"), post)
-    paths = [*_paths(post), f"/users/bob/statuses/{boost.id}/activity"]
+    conversation = f"/contexts/{alice.id}-{post.id}"
+    paths = [*_paths(post), conversation, f"{conversation}?page=true", f"/users/bob/statuses/{boost.id}/activity"]
     assert {zoe.get(path).status_code for path in paths} == {200}
     outbox = "/users/alice/outbox?page=true"
     assert len(zoe.get(outbox).json()["orderedItems"]) == 1

@@ -18,7 +18,7 @@ from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
 from social.api.routing import EndpointPattern
 from social.kernel import redis
-from statuses.models import Pin, PreviewCard, Status, StatusCard
+from statuses.models import Pin, PreviewCard, Quote, QuoteState, Status, StatusCard
 from statuses.policies.polls import PollDraft
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import (
@@ -71,6 +71,8 @@ PATHS: Final = [
     (DOCUMENT, "/users/alice/statuses/{post}/replies?page=true&only_other_accounts=true"),
     (DOCUMENT, "/users/alice/statuses/{post}/likes"),
     (DOCUMENT, "/contexts/{alice}-{post}"),
+    (DOCUMENT, "/contexts/{alice}-{post}?page=true"),
+    (DOCUMENT, "/users/alice/quote_authorizations/{quote}"),
     (DOCUMENT, "/users/alice/statuses/{post}/shares"),
     (DOCUMENT, "/@alice"),
     (DOCUMENT, "/@alice/{post}"),
@@ -101,7 +103,7 @@ PATHS: Final = [
 ]
 #: What is for people who are signed in or signing in, an inbox, or shows nothing that grows.
 ELSEWHERE: Final = re.compile(
-    r"(api|settings|welcome|auth|oauth|authorize_interaction|share|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*quote_authorizations|.*followers_synchronization|"
+    r"(api|settings|welcome|auth|oauth|authorize_interaction|share|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*followers_synchronization|"
     r"terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
 )
 
@@ -156,6 +158,7 @@ class World:
         """The address with the ids of this world."""
         emoji, item = CustomEmoji.objects.latest("id").id, CollectionItem.objects.latest("id")
         post, boost, collection = self.post.id, self.boost.id, self.collection.id
+        quote = Quote.objects.filter(quoted_status__account=self.alice, state=QuoteState.ACCEPTED).latest("id").id
         return name.format(
             post=post,
             boost=boost,
@@ -164,6 +167,7 @@ class World:
             alice=self.alice.id,
             item=item.id,
             member=item.account.username,
+            quote=quote,
         )
 
 
@@ -195,7 +199,7 @@ def test_what_anybody_may_fetch_takes_as_many_statements_for_much_as_for_little(
 
 def test_every_public_address_is_among_them() -> None:
     known = [
-        path.partition("?")[0].format(post=1, boost=1, collection=1, emoji=1, alice=1, item=1, member=1)[1:]
+        path.partition("?")[0].format(post=1, boost=1, collection=1, emoji=1, alice=1, item=1, member=1, quote=1)[1:]
         for _form, path in PATHS
     ]
     (router,) = (each for each in get_resolver().url_patterns if type(each).__name__ == "ApiRouter")

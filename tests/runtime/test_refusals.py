@@ -313,7 +313,7 @@ def test_a_mistyped_data_directory_is_left_alone(data_dir: Path, command: str) -
     assert not wrong.exists()
 
 
-def test_minted_secrets_are_for_their_owner_and_stay(data_dir: Path) -> None:
+def test_made_secrets_are_for_their_owner_and_stay(data_dir: Path) -> None:
     assert generate_secrets(data_dir)
     path = data_dir / "secrets.json"
     first = path.read_text()

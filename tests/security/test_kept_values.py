@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 LENGTH = 30_000
 REQUESTS = 50
 # A fifth of what was sent.
-KEPT = LENGTH * REQUESTS // 5
+RETAINED_LIMIT = LENGTH * REQUESTS // 5
 
 Sent = tuple[str, dict[str, str]]
 KINDS: dict[str, Callable[[str], Sent]] = {
@@ -63,7 +63,7 @@ def test_row_68_a_web_process_keeps_nothing_of_what_strangers_send(kind: str, se
         kept, _most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert kept < KEPT
+    assert kept < RETAINED_LIMIT
 
 
 def test_row_68_a_streaming_process_keeps_nothing_of_what_strangers_send(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_row_68_a_streaming_process_keeps_nothing_of_what_strangers_send(tmp_pat
         before = server.kept_memory()
         _ask(server, _texts(1000))
         # What a connection held is there until the connection is.
-        eventually(lambda: server.kept_memory() - before < KEPT)
+        eventually(lambda: server.kept_memory() - before < RETAINED_LIMIT)
 
 
 def _ask(server: StreamingServer, texts: list[str]) -> None:

@@ -220,12 +220,12 @@ def test_copies_of_other_servers_files_are_scanned_before_they_are_shown(
 
 
 def test_a_program_may_be_the_scanner(settings: Any) -> None:
-    def ask(program: str) -> scanning.Verdict:
+    def ask(program: str) -> scanning.ScanResult:
         settings.MEDIA_SCANNER = f"command:{sys.executable} -c '{program}'"
         return scanning.scan(BytesIO(b"forbidden"), "image/png", "x", seconds=10)
 
     refusing = 'import sys; sys.exit(print("Bad.2") or b"forbidden" in sys.stdin.buffer.read())'
-    assert ask(refusing) == scanning.Verdict(False, "Bad.2")
+    assert ask(refusing) == scanning.ScanResult(False, "Bad.2")
     assert ask("pass").clean, "it need not read"
     assert ask('import os, sys; sys.exit("SECRET_KEY" in os.environ)').clean
     with pytest.raises(Unavailable):

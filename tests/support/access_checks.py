@@ -179,8 +179,8 @@ def a_wrong_token_counts_as_none(row: Row, callers: Any, scene: Scene | None = N
 def a_narrow_token_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """A token with every scope but those that open this callers: 403."""
     others = [scope for scope in SCOPES if scope not in row.access.sufficient_scopes]
-    mint = callers.app_token if row.access.kind is Kind.APP_TOKEN else callers.user_token
-    for response in _refused(row, scene, 403, token=mint(*others)):
+    make_token = callers.app_token if row.access.kind is Kind.APP_TOKEN else callers.user_token
+    for response in _refused(row, scene, 403, token=make_token(*others)):
         assert "scope" in response.json()["error"], response.json()
 
 
@@ -206,9 +206,9 @@ def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None
         # Data that belongs to a user's token is of a person.
         row.access.kind is Kind.ANY_TOKEN and (scene is None or scene.token is None)
     )
-    mint = callers.app_token if by_application else callers.user_token
+    make_token = callers.app_token if by_application else callers.user_token
     for scope in sorted(row.access.sufficient_scopes):
-        response = send(row, scene, token=mint(scope))
+        response = send(row, scene, token=make_token(scope))
         if response.status_code == 401 and by_application:
             # Any token has the scope; the action itself is about a person.
             response = send(row, scene, token=callers.user_token(scope))

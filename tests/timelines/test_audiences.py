@@ -1,10 +1,12 @@
 """Every surface shows each viewer what a naive model of the contract says, in generated worlds: public, hashtag and link pages,
-streams, search, posts by id, profiles, threads, quotes, conversations, notifications, and ActivityPub, signed and unsigned.
+streams, search, posts by id, profiles, threads, quotes, conversations, notifications, and ActivityPub, signed and unsigned;
+strangers the same as HTML.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -29,6 +31,7 @@ from tests.federation.remote_server import signed
 from tests.support.client import Api
 from tests.timelines.worlds import Model, World, is_filed
 from timelines.models import Trend, TrendKind, TrendReview
+from timelines.pages.public import PAGE_SIZE
 from timelines.policies.streams import Stream, is_hidden_from_viewer
 from timelines.queries.streaming import load_viewer
 from timelines.services.broadcasting import broadcast_posts
@@ -238,6 +241,21 @@ def see_replies(get: Get, model: Model, world: Populated) -> None:
                 ]
 
 
+def see_contexts(get: Get, model: Model, world: Populated) -> None:
+    everything = newest_first()[::-1]
+    for start in everything[::5]:
+        answer = get(f"/contexts/{start.account_id}-{start.id}?page=true")
+        shown = [item.rsplit("/", 1)[-1] for item in answer.json()["items"]] if answer.status_code == 200 else []
+        assert shown == [
+            str(post.id) if post.local else str(post.uri).rsplit("/", 1)[-1]
+            for post in everything
+            if post.thread_root_id == start.thread_root_id
+            and post.visibility in ("public", "unlisted")
+            and post.reblog_of_id is None
+            and model.reads(post)
+        ], start.id
+
+
 def see_outboxes(get: Get, model: Model, world: Populated) -> None:
     for person in world.here:
         if not is_suspended(person):
@@ -245,6 +263,20 @@ def see_outboxes(get: Get, model: Model, world: Populated) -> None:
             assert [int(item["id"].split("/")[-2]) for item in items] == model.outbox(person)
 
 
+def see_pages(api: Api, model: Model, world: Populated) -> None:
+    paths = {post.url or f"/@{post.account.username}/{post.id}": post.id for post in newest_first()}
+    expected = {
+        "/public": model.public(None),
+        "/public/local": model.public(True),
+        "/public/remote": model.public(False),
+    }
+    expected |= {f"/tags/{name}": model.hashtag(name) for name in ("cats", "dogs")}
+    for path, posts in expected.items():
+        shown = re.findall(r'class="hint when" href="([^"]+)"', api.get(path).content.decode())
+        assert [paths[found] for found in shown] == posts[:PAGE_SIZE], path
+
+
+FOR_STRANGERS: Final = (see_pages,)
 FOR_ANYBODY: Final = (
     see_public,
     see_hashtags,
@@ -256,8 +288,8 @@ FOR_ANYBODY: Final = (
     see_quotes,
 )
 FOR_USERS: Final = (see_streams, see_search, see_conversations, see_notifications)
-FOR_SERVERS: Final = (see_documents, see_replies, see_outboxes)
-SURFACES: Final = (*FOR_ANYBODY, *FOR_USERS, *(FOR_SERVERS if apps.is_installed("federation") else ()))
+FOR_SERVERS: Final = (see_documents, see_replies, see_outboxes, see_contexts)
+SURFACES: Final = (*FOR_STRANGERS, *FOR_ANYBODY, *FOR_USERS, *(FOR_SERVERS if apps.is_installed("federation") else ()))
 
 
 def newest_first() -> list[Status]:
@@ -277,8 +309,10 @@ def see_that_it_agrees(surface: Any, world: Populated) -> None:
                 # The suspended are strangers.
                 surface(partial(get_signed, person), Model(None if is_suspended(person) else person), world)
         return
-    if surface in FOR_ANYBODY:
+    if surface in FOR_STRANGERS or surface in FOR_ANYBODY:
         surface(Api(), Model(None), world)
+    if surface in FOR_STRANGERS:
+        return
     for viewer in world.here:
         if not is_suspended(viewer):
             surface(Api(make_token(viewer.user)), Model(viewer), world)

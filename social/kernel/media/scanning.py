@@ -34,7 +34,7 @@ _QUARANTINE_CODE: Final = 1
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ScanResult:
     """Answer of a scanner; `reason` is its word for what it has found."""
 
     clean: bool
@@ -56,7 +56,7 @@ def digest_of(file: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def scan(file: IO[bytes], content_type: str, sha256: str, *, seconds: float = SCAN_SECONDS) -> Verdict:
+def scan(file: IO[bytes], content_type: str, sha256: str, *, seconds: float = SCAN_SECONDS) -> ScanResult:
     """Ask about a whole open file, and wait. Raises Unavailable when there is no answer that can be understood."""
     scanner: str = settings.MEDIA_SCANNER
     file.seek(0)
@@ -65,7 +65,7 @@ def scan(file: IO[bytes], content_type: str, sha256: str, *, seconds: float = SC
     return _ask(scanner, file, content_type, sha256, seconds)
 
 
-def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: float) -> Verdict:
+def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: float) -> ScanResult:
     headers = {
         "Content-Type": content_type or "application/octet-stream",
         "X-Content-SHA256": sha256,
@@ -88,10 +88,10 @@ def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: flo
         raise Unavailable("the scanner's answer cannot be understood") from None
     if verdict not in ("clean", "quarantine"):
         raise Unavailable("the scanner's answer has no verdict")
-    return Verdict(verdict == "clean", _shown(reason))
+    return ScanResult(verdict == "clean", _shown(reason))
 
 
-def _run(command: list[str], file: IO[bytes], seconds: float) -> Verdict:
+def _run(command: list[str], file: IO[bytes], seconds: float) -> ScanResult:
     # None of this server's secrets are in its environment, and its folder is not ours.
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     # A file of its own, which the program reads: pieces in memory would have to be fed while its output is read.
@@ -117,7 +117,7 @@ def _run(command: list[str], file: IO[bytes], seconds: float) -> Verdict:
     if code not in (_CLEAN_CODE, _QUARANTINE_CODE):
         raise Unavailable(f"the scanner ended with {code}")
     lines = output.decode("utf-8", "replace").strip().splitlines()
-    return Verdict(code == _CLEAN_CODE, _shown(lines[0] if lines else ""))
+    return ScanResult(code == _CLEAN_CODE, _shown(lines[0] if lines else ""))
 
 
 def _shown(reason: str) -> str:

@@ -12,7 +12,7 @@ from accounts.policies.relations import FollowOptions, MuteOptions, Relations
 from notifications.models import Handling, NotificationPolicy
 from notifications.models import NotificationType as Type
 from notifications.models.policy import POLICY_COLUMNS
-from notifications.policies.verdicts import GROUNDS, RULES, Candidate, Verdict, verdict
+from notifications.policies.outcomes import GROUNDS, RULES, Candidate, NotificationOutcome, outcome_of
 
 RECIPIENT, SENDER, OTHER = 1, 2, 3
 FOLLOWED = {SENDER: FollowOptions()}
@@ -83,7 +83,7 @@ moderation_warning         + + . . . + . + . . . + . + + + + + + +
 severed_relationships      + + . . . + . + . . . + . + + + + + + +
 annual_report              + + . . . + . + . . . + . + + + + + + +
 """
-SIGNS: Final = {Verdict.DELIVER: "+", Verdict.HOLD: "H", Verdict.DROP: "."}
+SIGNS: Final = {NotificationOutcome.DELIVER: "+", NotificationOutcome.HOLD: "H", NotificationOutcome.DROP: "."}
 
 
 def candidate(**facts: object) -> Candidate:
@@ -105,7 +105,7 @@ def test_the_table_holds_for_every_type_and_relation() -> None:
     rows = {line.split()[0]: line.split()[1:] for line in lines[len(SITUATIONS) :]}
     assert set(rows) == set(Type.values) == set(RULES), "each type has its row"
     for type, signs in rows.items():
-        found = [SIGNS[verdict(candidate(type=Type(type), **SITUATIONS[name]))] for name in names]
+        found = [SIGNS[outcome_of(candidate(type=Type(type), **SITUATIONS[name]))] for name in names]
         assert found == signs, type
 
 
@@ -145,13 +145,13 @@ def test_of_all_settings_that_concern_a_sender_the_strictest_decides() -> None:
         for policy in policies:
             settings = {getattr(policy, name) for name in POLICY_COLUMNS if concerns[name]}
             expected = (
-                Verdict.DROP
+                NotificationOutcome.DROP
                 if Handling.DROP in settings
-                else Verdict.HOLD
+                else NotificationOutcome.HOLD
                 if Handling.FILTER in settings
-                else Verdict.DELIVER
+                else NotificationOutcome.DELIVER
             )
-            assert verdict(replace(plain, policy=policy)) is expected, (facts, settings)
+            assert outcome_of(replace(plain, policy=policy)) is expected, (facts, settings)
 
 
 @pytest.mark.parametrize("handling", [Handling.FILTER, Handling.DROP])
@@ -174,13 +174,13 @@ def test_a_policy_against_everybody_stops_the_types_it_may_and_no_others(type: T
         Type.FOLLOW_REQUEST,
         Type.ADDED_TO_COLLECTION,
     }
-    stopped = Verdict.HOLD if handling == Handling.FILTER else Verdict.DROP
-    assert verdict(everybody) is (stopped if type in filterable else Verdict.DELIVER)
-    assert verdict(replace(everybody, permitted=True)) is Verdict.DELIVER
-    of_staff = verdict(replace(everybody, sender_staff=True))
-    assert (of_staff is Verdict.DELIVER) == (type is Type.MENTION or type not in filterable)
+    stopped = NotificationOutcome.HOLD if handling == Handling.FILTER else NotificationOutcome.DROP
+    assert outcome_of(everybody) is (stopped if type in filterable else NotificationOutcome.DELIVER)
+    assert outcome_of(replace(everybody, permitted=True)) is NotificationOutcome.DELIVER
+    of_staff = outcome_of(replace(everybody, sender_staff=True))
+    assert (of_staff is NotificationOutcome.DELIVER) == (type is Type.MENTION or type not in filterable)
 
 
 @pytest.mark.parametrize("situation", ["blocked", "muted", "server blocked", "with somebody blocked", "thread muted"])
 def test_who_was_let_through_and_is_blocked_or_muted_now_notifies_nobody(situation: str) -> None:
-    assert verdict(candidate(permitted=True, **SITUATIONS[situation])) is Verdict.DROP
+    assert outcome_of(candidate(permitted=True, **SITUATIONS[situation])) is NotificationOutcome.DROP

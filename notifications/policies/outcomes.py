@@ -1,6 +1,6 @@
-"""Verdicts on notifications: made or not, and delivered or held (contract, behaviours section 13).
+"""Outcomes for notifications: made or not, and delivered or held (contract, behaviours section 13).
 
-What a type allows and what a policy looks at are two tables, RULES and GROUNDS; a verdict follows from them, from how the
+What a type allows and what a policy looks at are two tables, RULES and GROUNDS; an outcome follows from them, from how the
 recipient stands to the sender, and from nothing else.
 """
 
@@ -24,8 +24,8 @@ FOLLOWER_AGE: Final = timedelta(days=3)
 """Age that a follow needs for its author to be a follower."""
 
 
-class Verdict(IntEnum):
-    """Decisions about a notification; of two reasons the stricter one holds."""
+class NotificationOutcome(IntEnum):
+    """Outcome of what concerns somebody; of two reasons the stricter one holds."""
 
     DELIVER = 0
     HOLD = 1
@@ -113,21 +113,21 @@ GROUNDS: Final[Mapping[str, Callable[[Candidate], bool]]] = {
 """Whom each setting of a policy concerns."""
 
 _HANDLED: Final = {
-    Handling.ACCEPT: Verdict.DELIVER,
-    Handling.FILTER: Verdict.HOLD,
-    Handling.DROP: Verdict.DROP,
+    Handling.ACCEPT: NotificationOutcome.DELIVER,
+    Handling.FILTER: NotificationOutcome.HOLD,
+    Handling.DROP: NotificationOutcome.DROP,
 }
 
 
-def verdict(candidate: Candidate) -> Verdict:
-    """The verdict on a notification."""
+def outcome_of(candidate: Candidate) -> NotificationOutcome:
+    """The outcome for a notification."""
     if is_dropped(candidate):
-        return Verdict.DROP
+        return NotificationOutcome.DROP
     rule = RULES[candidate.type]
     if not rule.filterable or candidate.permitted or _passes_blocks(candidate):
-        return Verdict.DELIVER
+        return NotificationOutcome.DELIVER
     settings = (getattr(candidate.policy, name) for name, concerns in GROUNDS.items() if concerns(candidate))
-    return max((_HANDLED[Handling(setting)] for setting in settings), default=Verdict.DELIVER)
+    return max((_HANDLED[Handling(setting)] for setting in settings), default=NotificationOutcome.DELIVER)
 
 
 def is_dropped(candidate: Candidate) -> bool:

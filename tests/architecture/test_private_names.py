@@ -1,0 +1,85 @@
+"""Private names of libraries that are used or overridden stand in one table, with the reason (docs/adr/0027)."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.architecture.test_comments import PACKAGES, ROOT
+
+TABLE = ROOT / "docs" / "adr" / "0027-shorter-ways.md"
+_PRIVATE = re.compile(r"_[A-Za-z0-9]\w*(?<!_)")
+#: Documented by their libraries in spite of their names, of the type checker alone, or set by metaclasses.
+_ALLOWED = {"_meta", "_default_manager", "_base_manager", "_exit", "_request", "_open", "_save", "_StrPromise"} | {
+    "_abc_impl",
+    "_declared_fields",
+    "_is_protocol",
+}
+
+
+def used(source: str, own: set[str]) -> Iterator[tuple[int, str]]:
+    """Private attributes and modules that no source of ours defines, with their lines."""
+    for node in ast.walk(ast.parse(source)):
+        names = []
+        if isinstance(node, ast.Attribute):
+            names = [node.attr]
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            names = [alias.name.rpartition(".")[2] for alias in node.names]
+        yield from ((node.lineno, name) for name in names if _PRIVATE.fullmatch(name) and name not in own)
+
+
+def defined(source: str) -> Iterator[str]:
+    """Names that a source defines: functions, classes, variables, fields and attributes of its own objects."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
+            yield node.attr
+
+
+def overridden() -> Iterator[str]:
+    """Private names of classes of libraries that classes of ours define again."""
+    for package in PACKAGES:
+        for found in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
+            # Settings and programs cannot be loaded beside the tests.
+            if not re.search(r"\.(migrations|settings|__main__|asgi|wsgi)\b", found.name):
+                importlib.import_module(found.name)
+    for name, module in [*sys.modules.items()]:
+        if name.split(".")[0] in PACKAGES:
+            for kind in vars(module).values():
+                if inspect.isclass(kind) and kind.__module__ == name:
+                    foreign = {
+                        attribute
+                        for base in kind.__mro__[1:]
+                        if base.__module__.split(".")[0] not in PACKAGES
+                        for attribute in vars(base)
+                    }
+                    yield from (each for each in vars(kind).keys() & foreign if _PRIVATE.fullmatch(each))
+
+
+def test_private_names_of_libraries_stand_in_the_table() -> None:
+    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "migrations" not in path.parts]
+    sources = {path: path.read_text() for path in paths}
+    own = {name for source in sources.values() for name in defined(source)}
+    table = set(_PRIVATE.findall(TABLE.read_text())) | _ALLOWED
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path, source in sources.items()
+        for line, name in used(source, own)
+        if name not in table
+    ]
+    assert found == [], "\n".join(found)
+    assert sorted(set(overridden()) - table) == []
+
+
+def test_a_private_name_is_found(tmp_path: Path) -> None:
+    source = "from library import _part\n\nclass Own:\n    def _made(self):\n        self._kept = self._made() + other._state\n"
+    assert list(used(source, set(defined(source)))) == [(1, "_part"), (5, "_state")]
