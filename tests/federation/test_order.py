@@ -16,6 +16,7 @@ from tests.factories.statuses import make_reblog, make_status
 from tests.federation.activities import deal, introduced, remote
 from tests.federation.remote_server import RemotePerson
 from tests.support.client import Api
+from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 
@@ -69,6 +70,18 @@ def test_an_answer_that_claims_to_be_older_does_not_make_a_post_old(zoe: RemoteP
     made = clock.now() - timedelta(minutes=5)
     post = take(zoe, zoe.note(number=1, published=second_of(made)))
     assert abs(moment_of(post.id) - made) < timedelta(seconds=2)
+
+
+def test_the_last_post_of_a_conversation_is_the_answer_of_the_same_second(zoe: RemotePerson, alice: Account) -> None:
+    introduced(zoe, alice)
+    post = make_status(alice, f"@zoe@{zoe.home.domain} hello", visibility="direct")
+    work()
+    mention = {"type": "Mention", "href": alice.uri, "name": "@alice"}
+    note = zoe.note(inReplyTo=f"{alice.uri}/statuses/{post.id}", published=second_of(post.created_at), tag=[mention])
+    note["to"], note["cc"] = [alice.uri], []
+    answer = take(zoe, note)
+    (conversation,) = Api(make_token(alice.user)).get("/api/v1/conversations").json()
+    assert conversation["last_status"]["id"] == str(answer.id)
 
 
 def test_a_boost_stands_after_what_it_boosts(zoe: RemotePerson, alice: Account) -> None:
