@@ -56,14 +56,14 @@ bench-media: $(DEV) ## Measure what becomes of uploaded files; others: make benc
 conformance: $(DEV) ## Compare with recorded answers of Mastodon, where CONFORMANCE names their folder
 	@CONFORMANCE="$(CONFORMANCE)" $(BIN)/python -m tests.support.conformance $(subst *,\*,$(ARGS))
 
-# The locks hold hashes and no index addresses.
+# The locks hold hashes and no index addresses. What the server runs with is the same in all of them.
 lock: .tools/bin/uv ## Write the locks in requirements/ from pyproject.toml
 	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
 		pyproject.toml -o requirements/runtime.txt
 	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
-		--extra dev pyproject.toml -o requirements/dev.txt
+		--extra dev --constraints requirements/runtime.txt pyproject.toml -o requirements/dev.txt
 	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
-		--extra observability pyproject.toml -o requirements/observability.txt
+		--extra observability --constraints requirements/runtime.txt pyproject.toml -o requirements/observability.txt
 
 documents: $(DEV) ## Write the OpenAPI document, the table of endpoints and docs/interop.md from what is declared
 	@CONFORMANCE="$(CONFORMANCE)" $(BIN)/python -m tests.support.documents

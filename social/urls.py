@@ -21,6 +21,7 @@ urlpatterns = [
     # Browsers ask for it by this name wherever a page names no icon: pictures, documents, errors of a proxy.
     path("favicon.ico", RedirectView.as_view(url=static("favicon.ico"))),
     path("robots.txt", robots),
+    path("", include("social.pages.api_docs")),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     # An app that is not installed, or has no URLs, has no list.

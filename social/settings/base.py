@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.resources import files
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -331,7 +332,9 @@ else:
 EMAIL_TIMEOUT = 10
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "social" / "static"]
+# Swagger UI, for `/api/docs` alone: the package has more, which nobody needs to get.
+_API_DOCS = files("drf_spectacular_sidecar") / "static" / "drf_spectacular_sidecar" / "swagger-ui-dist"
+STATICFILES_DIRS = [BASE_DIR / "social" / "static", ("swagger-ui", str(_API_DOCS))]
 MEDIA_URL = env.MEDIA_URL
 MEDIA_ROOT = DATA_DIR / "media"
 # Bytes that copies of files of other servers may take.

@@ -206,7 +206,9 @@ _SECURITY_SCHEMES: Final = {
             },
             "clientCredentials": {"tokenUrl": "/oauth/token", "scopes": dict.fromkeys(sorted(SCOPES), "")},
         },
-    }
+    },
+    # For people at a page that shows the document, who have a token and no application.
+    "token": {"type": "http", "scheme": "bearer"},
 }
 
 
@@ -214,6 +216,7 @@ def _security(access: Access) -> list[dict[str, list[str]]]:
     if access.kind is Kind.ANYONE:
         return []
     needed = [{"oauth": [scope]} for scope in access.scopes] or [{"oauth": []}]
+    needed.append({"token": []})
     return [{}, *needed] if access.kind is Kind.OPTIONAL_USER else needed
 
 
