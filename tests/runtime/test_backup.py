@@ -277,3 +277,14 @@ def test_files_of_an_object_storage_are_copied_only_when_asked(settings: Any, tm
         for _time in range(2):
             restoring._store(tmp_path / "media" / kept, kept)
         assert server.client.get_object(Bucket=BUCKET, Key=kept)["Body"].read() == b"a picture"
+
+
+def test_older_backups_of_the_same_domain_are_found_and_nothing_else(tmp_path: Path) -> None:
+    for name, domain, day in (("a", DOMAIN, 3), ("b", DOMAIN, 1), ("c", DOMAIN, 2), ("d", "other.example", 1)):
+        (tmp_path / name).mkdir()
+        Manifest(1, domain, f"2026-01-0{day}", "0.1.0", 18, 1, "included", 3, 3, "", []).write(tmp_path / name)
+    (tmp_path / f"e{archive.PARTIAL}").mkdir()
+    shutil.copy(tmp_path / "b" / archive.MANIFEST, tmp_path / f"e{archive.PARTIAL}")
+    (tmp_path / "photographs").mkdir()
+    assert [folder.name for folder in archive.find_older(tmp_path, DOMAIN, keep=1)] == ["c", "b"]
+    assert archive.find_older(tmp_path, DOMAIN, keep=3) == []

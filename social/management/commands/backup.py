@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser
+import shutil
+from argparse import ArgumentParser, ArgumentTypeError
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.template.defaultfilters import filesizeformat
 
 from social.management.progress import progress_bar
+from social.runtime.backups import archive
 from social.runtime.backups.saving import plan, save
 
 
@@ -28,7 +30,17 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--output", type=Path, metavar="FOLDER", help="a new folder (DATA_DIR/backups/DOMAIN-TIME)")
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument("--output", type=Path, metavar="FOLDER", help="a new folder (DATA_DIR/backups/DOMAIN-TIME)")
+        where.add_argument(
+            "--into", type=Path, metavar="FOLDER", help="a folder of backups; its name there is DOMAIN-TIME"
+        )
+        parser.add_argument(
+            "--keep",
+            type=_number,
+            metavar="N",
+            help="then remove older backups of this server from that folder, all but the N newest; needs --into",
+        )
         parser.add_argument("--with-media", action="store_true", help="copy the files of an object storage, too")
         parser.add_argument("--dry-run", action="store_true", help="say what would be in it, and write nothing")
         parser.add_argument("--json", action="store_true", help="print the manifest")
@@ -36,7 +48,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         now = datetime.now(UTC)
         name = f"{settings.LOCAL_DOMAIN.replace(':', '_')}-{now:%Y%m%dT%H%M%SZ}"
-        folder = (options["output"] or settings.DATA_DIR / "backups" / name).absolute()
+        if options["keep"] and not options["into"]:
+            raise CommandError("--keep removes older backups: name their folder with --into.")
+        folder = (options["output"] or (options["into"] or settings.DATA_DIR / "backups") / name).absolute()
         found = plan(folder, with_media=options["with_media"])
         if not found.with_media:
             self.stderr.write(
@@ -45,9 +59,24 @@ class Command(BaseCommand):
         if options["dry_run"]:
             size = filesizeformat(found.bytes)
             self.stdout.write(f"{folder}: the database and {found.files} files, up to {size}.")
+            if options["keep"]:
+                # This backup would be one of those that are kept.
+                for former in archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"] - 1):
+                    self.stdout.write(f"{former} would be removed.")
             return
         manifest = save(found, progress_bar)
+        if options["keep"]:
+            for former in archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"]):
+                shutil.rmtree(former)
+                if not options["json"]:
+                    self.stdout.write(f"{former} is removed.")
         if options["json"]:
             self.stdout.write(json.dumps(asdict(manifest) | {"folder": str(folder)}, indent=1))
             return
         self.stdout.write(f"{folder}: {manifest.files} files, {filesizeformat(manifest.bytes)}.")
+
+
+def _number(value: str) -> int:
+    if not value.isascii() or not value.isdecimal() or not 1 <= int(value) <= 10_000:
+        raise ArgumentTypeError("a number from 1 to 10000 is needed")
+    return int(value)

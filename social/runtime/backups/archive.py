@@ -66,6 +66,19 @@ def read_manifest(folder: Path) -> Manifest:
         raise OperatorError(f"{folder / MANIFEST} is damaged ({error}). Take another backup.") from None
 
 
+def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
+    """The whole backups of this domain in a folder, but for the `keep` newest. What is no backup is not among them."""
+    found = []
+    for path in parent.glob(f"*/{MANIFEST}"):
+        try:
+            manifest = read_manifest(path.parent)
+        except OperatorError:
+            continue
+        if manifest.domain == domain:
+            found.append((manifest.created_at, path.parent))
+    return [folder for _time, folder in sorted(found, reverse=True)[keep:]]
+
+
 @dataclass(frozen=True)
 class Entry:
     """A file of a backup."""
