@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, cast
 
 from django.contrib import admin, messages
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -21,10 +21,13 @@ from federation.remote.servers import begin_purge, load_servers
 from moderation.queries.blocks import load_rules
 from social.api.staff import ActionVariant, ReadOnlyAdmin, action
 from social.api.staff_columns import ConditionFilter, address, lines, mark, shortened, shown
+from social.api.staff_filters import DropdownFilter
 from social.kernel import clock
 from social.kernel.runner import Host
 
 URL_LENGTH: Final = 120
+SOFTWARE_LIMIT: Final = 50
+UNKNOWN: Final = "-"
 
 TYPE = shown("type", gettext_lazy("Activity"), order="type")
 ATTEMPTS = shown("attempts", gettext_lazy("Attempts"), order="attempts", minor=True)
@@ -239,15 +242,54 @@ ACCOUNTS = _figure("accounts", gettext_lazy("Accounts"))
 POSTS = _figure("posts", gettext_lazy("Posts"), minor=True)
 FOLLOWED = _figure("followed", gettext_lazy("Followed from here"), minor=True)
 FOLLOWERS = _figure("followers", gettext_lazy("Followers here"), minor=True)
+SOFTWARE = shown(
+    "software",
+    gettext_lazy("Software"),
+    lambda server: address(f"{server.software} {server.version}".strip()) if server.software else "",
+    order="software",
+    minor=True,
+)
+REACHED = shown("reached_at", gettext_lazy("Last reached"), order="reached_at", minor=True)
 WAITING = _figure("waiting", gettext_lazy("On their way"))
 GIVEN_UP = _figure("given_up", gettext_lazy("Given up"), minor=True)
+
+
+class SoftwareFilter(DropdownFilter):
+    """Filter by what servers run, of which those are named that most run: the names are theirs, and may be any number."""
+
+    title = gettext_lazy("software")
+    parameter_name = "software"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The names, and how many servers each."""
+        counts = Domain.objects.values_list("software").annotate(number=Count("id")).order_by("-number", "software")
+        return [(name or UNKNOWN, f"{name or _('unknown')} ({number})") for name, number in counts[:SOFTWARE_LIMIT]]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The servers that run it."""
+        chosen = self.value()
+        return queryset if chosen is None else queryset.filter(software="" if chosen == UNKNOWN else chosen)
 
 
 @admin.register(Domain)
 class ServerAdmin(FederationAdmin):
     """Servers that are known here: how many people of them, what is on its way to them, and how they answer."""
 
-    list_display = (SERVER, SERVER_STATE, RULE, ACCOUNTS, POSTS, FOLLOWED, FOLLOWERS, WAITING, GIVEN_UP)
+    list_display = (
+        SERVER,
+        SERVER_STATE,
+        RULE,
+        SOFTWARE,
+        ACCOUNTS,
+        POSTS,
+        FOLLOWED,
+        FOLLOWERS,
+        WAITING,
+        GIVEN_UP,
+        REACHED,
+    )
+    list_filter = (SoftwareFilter,)
+    list_filter_submit = True
     search_fields = ("name",)
     ordering = ("name",)
     actions_detail = ("ask_again", "drop_deliveries", "purge")
@@ -256,6 +298,7 @@ class ServerAdmin(FederationAdmin):
             None,
             SERVER,
             shown("first_seen_at", gettext_lazy("First seen")),
+            SOFTWARE,
             RULE,
             ACCOUNTS,
             POSTS,
@@ -265,6 +308,7 @@ class ServerAdmin(FederationAdmin):
         lines(
             gettext_lazy("How it stands"),
             SERVER_STATE,
+            REACHED,
             _figure("failures", gettext_lazy("Failures")),
             _figure("failing_since", gettext_lazy("Failing since")),
             _figure("next_try", gettext_lazy("Next try")),

@@ -93,6 +93,7 @@ class FetchKind(StrEnum):
     OUTBOX = "outbox"
     COLLECTIONS = "collections"
     FEATURED = "featured"
+    SOFTWARE = "software"
 
 
 class Fetch(WaitingRow):
@@ -100,8 +101,8 @@ class Fetch(WaitingRow):
 
     `uri` is the id of the post (of a quote that of the quoting one), of the item of a collection, of the actor (of what hangs
     on a profile whose it is), or the number of the activity; of the followers of an activity's actor their address, with
-    their digest as its fragment. `remaining` is how many posts above this one may still be fetched for the activity that
-    began it.
+    their digest as its fragment; of a server's NodeInfo its address, with the server's domain as its fragment. `remaining` is
+    how many posts above this one may still be fetched for the activity that began it.
     """
 
     queue = "fetches"

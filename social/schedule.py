@@ -22,6 +22,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "sweep-outbox": _every("social.tasks.sweep_outbox", seconds=5),
     "end-timed-mutes": _every("accounts.services.blocking.end_timed_mutes", minutes=1),
     "trim-remote-copies": _every("accounts.services.remote_copies.trim_copies", minutes=1),
+    "ask-for-software": _every("federation.remote.software.request_software", minutes=10),
     "compute-trends": _every("timelines.services.trends.compute_trends", minutes=5),
     "count-activity": _every("moderation.services.activity.count_activity", minutes=10),
     "delete-old-posts": _every("statuses.services.retention.delete_old_posts", minutes=10),

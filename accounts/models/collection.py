@@ -70,8 +70,8 @@ class CollectionItem(models.Model):
 
     Nobody is shown before they have ACCEPTED. In a collection of another server `uri` is the item's id there, and
     `object_uri` the account's, which may be unknown here (`account` is NULL); `uri` is NULL as long as somebody here has
-    agreed and the collection was not seen with them. `approval_uri` is the consent of an account elsewhere, `request_uri`
-    the request for consent, whichever side made it (FEP-7aa9).
+    agreed and the collection was not seen with them. `approval_uri` is the consent of an account elsewhere, last found at
+    its server at `checked_at`; `request_uri` the request for consent, whichever side made it (FEP-7aa9).
     """
 
     id = SnowflakeField(primary_key=True)
@@ -84,6 +84,7 @@ class CollectionItem(models.Model):
     object_uri = models.TextField(default="", db_default="")
     approval_uri = models.TextField(null=True)
     request_uri = models.TextField(null=True, unique=True)
+    checked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:

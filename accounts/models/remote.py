@@ -22,14 +22,23 @@ from social.kernel.runner import WaitingRow
 
 
 class Domain(models.Model):
-    """A server we have met, by its lower-case Punycode name; what staff decided about it is in `moderation`."""
+    """A server we have met, by its lower-case Punycode name; what staff decided about it is in `moderation`.
+
+    `software` and `version` are what its NodeInfo said last, empty where that is unknown; it was asked at
+    `software_asked_at`. `reached_at` is when it last took or gave what it should, to about an hour.
+    """
 
     name = models.TextField(unique=True)
     first_seen_at = models.DateTimeField(default=clock.now)
+    software = models.TextField(default="", db_default="")
+    version = models.TextField(default="", db_default="")
+    software_asked_at = models.DateTimeField(null=True)
+    reached_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
             lengths("accounts_domain_lengths", name=HOST_LIMIT),
+            lengths("accounts_domain_software_lengths", software=WORD_LIMIT, version=NAME_LIMIT),
             models.CheckConstraint(condition=models.Q(name=Lower("name")), name="accounts_domain_lower_case"),
         ]
 

@@ -18,6 +18,7 @@ from accounts.models import Account, Collection, CollectionItem
 from accounts.models.collection import REMOTE_COLLECTIONS_LIMIT, REMOTE_ITEMS_LIMIT, ItemState
 from accounts.services.collections import removed
 from accounts.services.tags import ensure_tags
+from social.kernel import clock
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
 from social.kernel.locks import lock
@@ -152,6 +153,11 @@ def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: 
         elif before == ItemState.ACCEPTED:
             publish(*removed(item, left=True))
     return True
+
+
+def note_consent(*, item_id: int) -> None:
+    """Write that the consent of who is in an item was found at their server now."""
+    CollectionItem.objects.filter(id=item_id).update(checked_at=clock.now())
 
 
 def find_member(*, item: CollectionItem, account: Account) -> bool:

@@ -5,10 +5,11 @@ Source: DESIGN "Lanes"; contract, federation section 13; security rows 34, 58 an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from accounts.queries.accounts import by_address
+from accounts.services.domains import note_reached
 from federation.documents.reading import Rejected
 from federation.inbound.processing import act_upon
 from federation.inbound.synchronizing import synchronize_followers
@@ -20,6 +21,7 @@ from federation.remote.lookups import ask_for
 from federation.remote.posts import fetch_again, find_or_fetch_post
 from federation.remote.profiles import read_outbox, read_pins, read_profile, verify_links
 from federation.remote.quotes import resolve_quote
+from federation.remote.software import read_software
 from federation.remote.threads import take_step
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.runner import Failed, Job, Steps, WaitingRow, Work
@@ -66,6 +68,8 @@ def _work(row: Fetch) -> None:
         read_collections(row.uri)
     elif row.kind == FetchKind.FEATURED:
         resolve_item(row.uri)
+    elif row.kind == FetchKind.SOFTWARE:
+        read_software(row.uri)
     elif row.kind == FetchKind.QUOTE:
         resolve_quote(row.uri, remaining=row.remaining)
     elif row.kind == FetchKind.FOLLOWERS:
@@ -85,6 +89,10 @@ def _look_up(row: Lookup) -> None:
         raise Rejected("its server has another address for the account")
 
 
-FETCHES: Final = Work(Fetch, lambda jobs: (_fetch(job, _work) for job in jobs))
-THREADS: Final = Work(ThreadStep, lambda jobs: (_fetch(job, take_step) for job in jobs))
+def _note_reached(rows: Sequence[WaitingRow]) -> None:
+    note_reached({row.host for row in rows if row.dead_at is None})
+
+
+FETCHES: Final = Work(Fetch, lambda jobs: (_fetch(job, _work) for job in jobs), _note_reached)
+THREADS: Final = Work(ThreadStep, lambda jobs: (_fetch(job, take_step) for job in jobs), _note_reached)
 LOOKUPS: Final = Work(Lookup, lambda jobs: (_fetch(job, _look_up) for job in jobs))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
+from accounts.services.domains import note_reached
 from federation.documents.synchronization import HEADER
 from federation.models import Delivery, OutboundActivity
 from federation.outbound.queueing import forget_delivered
@@ -124,6 +125,7 @@ async def _send(url: str, body: bytes, headers: Mapping[str, str], signers: Sequ
 
 
 def _forget(rows: Sequence[Delivery]) -> None:
+    note_reached({row.host for row in rows if row.dead_at is None})
     forget_delivered({row.activity_id for row in rows})
 
 

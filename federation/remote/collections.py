@@ -12,11 +12,11 @@ from typing import Any, Final
 from accounts.models import Account, Collection, CollectionItem, Follow
 from accounts.models.collection import ItemState
 from accounts.policies.audience import is_present
-from accounts.services.remote_collections import find_member, keep_collection, settle_item
+from accounts.services.remote_collections import find_member, keep_collection, note_consent, settle_item
 from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of, web_uri
 from federation.documents.received_collections import is_featured_collection, items_of, read_collection
 from federation.remote.actors import find_or_fetch
-from federation.remote.fetching import DEADLINE, fetch_collection, fetch_document
+from federation.remote.fetching import DEADLINE, Missing, fetch_collection, fetch_document
 from federation.remote.references import is_own
 from federation.remote.requests import CACHED, request_members
 from social.kernel import clock
@@ -25,6 +25,8 @@ from social.kernel.errors import Conflict
 PAGES: Final = 5
 """Pages of the list of an account's collections that are read: as many collections as are kept, with five on a page."""
 COLLECTIONS_PER_PAGE: Final = 20
+_ALIVE: Final = (ItemState.PENDING, ItemState.ACCEPTED)
+_GONE_STATUSES: Final = (404, 410)
 
 
 def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
@@ -108,10 +110,10 @@ def _fetch_page(value: Any, owner: Account) -> Mapping[str, Any]:
 
 
 def resolve_item(item_uri: str) -> None:
-    """Show who is in a collection of another server, if they agree. Raises Rejected when they do not, and as
-    `find_or_fetch`.
+    """Show who is in a collection of another server, if they agree; who is shown already is taken out when their server says
+    that there is no such consent. Raises Rejected when they do not agree, and as `find_or_fetch`.
     """
-    items = CollectionItem.objects.filter(uri=item_uri, state=ItemState.PENDING, approval_uri__isnull=False)
+    items = CollectionItem.objects.filter(uri=item_uri, state__in=_ALIVE, approval_uri__isnull=False)
     item = items.select_related("collection__account", "account").first()
     if item is None or item.collection.uri is None or item.approval_uri is None:
         return
@@ -122,8 +124,15 @@ def resolve_item(item_uri: str) -> None:
             return
     if member.local or member.suspended:
         raise Rejected("nobody like that has agreed")
-    _check_authorization(item.approval_uri, item.collection.uri, member)
+    try:
+        _check_authorization(item.approval_uri, item.collection.uri, member)
+    except Missing as missing:
+        if item.state != ItemState.ACCEPTED or missing.status not in _GONE_STATUSES:
+            raise
+        settle_item(item_id=item.id, accepted=False, account_id=member.id)
+        return
     settle_item(item_id=item.id, accepted=True, account_id=member.id, approval_uri=item.approval_uri)
+    note_consent(item_id=item.id)
 
 
 def _check_authorization(uri: str, collection_uri: str, member: Account) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Exists, OuterRef, TextField
+from django.db.models import Exists, OuterRef, Q, TextField
 from django.db.models.functions import Now
 
 from accounts.events import AccountFollowed
@@ -31,6 +31,7 @@ from social.kernel.runner import Host, enqueue
 ANCESTORS: Final = 20
 """Posts above a received one that are fetched for it."""
 CACHED: Final = timedelta(minutes=3, seconds=20)
+CONSENT_PERIOD: Final = timedelta(days=1)
 _LEFT_ALONE: Final = Plan(
     lambda: Host.objects.filter(name=Slot("name", TextField()), retry_at__gt=Now()).values_list("id", flat=True)
 )
@@ -99,11 +100,16 @@ def request_links(account: Account) -> None:
 
 
 def request_members(collection: Collection, *, may_ask: bool) -> None:
-    """Have the consent looked at of who is in a collection of another server and waits. People who are unknown here are asked
-    for only if the caller `may_ask`: a stranger's collection makes this server look for nobody.
+    """Have the consent looked at of who is in a collection of another server and waits, and that of those shown in it which
+    was not seen for CONSENT_PERIOD. People who are unknown here are asked for only if the caller `may_ask`: a stranger's
+    collection makes this server look for nobody.
     """
+    seen_long_ago = Q(checked_at=None) | Q(checked_at__lt=clock.now() - CONSENT_PERIOD)
     waiting = CollectionItem.objects.filter(
-        collection=collection, state=ItemState.PENDING, uri__isnull=False, approval_uri__isnull=False
+        Q(state=ItemState.PENDING) | Q(seen_long_ago, state=ItemState.ACCEPTED, account__domain__isnull=False),
+        collection=collection,
+        uri__isnull=False,
+        approval_uri__isnull=False,
     )
     if not may_ask:
         waiting = waiting.filter(account__isnull=False)

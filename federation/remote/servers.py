@@ -30,6 +30,8 @@ WITH chosen AS MATERIALIZED (
        AND (NOT %(failing)s OR EXISTS (SELECT FROM social_host h WHERE h.name = known.name AND h.failures > 0))
      GROUP BY name ORDER BY name LIMIT %(limit)s)
 SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
+  COALESCE(k.software, '') AS software, COALESCE(k.version, '') AS version,
+  to_char(k.reached_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS reached,
   (SELECT count(*) FROM accounts_account a WHERE a.domain = c.name AND a.deleted_at IS NULL) AS accounts,
   (SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id WHERE a.domain = c.name) AS followed,
   (SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id WHERE a.domain = c.name) AS followers,
@@ -44,7 +46,7 @@ SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
        WHEN t.failing_since < statement_timestamp() - %(unavailable)s THEN 'unavailable' ELSE 'backing off' END AS state,
   COALESCE(t.failures, 0) AS failures, to_char(t.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS failing_since,
   to_char(t.retry_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS next_try, COALESCE(t.last_error, '') AS last_error
-FROM chosen c LEFT JOIN LATERAL (
+FROM chosen c LEFT JOIN accounts_domain k ON k.name = c.name LEFT JOIN LATERAL (
     SELECT failures, failing_since, retry_at, last_error FROM social_host h WHERE h.name = c.name AND h.failures > 0
     ORDER BY h.failures DESC LIMIT 1) t ON TRUE
 ORDER BY accounts DESC, c.name
@@ -55,7 +57,8 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
     """Figures of known servers: of these, or of the first `limit` by name, or of those that do not answer as they should.
 
     Those that do not answer, and those named, may be servers that nobody's address names: relays, and web domains of others.
-    A `state` is reachable, backing off (it fails, and is asked again at `next_try`) or unavailable, after a week of that.
+    `software` and `version` are what its NodeInfo says, `reached` is when it last took or gave what it should. A `state` is
+    reachable, backing off (it fails, and is asked again at `next_try`) or unavailable, after a week of that.
     """
     values: dict[str, Any] = {"names": names, "limit": limit, "failing": failing, "unavailable": UNAVAILABLE_AFTER}
     with connection.cursor() as cursor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -344,3 +345,44 @@ def test_a_list_that_is_read_ends_no_new_collection_and_no_consent(
     listed(zoe)
     read_collections(zoe.uri)
     assert {one["uri"][-1] for one in shown(remote(zoe))} == {"1", "3"}
+
+
+def later(hours: float) -> None:
+    """So many hours have gone by since consent was looked at."""
+    CollectionItem.objects.update(checked_at=clock.now() - timedelta(hours=hours))
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_who_takes_back_their_consent_is_taken_out_when_the_collection_is_looked_at_again(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, status: int
+) -> None:
+    follow(alice, met(zoe))
+    with RemoteServer().running() as third:
+        vic, wes = third.person("vic"), third.person("wes")
+        base = birds(zoe)
+        items = [item(zoe, vic.uri, stamp(vic, base)), item(zoe, wes.uri, stamp(wes, base), 2)]
+        deal(zoe, added(zoe, birds(zoe, items)))
+        assert members(remote(zoe)) == [["vic", "wes"]]
+        third.asked.clear()
+        gone = "/users/vic/feature_authorizations/1"
+        third.pages[gone] = type(third.find("/"))(b"", status=503)
+        versions = itertools.count(1)
+
+        def looked_at() -> list[list[str]]:
+            listed(zoe, birds(zoe, items, name=f"Name {next(versions)}"))
+            read_collections(zoe.uri)
+            Fetch.objects.update(due_at=clock.now())
+            work()
+            return members(remote(zoe))
+
+        assert looked_at() == [["vic", "wes"]]
+        assert third.asked == [], "it was looked at a moment ago"
+        later(hours=25)
+        assert looked_at() == [["vic", "wes"]], "a server that is broken says nothing"
+        Fetch.objects.all().delete()
+        third.pages[gone] = type(third.find("/"))(b"", status=status)
+        assert looked_at() == [["wes"]]
+        later(hours=25)
+        assert looked_at() == [["wes"]], "the same consent is none any more"
+        items[0] = item(zoe, vic.uri, stamp(vic, base, 2))
+        assert looked_at() == [["vic", "wes"]], "a new one is"

@@ -1,0 +1,86 @@
+"""Asks servers that we have met which software they run (NodeInfo), for staff to see.
+
+Asked are those that were reached lately, each once in SOFTWARE_PERIOD whatever it answers. What a server says of itself decides
+nothing here. One that says nothing, or nonsense, keeps what it said before.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import urldefrag
+
+from django.db.models import F, OuterRef, Q, Subquery
+
+from accounts.models import Account, Domain
+from accounts.services.domains import begin_asking, keep_software
+from federation.documents.reading import Rejected, many, origin_of, parse, same_origin, text_of, web_uri
+from federation.models import Fetch, FetchKind
+from federation.remote.fetching import DEADLINE, get
+from federation.remote.webfinger import scheme_of
+from social.kernel import clock
+from social.kernel.errors import Unavailable
+from social.kernel.lengths import NAME_LIMIT, WORD_LIMIT
+from social.kernel.runner import enqueue
+from social.kernel.text.names import one_line
+
+SOFTWARE_PERIOD: Final = timedelta(days=7)
+REACHED_LATELY: Final = timedelta(days=1)
+ASKED_AT_ONCE: Final = 200
+_PLACE: Final = "/.well-known/nodeinfo"
+# Newest first; of 1.0 and 1.1 the members that are read here are the same.
+_SCHEMAS: Final = [f"http://nodeinfo.diaspora.software/ns/schema/{number}" for number in ("2.1", "2.0", "1.1", "1.0")]
+_ACCEPT: Final = (
+    "application/json",
+    "application/jrd+json",
+    *(f'application/json; profile="{it}#"' for it in _SCHEMAS[:2]),
+)
+
+
+def request_software() -> int:
+    """Have those servers asked that were reached lately and not asked for SOFTWARE_PERIOD, the longest first; how many:
+    ASKED_AT_ONCE at most. Each is asked where its people are, which may be another name than theirs.
+    """
+    now = clock.now()
+    due = Q(software_asked_at=None) | Q(software_asked_at__lte=now - SOFTWARE_PERIOD)
+    people = Account.objects.filter(domain=OuterRef("name"), deleted_at=None).order_by("-id").values("uri")[:1]
+    rows = Domain.objects.filter(due, reached_at__gte=now - REACHED_LATELY).annotate(uri=Subquery(people))
+    found = list(rows.order_by(F("software_asked_at").asc(nulls_first=True), "id")[:ASKED_AT_ONCE])
+    begin_asking([domain.name for domain in found])
+    hosts = {domain.name: origin_of(domain.uri or "") or domain.name for domain in found}
+    fetches = [
+        Fetch(kind=FetchKind.SOFTWARE, uri=f"{scheme_of(host)}://{host}{_PLACE}#{name}", host=host)
+        for name, host in hosts.items()
+    ]
+    return len(enqueue(*fetches))
+
+
+def read_software(address: str) -> None:
+    """Keep the name and version of the software of the server whose domain is the fragment of this address of its NodeInfo.
+
+    Raises Rejected when the server has no NodeInfo that can be read, or does not answer: once a period is enough.
+    """
+    place, domain = urldefrag(address)
+    links = {link.get("rel"): link for link in many(_document(place).get("links")) if isinstance(link, dict)}
+    url = next((web_uri(links[schema].get("href")) for schema in _SCHEMAS if schema in links), None)
+    if url is None or not same_origin(url, place):
+        raise Rejected("the server names no document about its software")
+    said = _document(url).get("software")
+    name = _word(said, "name", WORD_LIMIT).lower()
+    if not name:
+        raise Rejected("the document names no software")
+    keep_software(name=domain, software=name, version=_word(said, "version", NAME_LIMIT))
+
+
+def _document(url: str) -> dict[str, Any]:
+    try:
+        response = get(url, accept=_ACCEPT, deadline=DEADLINE)
+    except Unavailable as error:
+        raise Rejected(str(error)) from None
+    if response.status != 200:
+        raise Rejected(f"{response.status} for its software")
+    return parse(response.body)
+
+
+def _word(said: Any, name: str, limit: int) -> str:
+    return one_line(text_of(said.get(name), limit)) if isinstance(said, dict) else ""
