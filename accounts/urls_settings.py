@@ -29,8 +29,6 @@ from accounts.queries.tokens import SignInState
 from social.pages.views import View, page
 
 ACTIVE = (SignInState.ACTIVE,)
-# Somebody who has moved, or may not use their account, still takes along what is theirs.
-LEAVING = tuple(SignInState)
 MOVING = (SignInState.ACTIVE, SignInState.MOVED)
 # What a suspended account has done is still being looked at.
 DELETABLE = (SignInState.ACTIVE, SignInState.MOVED, SignInState.UNCONFIRMED, SignInState.UNAPPROVED)
@@ -41,7 +39,7 @@ def _active(view: View, max_body: int = 0) -> View:
 
 
 urlpatterns = [
-    path("settings", settings_page(settings_index, states=LEAVING), name="settings_index"),
+    path("settings", settings_page(settings_index), name="settings_index"),
     path("welcome/follow", _active(follow), name="follow_suggested"),
     path("settings/profile", _active(profile_settings, PROFILE_MAX_BODY), name="settings_profile"),
     path("settings/profile/tags", _active(feature), name="settings_feature_tag"),
@@ -49,10 +47,10 @@ urlpatterns = [
     path("settings/preferences", _active(preferences), name="settings_preferences"),
     path("settings/preferences/notifications", _active(notification_mails), name="settings_notification_mails"),
     path("unsubscribe/<str:signed>", page(unsubscribe), name="mail_unsubscribe"),
-    path("settings/export", settings_page(exports, states=LEAVING), name="settings_export"),
-    path("settings/exports/<slug:name>.csv", settings_page(export_list, states=LEAVING), name="settings_export_list"),
-    path("settings/export/archives", settings_page(ask_for_archive, states=LEAVING), name="settings_archives"),
-    path("settings/export/archives/<int:archive_id>", settings_page(archive, states=LEAVING), name="settings_archive"),
+    path("settings/export", settings_page(exports), name="settings_export"),
+    path("settings/exports/<slug:name>.csv", settings_page(export_list), name="settings_export_list"),
+    path("settings/export/archives", settings_page(ask_for_archive), name="settings_archives"),
+    path("settings/export/archives/<int:archive_id>", settings_page(archive), name="settings_archive"),
     path("settings/imports", _active(imports, IMPORT_MAX_BODY), name="settings_imports"),
     path("settings/imports/<int:import_id>", _active(one_import), name="settings_import"),
     path("settings/imports/<int:import_id>/start", _active(start), name="settings_start_import"),
@@ -62,15 +60,15 @@ urlpatterns = [
     path("settings/migration/cancel", settings_page(cancel_migration, states=MOVING), name="settings_cancel_migration"),
     path("settings/aliases", settings_page(aliases, states=MOVING), name="settings_aliases"),
     path("settings/aliases/remove", settings_page(forget_alias, states=MOVING), name="settings_forget_alias"),
-    path("severed_relationships", settings_page(severances, states=LEAVING), name="severances"),
+    path("severed_relationships", settings_page(severances), name="severances"),
     path(
         "severed_relationships/<int:severed_id>/following.csv",
-        settings_page(ended_follows, states=LEAVING),
+        settings_page(ended_follows),
         name="severed_following",
     ),
     path(
         "severed_relationships/<int:severed_id>/followers.csv",
-        settings_page(ended_followers, states=LEAVING),
+        settings_page(ended_followers),
         name="severed_followers",
     ),
     path("settings/delete", settings_page(deletion, states=DELETABLE), name="settings_delete"),

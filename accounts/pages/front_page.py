@@ -21,11 +21,13 @@ from accounts.queries.accounts import find_account
 from accounts.queries.discovery import load_suggestions
 from accounts.queries.site_settings import load_site_texts
 from accounts.queries.tokens import SignInState, find_sign_in_state
+from accounts.serializers.account import file_url
 from accounts.services.following import FollowChange, follow_account
 from social.api import limits
 from social.kernel.errors import Forbidden, Invalid, require_found
 from social.kernel.ids import parse_id
-from social.pages.frame import allow_caching, show, url_of
+from social.kernel.text.markup import plain
+from social.pages.frame import allow_caching, sharing_of_site, show, url_of
 
 SUGGESTIONS_SHOWN: Final = 5
 #: Clients on the web with the address that takes the name of a server.
@@ -43,7 +45,7 @@ _PHONE_APPS: Final = {
 def front(request: HttpRequest) -> HttpResponse:
     """`/`."""
     if not isinstance(request.user, User):
-        return allow_caching(show(request, "pages/front.html", dict(registrations())))
+        return allow_caching(show(request, "pages/front.html", _for_visitors()))
     state = find_sign_in_state(request.user)
     if state is SignInState.UNAPPROVED:
         # Nothing else works yet: neither an app nor the settings.
@@ -54,13 +56,26 @@ def front(request: HttpRequest) -> HttpResponse:
         "standing": text_of(state),
         "admin_url": url_of("admin:index") if request.user.is_staff else "",
         "server_title": texts["site_title"],
-        "server_description": texts["site_short_description"],
+        "server_description": plain(texts["site_short_description"]),
         "server": settings.WEB_DOMAIN,
         "web_apps": {name: url.format(server=quote(settings.WEB_DOMAIN, safe=":")) for name, url in _WEB_APPS.items()},
         "phone_apps": {system: ", ".join(names) for system, names in _PHONE_APPS.items()},
         "suggestions": _suggestions(request.user.account_id) if state is SignInState.ACTIVE else [],
     }
     return show(request, "pages/front.html", context)
+
+
+def _for_visitors() -> dict[str, Any]:
+    """Values of the front page for who is not signed in: the title and description that staff have written, if any."""
+    texts = load_site_texts(raw=True)
+    title, description = texts.get("site_title"), plain(texts.get("site_short_description") or "")
+    picture = file_url(texts.get("site_thumbnail") or "", "", "thumbnail.png")
+    return {
+        **registrations(),
+        "server_title": title or settings.LOCAL_DOMAIN,
+        "server_description": description,
+        "sharing": sharing_of_site("/", title=title or "", description=description, image=picture),
+    }
 
 
 def _suggestions(account_id: int) -> list[dict[str, Any]]:

@@ -145,8 +145,12 @@ def counted(rule: limits.Rule, user: User) -> None:
     limits.refuse_exceeded([count] if count is not None else [])
 
 
+#: Everybody but who waits for approval: who may not use their account takes along what is theirs.
+LET_IN: Final = tuple(state for state in SignInState if state is not SignInState.UNAPPROVED)
+
+
 def settings_page(
-    view: View, *, asks_again: bool = False, states: Collection[SignInState] = tuple(SignInState), max_body: int = 0
+    view: View, *, asks_again: bool = False, states: Collection[SignInState] = LET_IN, max_body: int = 0
 ) -> View:
     """Wrap a page of the settings: it is for people who are signed in, and has the navigation beside it.
 
@@ -162,7 +166,9 @@ def settings_page(
         if not isinstance(request.user, User):
             return to_sign_in(request, None if request.method in ("GET", "HEAD") else "/")
         user = request.user
-        if len(states) < len(SignInState):
+        # Who was let in is in one of LET_IN, whatever became of their account: that needs no query.
+        state = None
+        if states is not LET_IN or not user.approved:
             state = find_sign_in_state(user)
             if state not in states:
                 return show_account_state(
@@ -171,7 +177,8 @@ def settings_page(
         response = view(request, *args, **kwargs)
         if isinstance(response, TemplateResponse):
             match = request.resolver_match
-            groups = navigation(user, (match.url_name if match else None) or "")
+            waits = state is SignInState.UNAPPROVED
+            groups = [] if waits else navigation(user, (match.url_name if match else None) or "")
             response.context_data = {**(response.context_data or {}), "settings_groups": groups}
         return response
 

@@ -25,10 +25,9 @@ from federation.views.reading import find_local_account, require_signature
 from social.kernel import links
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
-from social.kernel.text.markup import plain
 from social.pages.frame import allow_caching, show
 from social.pages.views import page
-from statuses.pages.posts import load_shown, sharing_of, shown
+from statuses.pages.posts import load_shown, sharing_of, shown, summary_of
 from statuses.queries.statuses import find_post
 from statuses.queries.threads import load_context
 from timelines.pages.public import tag as tag_page
@@ -132,7 +131,7 @@ def _post(request: HttpRequest, username: str, status_id: str) -> HttpResponseBa
     context = {
         "indexed": may_be_indexed(current["account"]),
         "person": current["author"],
-        "title": (current["warning"] or plain(current["content"]))[:100],
+        "title": summary_of(current)[:100],
         "post": current,
         "sharing": sharing_of(current),
         "ancestors": [posts[each.id] for each in thread.ancestors if each.id in posts],

@@ -17,6 +17,7 @@ from accounts.models import Account
 from accounts.pages.emojis import with_emojis
 from accounts.pages.person import load_entities, shown_author, shown_person
 from accounts.queries.networks import list_followers, list_following
+from accounts.serializers.account import picture_urls
 from federation.views.negotiation import Wanted, not_acceptable, wanted
 from federation.views.reading import find_local_account
 from social.kernel import links
@@ -24,7 +25,7 @@ from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.markup import plain
 from social.kernel.text.names import visible_text
-from social.pages.frame import Sharing, absolute, allow_caching, path_of, show
+from social.pages.frame import Sharing, absolute, allow_caching, path_of, show, shown_picture
 from social.pages.text import shown_html
 from social.pages.views import page
 from statuses.pages.feed import show_feed
@@ -165,7 +166,7 @@ def _path(account: Account, name: str) -> str:
 
 def _tabs(request: HttpRequest, account: Account) -> list[dict[str, Any]]:
     profile = reverse("profile", kwargs={"username": account.username})
-    tabs = [(_("Posts"), profile), (_("Posts and replies"), _path(account, "with_replies"))]
+    tabs = [(_("Posts"), profile), (_("Replies"), _path(account, "with_replies"))]
     if account.show_media:
         tabs.append((_("Media"), _path(account, "media")))
     here = request.path.rstrip("/").lower()
@@ -185,7 +186,7 @@ def may_be_indexed(entity: Mapping[str, Any]) -> bool:
 
 
 def sharing_of_person(account: Account) -> Sharing:
-    """Describe a profile to those that show a preview of it."""
+    """Describe a profile to those that show a preview of it: by its header, else by the picture of the person."""
     who = shown_person(account)
     biography = " ".join(visible_text(plain(account.note_html)).split())
     return Sharing(
@@ -193,8 +194,9 @@ def sharing_of_person(account: Account) -> Sharing:
         url=links.profile_url(account.username),
         title=f"{who.name} ({who.address})",
         description=biography or _("Posts by %(address)s") % {"address": who.address},
-        image=absolute(who.avatar),
-        image_description=account.avatar_description,
+        image=absolute(picture_urls(account, "header")[1]) if account.header else shown_picture(who.avatar),
+        image_description=account.header_description if account.header else account.avatar_description,
+        large_image=bool(account.header),
         username=f"{account.username}@{settings.LOCAL_DOMAIN}",
     )
 
@@ -209,5 +211,5 @@ def feed(request: HttpRequest, username: str) -> HttpResponseBase:
         url=sharing.url,
         description=sharing.description,
         posts=newest_shown(account.id, _FEED, limit=POSTS_PER_PAGE),
-        image=sharing.image,
+        image=absolute(shown_person(account).avatar),
     )

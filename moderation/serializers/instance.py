@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models.tag import FEATURED_TAGS_LIMIT
 from accounts.policies.relations import NO_RELATIONS
-from accounts.serializers.account import AccountSerializer
+from accounts.serializers.account import AccountSerializer, file_url
 from accounts.services.profiles import DESCRIPTION_LIMIT as PICTURE_DESCRIPTION_LIMIT
 from accounts.services.profiles import DISPLAY_NAME_LIMIT, FIELD_LENGTH, FIELDS_LIMIT, NOTE_LIMIT
 from moderation.models import InstanceRule
@@ -30,7 +30,6 @@ from moderation.queries.instance import (
 )
 from social.api.serializers import EntitySerializer
 from social.kernel import links
-from social.kernel.media import storage
 from social.kernel.media.limits import FRAME_RATE_LIMIT, PIXEL_LIMIT, VIDEO_PIXEL_LIMIT
 from social.kernel.text.characters import URL_LENGTH
 from social.kernel.text.markdown import markdown_to_html
@@ -89,11 +88,6 @@ def _polls() -> dict[str, int]:
     }
 
 
-def _thumbnail(texts: Mapping[str, Any]) -> str:
-    path = texts["site_thumbnail"]
-    return storage.url(path) if path else links.web_url(f"{settings.STATIC_URL}thumbnail.png")
-
-
 def _closed_message(texts: Mapping[str, Any]) -> str:
     written = texts["site_closed_message"]
     if written:
@@ -122,7 +116,7 @@ class InstanceSerializer(EntitySerializer):
             "description": texts["site_short_description"],
             # Where federation is limited, how many people are here is for those who are allowed in (contract, entities).
             "usage": {"users": {"active_month": 0 if settings.LIMITED_FEDERATION else instance.figures.active_month}},
-            "thumbnail": {"url": _thumbnail(texts), "description": ""},
+            "thumbnail": {"url": file_url(texts["site_thumbnail"], "", "thumbnail.png"), "description": ""},
             "icon": [
                 {"src": links.web_url(f"{settings.STATIC_URL}icons/icon-{size}.png"), "size": f"{size}x{size}"}
                 for size in ICON_SIZES
@@ -188,7 +182,7 @@ class InstanceV1Serializer(EntitySerializer):
                 "status_count": instance.figures.statuses,
                 "domain_count": instance.figures.domains,
             },
-            "thumbnail": _thumbnail(texts),
+            "thumbnail": file_url(texts["site_thumbnail"], "", "thumbnail.png"),
             "languages": texts["site_languages"],
             "registrations": settings.REGISTRATIONS != "closed",
             "approval_required": settings.REGISTRATIONS == "approval",

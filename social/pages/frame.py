@@ -166,13 +166,18 @@ def path_of(url: str | None) -> str:
     return (url or "").removeprefix(settings.BASE_URL)
 
 
-def sharing_of_site(path: str, *, title: str = "", description: str = "") -> Sharing:
+def shown_picture(address: str) -> str:
+    """The absolute address of a picture for previews; the picture of the server in place of one that says nothing."""
+    return absolute(static("thumbnail.png") if address in ("", static("avatar.png")) else address)
+
+
+def sharing_of_site(path: str, *, title: str = "", description: str = "", image: str = "") -> Sharing:
     """Describe a page that shows nobody in particular."""
     return Sharing(
         kind="website",
         url=links.web_url(path),
         title=title or settings.LOCAL_DOMAIN,
         description=description or _("A social networking server, open to the fediverse."),
-        image=absolute(static("thumbnail.png")),
+        image=shown_picture(image),
         large_image=True,
     )

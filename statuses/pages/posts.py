@@ -22,6 +22,7 @@ from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.text.markup import plain
 from social.kernel.text.names import is_hashtag, unambiguous_domain, visible_text
+from social.kernel.text.to_html import QUOTE_FALLBACK
 from social.pages.frame import (
     Sharing,
     absolute,
@@ -31,6 +32,7 @@ from social.pages.frame import (
     path_of,
     sharing_of_site,
     show,
+    shown_picture,
 )
 from social.pages.text import shown_html
 from statuses.models import MediaType
@@ -147,8 +149,17 @@ def _poll(poll: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def summary_of(post: dict[str, Any]) -> str:
+    """The text of a post in one line: its content warning if it has one, never the address of what it quotes."""
+    content = QUOTE_FALLBACK.sub("", post["content"])
+    return " ".join(visible_text(post["warning"] or plain(content)).split())
+
+
 def sharing_of(post: dict[str, Any]) -> Sharing:
-    """Describe the page of a post to those that show a preview of it: nothing that its author has covered."""
+    """Describe the page of a post to those that show a preview of it: nothing that its author has covered.
+
+    The picture is the first of the post, else its author's, else the one of the server.
+    """
     author, url = post["author"], absolute(post["url"])
     pictures = (file for file in post["files"] if file["type"] == MediaType.IMAGE)
     open_picture = next(pictures, None) if not (post["sensitive"] or post["warning"]) else None
@@ -156,8 +167,8 @@ def sharing_of(post: dict[str, Any]) -> Sharing:
         kind="article",
         url=url,
         title=f"{author.name} ({author.address})",
-        description=" ".join(visible_text(post["warning"] or plain(post["content"])).split()),
-        image=absolute(open_picture["url"] if open_picture is not None else author.avatar),
+        description=summary_of(post),
+        image=absolute(open_picture["url"]) if open_picture is not None else shown_picture(author.avatar),
         image_description=open_picture["description"] if open_picture is not None else "",
         large_image=open_picture is not None,
         published_at=post["moment"],

@@ -31,6 +31,9 @@ def test_about_says_what_staff_have_written() -> None:
     InstanceRule.objects.create(text="Be kind", hint="Always", translations={"de": {"text": "Sei freundlich"}})
     InstanceRule.objects.create(text="No weeds", withdrawn_at=clock.now())
     shown = page("/about")
+    front = page("/")
+    assert "<h1><bdi>The Garden</bdi></h1>" in front
+    assert '<meta property="og:description" content="For people who grow things">' in front
     for words in ("The Garden", "For people who grow things", "Be kind", "Always", "mailto:boss@example.com"):
         assert words in shown
     assert f'href="{boss.account.page_url}"' in shown

@@ -18,6 +18,7 @@ from social.kernel.events import publish
 from social.kernel.ids import MAX_ID
 from social.kernel.plans import IDS, Plan
 from social.kernel.ports import Port
+from social.kernel.text.to_html import QUOTE_FALLBACK
 from statuses.events import CardAttached, StatusDeleted, StatusEdited, StatusFetched, StatusPublished
 from statuses.models import CardType, Status, StatusCard
 from statuses.models.attachments import MediaType
@@ -98,7 +99,6 @@ _FILM_POSTS: Final = Plan(
     )
 )
 _ANCHOR: Final = re.compile(r"<a\b[^>]*>")
-_QUOTE: Final = re.compile(r'<p class="quote-inline">.*?</p>', re.DOTALL)
 _FACTS_OF_FILES: Final = {
     MediaType.IMAGE: Fact.IMAGE,
     MediaType.GIFV: Fact.VIDEO,
@@ -216,5 +216,5 @@ def _facts(post: Post, source: PostBody) -> Iterable[Fact]:
 
 def has_link(content: str) -> bool:
     """Tell whether HTML of a post leads anywhere but to people, hashtags and what it quotes."""
-    anchors = _ANCHOR.findall(_QUOTE.sub("", content))
+    anchors = _ANCHOR.findall(QUOTE_FALLBACK.sub("", content))
     return any("mention" not in anchor and "hashtag" not in anchor for anchor in anchors)

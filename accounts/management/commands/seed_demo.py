@@ -129,12 +129,17 @@ def _answer(response: Any) -> dict[str, Any]:
 
 
 def _picture(colour: str, number: int, width: int, height: int) -> SimpleUploadedFile:
-    """Draw circles on a coloured ground; other numbers give other circles."""
+    """Draw whole circles on a coloured ground, other ones for other numbers; 0 is a head with shoulders."""
     image = Image.new("RGB", (width, height), colour)
     draw = ImageDraw.Draw(image)
-    for place in range(6):
-        size = 40 + 60 * place
-        left, top = (place * 311 + number * 173) % width, (place * 197 + number * 131) % height
+    if number == 0:
+        for x, y, radius in ((0.5, 0.38, 0.17), (0.5, 0.95, 0.33)):
+            box = (width * (x - radius), height * (y - radius), width * (x + radius), height * (y + radius))
+            draw.ellipse(box, fill=(255, 235, 205))
+    for place in range(6 if number else 0):
+        size = min(40 + 60 * place, height // 2)
+        left = (place * 311 + number * 173) % (width - size)
+        top = (place * 197 + number * 131) % (height - size)
         draw.ellipse((left, top, left + size, top + size), fill=(255, 255 - 20 * place, 230 - 30 * place))
     file = io.BytesIO()
     image.save(file, "PNG")

@@ -6,6 +6,7 @@ Source of every shape: contract, behaviours section 8; clients parse them (clien
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,10 @@ def to_html(
         return fallback
     paragraphs = (paragraph.replace("\n", "<br />") for paragraph in _BLANK_LINES.split(body))
     return fallback + "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+
+
+QUOTE_FALLBACK: Final = re.compile(r'<p class="quote-inline">.*?</p>', re.DOTALL)
+"""The line that `quote_fallback` writes, in HTML of a post, whoever has written it."""
 
 
 def quote_fallback(tokens: Sequence[Token], quote_url: str | None) -> str:

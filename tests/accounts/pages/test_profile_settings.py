@@ -297,7 +297,7 @@ def test_a_token_opens_no_page(person: User, path: str) -> None:
 STATES = {
     "suspended": {"/settings/export"},
     "unconfirmed": {"/settings/export", "/settings/delete"},
-    "unapproved": {"/settings/export", "/settings/delete"},
+    "unapproved": {"/settings/delete"},
     "moved": {"/settings/export", "/settings/delete", "/settings/migration", "/settings/aliases"},
 }
 

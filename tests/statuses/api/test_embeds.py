@@ -11,6 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account
+from accounts.services.changing import change_account
 from social.kernel import clock
 from statuses.models import PreviewCard, StatusCard
 from tests.factories.accounts import make_remote
@@ -146,8 +147,30 @@ def test_what_an_author_has_covered_is_in_no_preview(alice: Account) -> None:
     for status, description in ((covered, "spoiler"), (sensitive, "look")):
         found = heads(f"/@alice/{status.id}")
         assert (found["og:description"], found["twitter:card"]) == (description, "summary")
-        assert "avatar" in found["og:image"]
+        assert found["og:image"].endswith("/thumbnail.png"), "the author has no picture"
         assert "og:image:alt" not in found or found["og:image:alt"] != "a plate"
+
+
+@needs_federation
+def test_a_preview_shows_the_header_of_a_person_else_their_picture_and_never_a_placeholder(alice: Account) -> None:
+    status = make_status(alice, "hello")
+    for header, avatar, of_profile, of_post in (
+        ("", "", "/static/thumbnail.png", "/static/thumbnail.png"),
+        ("", "a/face.png", "/a/face.png", "/a/face.png"),
+        ("a/wide.png", "a/face.png", "/a/wide.png", "/a/face.png"),
+    ):
+        change_account(alice.id, header=header, avatar=avatar)
+        profile, post = heads("/@alice"), heads(f"/@alice/{status.id}")
+        assert (profile["og:image"].endswith(of_profile), post["og:image"].endswith(of_post)) == (True, True)
+        assert profile["twitter:card"] == ("summary_large_image" if header else "summary")
+
+
+@needs_federation
+def test_a_preview_of_a_quote_says_what_its_author_wrote_not_the_address_of_the_quoted(alice: Account) -> None:
+    status = make_status(alice, "Look there", quoted_status_id=make_status(alice, "over here").id)
+    page = Api().get(f"/@alice/{status.id}", headers=HTML).content.decode()
+    assert heads(f"/@alice/{status.id}")["og:description"] == "Look there"
+    assert "<title>alice: Look there" in page
 
 
 @needs_federation

@@ -1,0 +1,44 @@
+"""Who waits for approval sees that, may take the request back, and reaches nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from accounts.pages.settings import GROUPS
+from tests.factories.accounts import make_user
+
+pytestmark = pytest.mark.django_db
+SENTENCE = "A person looks at every request to join."
+#: Pages that are in no list of settings.
+OTHERS = (
+    "/settings",
+    "/settings/exports/following_accounts.csv",
+    "/settings/export/archives/1",
+    "/settings/imports/1/failures.csv",
+    "/settings/old_posts",
+    "/severed_relationships/1/following.csv",
+    "/auth/second_factor/app/activate",
+    "/auth/second_factor/codes",
+    "/auth/passkeys/add",
+    "/authorize_interaction?uri=x",
+    "/share?text=x",
+)
+
+
+def test_who_waits_for_approval_sees_that_and_no_page_else() -> None:
+    user = make_user("ann")
+    User.objects.filter(pk=user.pk).update(approved=False)
+    browser = Client()
+    browser.force_login(user)
+    settings = [reverse(entry.url_name) for group in GROUPS for entry in group.entries]
+    for path in {*settings, *OTHERS} - {"/settings/delete"}:
+        answer = browser.get(path)
+        assert (answer.status_code, SENTENCE in answer.content.decode()) == (403, True), path
+    deletion = browser.get("/settings/delete").content.decode()
+    assert "/settings/profile" not in deletion, "nothing leads to what is not open yet"
+    assert browser.post("/settings/export/archives").status_code == 403
+    User.objects.filter(pk=user.pk).update(approved=True)
+    assert browser.get("/settings/export").status_code == 200
