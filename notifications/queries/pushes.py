@@ -1,4 +1,4 @@
-"""Reads what is to be pushed now, with all that the messages say, in a fixed number of queries."""
+"""Reads push subscriptions, and what is to be pushed now with all that the messages say, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from django.utils.translation import gettext as _
+
 from accounts.policies.audience import PRESENT
+from notifications.models import PushSubscription
 from notifications.queries.contents import Content, load_contents
+from social.kernel.errors import NotFound
 from social.kernel.statements import rows_of
 
 PUSHED_SQL: Final = f"""
@@ -35,6 +39,14 @@ SELECT w.id, p.id, p.endpoint, p.p256dh, p.auth, p.standard, t.token, u.locale,
   FROM notifications_push w, {PUSHED_SQL}
    AND w.subscription_id = p.id AND w.notification_id = n.id AND w.id = ANY(%(ids)s)
 """  # noqa: S608 (constants)
+
+
+def find_push_subscription(token_id: int) -> PushSubscription:
+    """The subscription of an access token. Raises NotFound."""
+    found = PushSubscription.objects.filter(token_id=token_id).first()
+    if found is None:
+        raise NotFound(_("Not Found"))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from notifications.policies.push import (
     signed_subscription,
     target_errors,
 )
-from notifications.queries.push_subscriptions import find_push_subscription
+from notifications.queries.pushes import find_push_subscription
 from social.kernel.errors import Invalid, Unauthorized
 from social.kernel.http.addresses import Target, parse_url
 from social.kernel.http.client import Refused, policy_from_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from notifications.queries.push_subscriptions import find_push_subscription
+from notifications.queries.pushes import find_push_subscription
 from notifications.serializers.inputs.push import PushSettingsInput, PushTargetInput
 from notifications.serializers.push import PushSubscriptionSerializer
 from notifications.services.push_subscriptions import (
