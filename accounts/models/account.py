@@ -248,7 +248,7 @@ class AccountStat(models.Model):
 
 
 SHOWN_COUNTS = tuple(f"GREATEST({name}_count, {name}_total)" for name in ("followers", "following", "statuses"))
-"""What is shown of the counters, in SQL: of an account elsewhere what its server says, and at least what is known here."""
+"""Counters as they are shown, in SQL: of an account elsewhere what its server says, and at least what is known here."""
 
 
 class KeyPair(models.Model):

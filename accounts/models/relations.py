@@ -18,11 +18,11 @@ class FollowerState(models.TextChoices):
     """Meaning of a post of the followed account for the follower."""
 
     REMOTE = "remote"
-    """Another server delivers it to them."""
+    """Follower elsewhere, to whom another server delivers it."""
     ACTIVE = "active"
-    """They may have a feed that it belongs in, or an open stream."""
+    """Follower who may have a feed that it belongs in, or an open stream."""
     ABSENT = "absent"
-    """They have not been here for days: their feed is built when they come."""
+    """Follower who has not been here for days: the feed is built when they come."""
 
 
 class _Following(models.Model):

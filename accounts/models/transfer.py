@@ -15,7 +15,7 @@ class ImportState(models.TextChoices):
     """Progress of an import."""
 
     WAITING = "waiting"
-    """Its owner has sent a file and not said yet that it shall be worked off."""
+    """Sent by its owner, who has not said yet that it shall be worked off."""
     RUNNING = "running"
     FINISHED = "finished"
 

@@ -98,7 +98,7 @@ PRESENT: Final = People()
 """Accounts whose posts may be read at all: not suspended, and not blocking the viewer."""
 
 UNHIDDEN: Final = People(hidden=True, servers=True)
-"""Those of PRESENT that the viewer neither blocks nor mutes, and whose server the viewer does not block."""
+"""Accounts of PRESENT that the viewer neither blocks nor mutes, and whose server the viewer does not block."""
 
 
 def is_present(path: str = "") -> Q:

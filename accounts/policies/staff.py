@@ -29,7 +29,7 @@ class NotPermitted(Forbidden):
 
 
 OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINISTRATOR, position=None)
-"""Whoever can run commands on the server."""
+"""The person who runs commands on the server."""
 
 
 def staff_of(user: User) -> Staff:

@@ -40,7 +40,7 @@ class Problem(StrEnum):
     CELL_TOO_LONG = "cell_too_long"
 
     UNKNOWN = "unknown"
-    """There is no such account or post, as far as its server says, or can be asked."""
+    """Account or post that does not exist, as far as its server says, or can be asked."""
     ONESELF = "oneself"
     REFUSED = "refused"
     LIMIT = "limit"

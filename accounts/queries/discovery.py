@@ -26,9 +26,9 @@ from social.kernel.plans import IDS, Plan, Slot
 from social.kernel.statements import rows_of
 
 SUGGESTIONS_LIMIT: Final = 80
-"""No more are ever suggested, whatever page is asked for."""
+"""Number that is suggested at most, whatever page is asked for."""
 FOLLOWS_LOOKED_AT: Final = 150
-"""Whose follows make suggestions: those that were followed last."""
+"""Number of accounts whose follows make suggestions: those that were followed last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _not_hidden(accounts: QuerySet[Account], viewer_id: int) -> QuerySet[Account
 
 
 CANDIDATES_LIMIT: Final = 200
-"""No more are ever found, whatever page is asked for."""
+"""Number that is found at most, whatever page is asked for."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _LETTERS_OF_A_WORD: Final = 3
 _PRESENT: Final = PRESENT.sql("id", has_viewer=False, joined="accounts_account")

@@ -192,7 +192,7 @@ class EncodedAccount(NamedTuple):
     audience: Audience
     body: bytes
     may_be_kept: bool = True
-    """Not that of an account that moved: it shows another account, its counters included."""
+    """False for an account that moved: it shows another account, its counters included."""
     shows_application: bool = True
     """Setting of the account: its posts say which application wrote them."""
 

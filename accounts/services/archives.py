@@ -35,11 +35,11 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 
 REQUEST_INTERVAL: Final = timedelta(days=7)
-"""How long after one was asked for the next may be."""
+"""Time from one request to the next."""
 RETENTION: Final = timedelta(days=7)
-"""How long a finished one can be fetched."""
+"""Time in which a finished one can be fetched."""
 ABANDONMENT_AGE: Final = timedelta(days=2)
-"""How long after it was asked for one that is not finished never will be."""
+"""Time from the request after which one that is not finished never will be."""
 TURN_SECONDS: Final = 5.0
 _LINES_PER_STEP: Final = 500
 

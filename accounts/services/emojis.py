@@ -17,7 +17,7 @@ from social.kernel import clock
 from social.kernel.batches import BATCH
 
 EMOJIS_PER_SERVER: Final = 10_000
-"""How many emojis of one server are kept; what comes later is shown as its name."""
+"""Number of emojis of one server that are kept; what comes later is shown as its name."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from social.kernel.errors import Conflict
 from social.kernel.events import publish
 
 PREVIOUS_KEY_RETENTION: Final = timedelta(days=7)
-"""How long deliveries may still be signed with the key before the last rotation: as long as one is tried again."""
+"""Time in which deliveries may still be signed with the key before the last rotation: as long as one is tried again."""
 
 
 def keys_of(*, account: Account) -> KeyPair:

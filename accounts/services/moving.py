@@ -33,7 +33,7 @@ from social.kernel.events import publish
 
 ALIASES_LIMIT: Final = 20
 MOVE_INTERVAL: Final = timedelta(days=30)
-"""How long after a move the next may be."""
+"""Time from a move to the next."""
 REMOTE_MOVE_INTERVAL: Final = timedelta(days=7)
 """The same for an account of another server."""
 BATCH_SIZE: Final = 100

@@ -17,7 +17,7 @@ from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 
 EXPAND_MEDIA: Final = ("default", "show_all", "hide_all")
-"""Which media clients show at once (contract, entities "Preferences")."""
+"""Choices of the media that clients show at once (contract, entities "Preferences")."""
 # What other people see of the account and its posts, too: cached bodies hold it.
 _SHOWN: Final = frozenset({"noindex", "show_application"})
 

@@ -30,7 +30,7 @@ from social.kernel.media.scanning import ScanResult
 from social.kernel.media.storage import DurableStorage
 
 REQUEST_SECONDS: Final = 5.0
-"""How long somebody who waits for an answer waits for the scanner."""
+"""Time that somebody who waits for an answer waits for the scanner."""
 
 
 @dataclass(frozen=True)

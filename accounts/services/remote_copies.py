@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 FOLDER: Final = "cache"
 EXACTNESS: Final = timedelta(hours=1)
-"""How exactly it is known when a copy was last served."""
+"""Exactness of the moment at which a copy was last served."""
 _MEMORY_BYTES: Final = 1024 * 1024
 _BATCH: Final = 200
 _BATCHES: Final = 50

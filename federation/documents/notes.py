@@ -30,7 +30,7 @@ _DEFAULT_TYPES = {"image": "image/jpeg", "gifv": "video/mp4", "video": "video/mp
 
 
 SELF_REPLIES: Final = 5
-"""How many of the author's own replies stand in the document itself (contract, federation section 5)."""
+"""Number of the author's own replies that stand in the document itself (contract, federation section 5)."""
 
 
 def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:

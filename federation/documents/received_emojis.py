@@ -10,7 +10,7 @@ from accounts.services.emojis import RemoteEmoji
 from federation.documents.reading import MAX_ITEMS, image_of, kinds_of, many, text_of, time_of, web_uri
 
 EMOJIS_LIMIT: Final = 100
-"""How many emojis of one document are taken."""
+"""Number of emojis of one document that are taken."""
 SHORTCODE_LIMIT: Final = 2048
 
 

@@ -14,7 +14,7 @@ from federation.models import Tombstone
 from federation.remote.references import find_account_by_uri
 
 UNDO_RETENTION: Final = timedelta(hours=6)
-"""How long an undone activity that never came is refused (contract, federation section 7 "Undo Follow")."""
+"""Time in which an undone activity that never came is refused (contract, federation section 7 "Undo Follow")."""
 
 
 @dataclass(frozen=True)

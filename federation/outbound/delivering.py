@@ -34,7 +34,7 @@ class DeliveryOutcome(StrEnum):
 
     ARRIVED = "arrived"
     REFUSED = "refused"
-    """For good; the host is well."""
+    """Refusal for good; the host is well."""
     POSTPONED = "postponed"
     """The host is well, and says "not now"."""
     IN_DOUBT = "in doubt"

@@ -31,7 +31,7 @@ logger = logging.getLogger("social.federation")
 
 LOOKUP_SECONDS: Final = 5.0
 CACHED_SECONDS: Final = 60
-"""How long the devices of an account are not asked for again: a conversation asks for them, claims and sends at once."""
+"""Time in which the devices of an account are not asked for again: a conversation asks for them, claims and sends at once."""
 _KEY_BYTES: Final = 1 << 16
 
 

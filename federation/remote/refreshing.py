@@ -43,9 +43,9 @@ class Finding(StrEnum):
     THERE = "there"
     GONE = "gone"
     UNCLEAR = "unclear"
-    """Its server answers, but neither with the account nor that there is none."""
+    """Answer of its server that is neither with the account nor that there is none."""
     SILENT = "silent"
-    """Its server does not answer."""
+    """Silence of its server."""
 
 
 def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()) -> QuerySet[Account]:

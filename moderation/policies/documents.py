@@ -21,7 +21,7 @@ TITLE_LIMIT: Final = 100
 SHORT_LIMIT: Final = 1000
 LONG_LIMIT: Final = 100_000
 AUDIENCES: Final = ("disabled", "users", "all")
-"""Who is shown something: nobody, who is signed in, or everybody."""
+"""People who are shown something: nobody, who is signed in, or everybody."""
 
 
 @dataclass(frozen=True)

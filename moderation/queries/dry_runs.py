@@ -23,7 +23,7 @@ POSTS_LIMIT: Final = 200_000
 """Posts, the newest first, that one dry run looks at."""
 
 SECONDS_LIMIT: Final = 60.0
-"""How long one dry run takes at most."""
+"""Time that one dry run takes at most."""
 
 SAMPLES_LIMIT: Final = 20
 _BATCH: Final = 1000

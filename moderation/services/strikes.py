@@ -107,7 +107,7 @@ UNDO: Final[dict[str, Undo]] = {
     StrikeAction.SILENCE: lambda by, strike: sanctions.unlimit_account(by=by, account=strike.target_account),
     StrikeAction.SUSPEND: _unsuspend,
 }
-"""How each action is taken back; a warning needs no undoing, and what was deleted does not come back."""
+"""Ways to take each action back; a warning needs no undoing, and what was deleted does not come back."""
 
 
 def take_back(by: Staff, strike: Strike) -> None:

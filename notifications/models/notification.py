@@ -38,7 +38,7 @@ class NotificationType(models.TextChoices):
 
 
 MESSAGE_TYPES: Final = (NotificationType.MENTION, NotificationType.QUOTE)
-"""Those that make a request when they are held, and that it counts (contract, behaviours section 13)."""
+"""Types that make a request when they are held, and that it counts (contract, behaviours section 13)."""
 
 
 class Notification(models.Model):

@@ -11,7 +11,7 @@ from accounts.policies.mails import DAILY, NOTIFICATIONS, SUMMARIES, is_on, mode
 from notifications.models import MailRecord
 
 DELAY: Final = timedelta(minutes=2)
-"""How long the first notification waits for its mail: what is read by then needs none."""
+"""Time that the first notification waits for its mail: what is read by then needs none."""
 
 SINGLE_MAILS: Final = 10
 """Mails about single notifications that somebody gets in an hour; one about all others follows, and the next hour."""
@@ -20,13 +20,13 @@ HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 
 ONLINE_FOR: Final = timedelta(minutes=5)
-"""How long after a sign of somebody they are still here."""
+"""Time after a sign of somebody in which they are still here."""
 
 AWAY_AFTER: Final = timedelta(days=7)
-"""How long after the last sign of somebody they get a summary, and the next one after the last."""
+"""Time from the last sign of somebody to a summary, and the next one after the last."""
 
 LEFT_AFTER: Final = timedelta(days=56)
-"""How long after the last sign of somebody they get no more summaries."""
+"""Time from the last sign of somebody after which they get no more summaries."""
 
 # Moments are compared with those that another machine has written.
 _TOLERANCE: Final = timedelta(minutes=1)

@@ -110,7 +110,7 @@ GROUNDS: Final[Mapping[str, Callable[[Candidate], bool]]] = {
     "for_limited_accounts": lambda candidate: candidate.sender_limited and not candidate.followed,
     "for_bots": lambda candidate: candidate.sender_bot and not candidate.followed,
 }
-"""Whom each setting of a policy concerns."""
+"""Conditions under which each setting of a policy concerns a candidate."""
 
 _HANDLED: Final = {
     Handling.ACCEPT: NotificationOutcome.DELIVER,

@@ -20,7 +20,7 @@ ALERTS: Final = tuple(NotificationType.values)
 """Types of notifications that a client may ask for."""
 
 LIFETIME: Final = timedelta(hours=48)
-"""How long a push service keeps a message for a device that is not there, and after which nothing is sent any more."""
+"""Time that a push service keeps a message for a device that is not there, and after which nothing is sent any more."""
 
 SUBSCRIPTIONS_LIMIT: Final = 50
 """Subscriptions of one person; the oldest ends for a further one, so that what happens to somebody does not have this

@@ -41,15 +41,15 @@ CHILDREN: dict[str, tuple[str, ...]] = {
     "admin:read": tuple(f"admin:read:{thing}" for thing in _STAFF_THINGS),
     "admin:write": tuple(f"admin:write:{thing}" for thing in _STAFF_THINGS),
 }
-"""Every parent with what it grants. `admin:*` and `crypto` are granted by nothing else."""
+"""Children of each parent, which it grants. `admin:*` and `crypto` are granted by nothing else."""
 
 SCOPES: tuple[str, ...] = tuple(
     dict.fromkeys(scope for parent, children in CHILDREN.items() for scope in (parent, *children))
 )
-"""Every scope this server knows, parents before their children."""
+"""Scopes this server knows, parents before their children."""
 
 DEFAULT = "read"
-"""What an application gets that asks for nothing."""
+"""Scopes of an application that asks for none."""
 
 
 @cache

@@ -21,7 +21,7 @@ from social.kernel.fast import compiled, is_plain
 Row = TypeVar("Row")
 _PLAIN: Final = is_plain("plans")
 _values: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("values", default=None)
-"""What the Slots of the query stand for that is being compiled; None for a query that is compiled for all."""
+"""Values for the Slots of the query that is being compiled; None for a query that is compiled for all."""
 
 
 class Slot(Expression):

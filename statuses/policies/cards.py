@@ -16,9 +16,9 @@ from statuses.models import PreviewCard
 from statuses.models.card import URL_LIMIT
 
 CARD_LIFETIME: Final = timedelta(days=14)
-"""How long what a page said is good."""
+"""Lifetime of what a page said."""
 EMPTY_CARD_LIFETIME: Final = timedelta(days=1)
-"""How long a page that said nothing is left alone."""
+"""Time in which a page that said nothing is left alone."""
 
 HOSTS_LIMIT: Final = 100
 """Hosts of one post that are looked at."""

@@ -28,7 +28,7 @@ from statuses.models import CardType
 from statuses.models.card import DESCRIPTION_LIMIT, NAME_LIMIT, TITLE_LIMIT, URL_LIMIT
 
 PAGE_BYTES: Final = 1 << 20
-"""How much of a page is read: what it says about itself stands at its beginning."""
+"""Length of the part of a page that is read: what it says about itself stands at its beginning."""
 EMBED_BYTES: Final = 256 * 1024
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 EMBED_TYPES: Final = ("application/json", "application/json+oembed", "text/json", "text/javascript")

@@ -27,7 +27,7 @@ REBLOG_CHOICES: Final = FOLLOWER_VISIBILITIES
 PLAIN_TEXT: Final = "text/plain"
 MARKDOWN: Final = "text/markdown"
 CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
-"""How the text of a post may be written: `text/markdown` is an extension of ours (contract, README)."""
+"""Forms in which the text of a post may be written: `text/markdown` is an extension of ours (contract, README)."""
 _SINGLE_MEDIA_TYPES: Final = (MediaType.AUDIO, MediaType.VIDEO)
 
 

@@ -12,13 +12,13 @@ CHOICES: Final = (*Visibility,)
 """The visibilities a client may ask for."""
 
 OPEN_VISIBILITIES: Final = (Visibility.PUBLIC, Visibility.UNLISTED)
-"""Those that need no relation to the author ("distributable")."""
+"""Visibilities that need no relation to the author ("distributable")."""
 
 FOLLOWER_VISIBILITIES: Final = (*OPEN_VISIBILITIES, Visibility.PRIVATE)
-"""Those that every follower reads; also those that a boost may have, and that a post may be pinned with."""
+"""Visibilities that every follower reads; also those that a boost may have, and that a post may be pinned with."""
 
 ADDRESSED_VISIBILITIES: Final = (Visibility.DIRECT, Visibility.LIMITED)
-"""Those that only the addressed read."""
+"""Visibilities that only the addressed read."""
 
 
 def is_listed(visibility: str) -> bool:

@@ -11,6 +11,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,16 @@ def test_sentences_for_people_and_longer_words_are_not_refused(source: str) -> N
     assert not REFUSED.keys() & {word for _line, word in words(source)}
 
 
+def _notes(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Texts that stand below a constant, a field or an attribute and say what it is."""
+    body = getattr(node, "body", None)
+    for above, below in pairwise(body if isinstance(body, list) else ()):
+        if isinstance(above, ast.Assign | ast.AnnAssign) and isinstance(below, ast.Expr):
+            text = ast.literal_eval(below.value) if isinstance(below.value, ast.Constant) else None
+            if isinstance(text, str):
+                yield below.lineno, text
+
+
 def riddles(source: str) -> Iterator[tuple[int, str]]:
     """Docstrings that do not begin with a sentence, or with a word of a closed class, and constants that are no nouns."""
     tree = ast.parse(source)
@@ -153,6 +164,10 @@ def riddles(source: str) -> Iterator[tuple[int, str]]:
                 yield node.body[0].lineno, f"a docstring begins with {found[1]!r}"
             if text and not _SENTENCE.search(text.split("\n\n")[0]):
                 yield node.body[0].lineno, "a docstring begins without a sentence"
+        for line, text in _notes(node):
+            found = _FIRST_WORD.match(text)
+            if found and found[1].lower() in CLOSED_CLASSES:
+                yield line, f"what stands below a name begins with {found[1]!r}"
     for statement in tree.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -184,6 +199,7 @@ def test_docstrings_begin_with_a_noun_or_a_verb_and_constants_are_nouns() -> Non
             'class C:\n    """Something"""',
             ["a docstring begins with 'Something'", "a docstring begins without a sentence"],
         ),
+        ('LIMIT = 3\n"""How many."""', ["what stands below a name begins with 'How'"]),
         ("_PATIENCE: Final = 3", ["_PATIENCE (..._SECONDS)"]),
         ("FOR_ANYBODY, LIMIT = (), 3", ["FOR_ANYBODY is no noun"]),
         ('"""The posts of a page.\n\nWhether more is said below does not matter."""', []),

@@ -37,10 +37,10 @@ logger = logging.getLogger(__name__)
 Listener = Callable[[Message], None]
 
 SWEEP_SECONDS: Final = 60.0
-"""How often the tokens of all connections are looked up, in case the message of a revocation was lost."""
+"""Interval at which the tokens of all connections are looked up, in case the message of a revocation was lost."""
 
 WATCH_SECONDS: Final = 5.0
-"""How often it is asked which networks are refused and how open the public timelines are."""
+"""Interval at which refused networks and the openness of the public timelines are read."""
 
 STOP_SECONDS: Final = 0.5
 
@@ -58,7 +58,7 @@ _COMMANDS_AT_ONCE: Final = 400
 _COMMANDS_A_SECOND: Final = 8.0
 
 PRESENCE_SECONDS: Final = 6 * 3600.0
-"""How often somebody who only keeps a stream open is marked as active."""
+"""Interval at which somebody who only keeps a stream open is marked as active."""
 
 
 class Listening(Protocol):

@@ -17,7 +17,7 @@ from timelines.serializers.filtered import with_filters
 from timelines.stores.messages import Message
 
 RENEWAL_SECONDS: Final = 300.0
-"""After this long a viewer is read again, in case the message of a change was lost."""
+"""Time after which a viewer is read again, in case the message of a change was lost."""
 
 _SMALLEST_BATCH: Final = 10
 _BATCH_DIVISOR: Final = 30

@@ -137,7 +137,7 @@ AUTHORS: Final = f"""
     SELECT %(viewer)s
   )
 """  # noqa: S608 (constants)
-"""Whose posts may come into the home timeline, after VIEWER_SETS: no post of anybody else does, but by a hashtag."""
+"""Authors whose posts may come into the home timeline, after VIEWER_SETS: no post of anybody else does, but by a hashtag."""
 
 
 INCLUSIVE_CONDITION: Final = f"""NOT (EXISTS ({_EXCLUSIVE_LISTS}) AND EXISTS (

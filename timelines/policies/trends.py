@@ -13,10 +13,10 @@ LINK_HALF_LIFE: Final = timedelta(hours=8)
 STATUS_HALF_LIFE: Final = timedelta(hours=1)
 
 PEAK_LIFETIME: Final = timedelta(days=2)
-"""After so long a peak is forgotten, and what is measured now counts."""
+"""Time after which a peak is forgotten, and what is measured now counts."""
 
 LOWEST_SCORE: Final = 1.0
-"""What has a lower score trends no more."""
+"""Score below which nothing trends any more."""
 
 
 def surprise(observed: int, expected: int) -> float:

@@ -28,7 +28,7 @@ from timelines.policies.search_query import Scope
 from timelines.services.search_index import Document, Search
 
 RESULTS_LIMIT: Final = 10_000
-"""No more are ever found, whatever page is asked for."""
+"""Number that is found at most, whatever page is asked for."""
 
 _PUBLIC: Final = ":public"
 _LISTED: Final = ":listed"

@@ -88,7 +88,7 @@ status_index: Port[StatusIndex] = Port("timelines.ports.status_index")
 
 
 BATCH_SIZE: Final = 500
-"""So many documents of an author are written again at a time."""
+"""Number of documents of an author that are written again at a time."""
 
 _INDEXABLE_AUTHORS: Final = Plan(
     lambda: Account.objects.filter(id__one_of=IDS, indexable=True).values_list("id", flat=True),

@@ -25,10 +25,10 @@ from timelines.ports import remote_objects
 from timelines.services.search_index import Search, status_index
 
 RESULTS_LIMIT: Final = 40
-"""So many of each kind at a time (contract, endpoints)."""
+"""Number of each kind at a time (contract, endpoints)."""
 
 QUERY_LENGTH_LIMIT: Final = 1000
-"""So many characters of what is searched for are read."""
+"""Number of characters of a search that are read."""
 
 _URL: Final = re.compile(r"https?://\S+\Z")
 _LOCAL_POST: Final = re.compile(r"/(?:users/|@)[A-Za-z0-9_.-]+/(?:statuses/)?([0-9]{1,19})/?\Z")

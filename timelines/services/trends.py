@@ -31,10 +31,10 @@ from timelines.policies.trends import (
 )
 
 TRENDS_LIMIT: Final = 200
-"""So many of a kind trend at once."""
+"""Number of a kind that trend at once."""
 
 CANDIDATES_LIMIT: Final = 50_000
-"""So many of the newest public posts are looked at, and candidates of hashtags."""
+"""Number of the newest public posts that are looked at, and of hashtags that are candidates."""
 
 _SHOWN_AUTHOR: Final = HASHTAG_TIMELINE.authors.sql("a.id", has_viewer=False, joined="a")
 _TAGS: Final = f"""

@@ -38,7 +38,7 @@ EXTENDED_ITEMS_LIMIT: Final = 4000
 """Items of a feed whose reader has gone on below those: until `shorten`, what was read for them is kept."""
 
 RETENTION: Final = timedelta(days=7)
-"""How long after the last look a feed is kept."""
+"""Time that a feed is kept after the last look."""
 
 # Presence is noted every twelve hours and a feed outlives its last reading by RETENTION: a day covers the difference.
 _RETENTION_MARGIN: Final = timedelta(days=1)

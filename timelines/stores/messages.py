@@ -38,7 +38,7 @@ class Event(StrEnum):
 
 
 CONNECTION_END = "kill"
-"""On a token's channel: close its connections. Never shown to clients."""
+"""Order on a token's channel to close its connections. Never shown to clients."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class AdminViewSet(ApiViewSet):
     """Base of the endpoints under `/api/v1/admin`."""
 
     by: Staff
-    """Who calls, where the endpoint declares a permission of staff."""
+    """The caller, where the endpoint declares a permission of staff."""
 
     def require_permission(self, permission: IntFlag) -> None:
         """Set `by`. One query, and one for the second factor where staff must have one (STAFF_SECOND_FACTOR, as for the

@@ -13,7 +13,7 @@ from aiohttp import ClientResponse
 from social.kernel.http.errors import TooLarge, Unreachable, WrongType
 
 ACTIVITY_TYPES = ("application/activity+json", "application/ld+json")
-"""What an ActivityPub document may come as (contract, federation section 1)."""
+"""Media types of an ActivityPub document (contract, federation section 1)."""
 ACTIVITY_PROFILE = "https://www.w3.org/ns/activitystreams"
 
 _MEDIA_TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*(?:;(.*))?", re.DOTALL)

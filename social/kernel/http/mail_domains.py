@@ -11,7 +11,7 @@ import dns.resolver
 from social.kernel.http.limits import spending
 
 LOOKUP_SECONDS: float = 4.0
-"""What all questions about one domain may take together."""
+"""Time for all questions about one domain together."""
 
 
 def make_resolver() -> dns.resolver.Resolver:

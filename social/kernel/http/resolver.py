@@ -16,7 +16,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from social.kernel.http.addresses import Address
 
 Lookup = Callable[[str, int], Sequence[str]]
-"""From a host name and a port to addresses; runs in a thread of its own, raises OSError."""
+"""Function from a host name and a port to addresses; runs in a thread of its own, raises OSError."""
 Permits = Callable[[Address], bool]
 ADDRESSES_LIMIT = 2
 """Addresses of one family that are considered (contract, federation section 16)."""

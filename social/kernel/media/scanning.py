@@ -24,7 +24,7 @@ from social.kernel.http import client as http
 
 COMMAND_PREFIX: Final = "command:"
 SCAN_SECONDS: Final = 60.0
-"""How long a scanner may take for one file."""
+"""Time that a scanner may take for one file."""
 
 REASON_LIMIT: Final = 500
 _ANSWER_BYTES: Final = 64 * 1024

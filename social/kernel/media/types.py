@@ -26,7 +26,7 @@ TYPES: Final = {
 
 
 HEAD: Final = 64
-"""How many bytes `media_type` needs, at most."""
+"""Number of bytes that `media_type` needs, at most."""
 
 _SIGNATURES: Final = (
     (0, b"\xff\xd8\xff", "image/jpeg"),

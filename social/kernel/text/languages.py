@@ -17,7 +17,7 @@ _ISO_639_3: Final = (
 )
 _REGIONAL: Final = ("zh-CN", "zh-HK", "zh-TW", "zh-YUE", "mn-Mong", "ms-Arab")
 CODES: Final = (*_ISO_639_1.split(), *_ISO_639_3.split(), *_REGIONAL)
-"""Every code as it is kept."""
+"""Codes as they are kept."""
 _CODES: Final = {code.lower(): code for code in CODES}
 
 
@@ -66,4 +66,4 @@ _NAMES: Final = (
     "mn-Mong Mongolian (traditional script)|ms-Arab Malay (Jawi)"
 )
 LANGUAGE_NAMES: Final = {code: name for code, _space, name in (entry.partition(" ") for entry in _NAMES.split("|"))}
-"""Every code that `languages.known_language` answers, and its name."""
+"""Codes that `languages.known_language` answers, with their names."""

@@ -14,7 +14,7 @@ MAX_DOMAIN_LENGTH: Final = 253
 """Longest domain name, in characters (RFC 1035 section 2.3.4)."""
 
 WORD: Final = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
-"""What a word is made of, for the inside of a character class: letters, marks, digits and low lines of all scripts.
+"""Characters of a word, for the inside of a character class: letters, marks, digits and low lines of all scripts.
 
 Alphabetic (Unicode Technical Standard 18, annex C) holds Roman numerals and circled letters too, which are letters once
 they are normalised.

@@ -21,10 +21,10 @@ from social.kernel.text.markup import CELLS, LINES, PARAGRAPHS, Tag, plain_of, t
 from social.kernel.text.names import clean_input
 
 MAX_BYTES: Final = 100 * 1024
-"""Most HTML that is taken, and returned, in bytes of UTF-8 (security row 32)."""
+"""Limit of the HTML that is taken, and returned, in bytes of UTF-8 (security row 32)."""
 
 MAX_TAGS: Final = 3_000
-"""Most tags that are taken, and returned: with the depth, this bounds the time that 100 KB can cost."""
+"""Limit of the tags that are taken, and returned: with the depth, this bounds the time that 100 KB can cost."""
 
 MAX_DEPTH: Final = 50
 """Deepest nesting that is kept: parsing takes time by the square of it. Deeper tags are left out, their text is not."""

@@ -17,7 +17,7 @@ import regex
 from social.kernel.text.scan import Kind, Token
 
 SHOWN_URL_LENGTH: Final = 30
-"""How much of an address is shown after its prefix, in characters."""
+"""Length of what is shown of an address after its prefix, in characters."""
 
 _BLANK_LINES: Final = regex.compile(r"\n(?:[^\S\n]*+\n)++")
 _LINE_ENDS: Final = regex.compile(r"\r\n?")

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import regex
 
 WORDS_LIMIT: Final = 10_000
-"""So many words of a text are looked at: PostgreSQL keeps no positions behind 16,383."""
+"""Number of words of a text that are looked at: PostgreSQL keeps no positions behind 16,383."""
 
 LETTERS: Final = 64
 """Longer words are cut."""

@@ -165,7 +165,7 @@ class Connection(HttpToolsProtocol):
         self._requests: deque[Request] = deque()
         """The request that is being answered, and those that wait for it."""
         self._begun = False
-        """Whether the first of them has been given to the application."""
+        """True once the first of them has been given to the application."""
         self._refusal: bytes | None = None
         """The answer to a request that is not taken; nothing is read behind it."""
         self._in_head = False

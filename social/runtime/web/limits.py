@@ -25,7 +25,7 @@ class Limits:
     uploads_per_address: int = 8
 
     connections: int = 2048
-    """When as many are open the longest idle one is closed for each new one."""
+    """Number of open connections at which the longest idle one is closed for each new one."""
     connections_per_address: int = 256
     pipelined: int = 8
     """Requests a client may send ahead of the answers."""
@@ -34,12 +34,12 @@ class Limits:
     headers: int = 100
     head_seconds: float = 10.0
     idle_seconds: float = 75.0
-    """How long a connection is kept for a next request: longer than the 60 s after which nginx closes it itself."""
+    """Time a connection is kept for a next request: longer than the 60 s after which nginx closes it itself."""
 
     body: int = MEBIBYTE
-    """For every path that does not declare more."""
+    """Size for paths that declare no other."""
     body_in_memory: int = 64 * 1024
-    """What is longer is kept in a file without a name."""
+    """Size beyond which a body is kept in a file without a name."""
     body_grace: float = 20.0
     body_rate: int = 2048
     body_longest: float = 600.0
@@ -47,9 +47,9 @@ class Limits:
     bodies_total: int = 1024 * MEBIBYTE
 
     read_seconds: float = 60.0
-    """How long a client may take for each 64 KiB of an answer: about 1 KiB a second."""
+    """Time that a client may take for each 64 KiB of an answer: about 1 KiB a second."""
 
     stuck_seconds: float = 30.0
-    """When requests wait and no thread has finished one for as long, the process counts as hung."""
+    """Time without a finished request, while others wait, after which the process counts as hung."""
     stop_seconds: float = 3.0
-    """What requests under way have to finish when the process is asked to stop."""
+    """Time for requests under way to finish when the process is asked to stop."""
