@@ -36,7 +36,7 @@ def handle(incoming: Incoming) -> None:
         find_or_fetch_post(uri)
     elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):
         _update_actor(uri)
-    elif incoming.kind == "Update" and known is not None and not known.local and known.is_public:
+    elif incoming.kind == "Update" and known is not None and not known.local and known.is_for_anybody:
         # Fetched later, once for all that come meanwhile.
         request_edit(uri)
     elif incoming.kind == "Delete" and known is not None and not known.local and not known.is_deleted:
@@ -61,7 +61,7 @@ def _delete(known: Status, uri: str) -> None:
 
     An origin answers strangers the same for a private post that is there: only its own author's signature deletes one.
     """
-    if not known.is_public:
+    if not known.is_for_anybody:
         raise Rejected("only its author deletes a post that is not for everybody")
     _confirm_gone(uri)
     delete_remote_post(uri, known.account.uri)
@@ -69,8 +69,8 @@ def _delete(known: Status, uri: str) -> None:
 
 def _revoke(uri: str, author_uri: str) -> None:
     """End quotes whose authorization its origin does not have any more; both posts are for everybody, as for `_delete`."""
-    quotes = [quote for quote in authorized_by(uri, author_uri) if quote.status.is_public]
-    if not any(quote.quoted_status is not None and quote.quoted_status.is_public for quote in quotes):
+    quotes = [quote for quote in authorized_by(uri, author_uri) if quote.status.is_for_anybody]
+    if not any(quote.quoted_status is not None and quote.quoted_status.is_for_anybody for quote in quotes):
         raise Rejected("the actor is not the signer")
     _confirm_gone(uri)
     for quote in quotes:

@@ -11,11 +11,11 @@ def sharers_of(status: Status) -> set[int]:
 
     Nobody for a post that is not for everybody. Boosts and quotes that were deleted count: their followers have them.
     """
-    if not status.is_public:
+    if not status.is_for_anybody:
         return set()
     boosters = Status.objects.filter(reblog_of=status, local=True).values_list("account_id", flat=True)
     quoters = Quote.objects.filter(quoted_status=status, status__local=True).values_list(
         "status__account_id", flat=True
     )
     answered = Status.objects.filter(id=status.in_reply_to_id or 0, local=True)
-    return {*boosters, *quoters, *(parent.account_id for parent in answered if parent.is_public)}
+    return {*boosters, *quoters, *(parent.account_id for parent in answered if parent.is_for_anybody)}

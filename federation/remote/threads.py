@@ -61,7 +61,7 @@ class RemoteThreads:
 def _begin(status_id: int) -> bool:
     """Begin to read a thread; False for a post that is young or not for everybody, and when somebody else has just begun."""
     post = Status.objects.get(id=status_id)
-    if not post.is_public or clock.now() - post.created_at < YOUNG:
+    if not post.is_for_anybody or clock.now() - post.created_at < YOUNG:
         return False
     walk, is_new = ThreadWalk.objects.select_for_update().get_or_create(status=post)
     if not is_new and clock.now() - walk.begun_at <= PAUSE:

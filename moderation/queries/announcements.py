@@ -16,7 +16,7 @@ from moderation.models import Announcement, AnnouncementDismissal, AnnouncementR
 from moderation.policies.announcements import is_shown
 from social.kernel import clock
 from social.kernel.errors import require_found
-from statuses.queries.page import Page, hydrate
+from statuses.queries.page import PostPage, hydrate
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ShownAnnouncements:
     dismissed: frozenset[int] | None
     reactions: Mapping[int, Sequence[Reaction]]
     accounts: Mapping[int, Account]
-    statuses: Page
+    statuses: PostPage
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
 
 

@@ -18,7 +18,7 @@ from moderation.queries.reports import load_rules
 from social.kernel import clock
 from social.kernel.statements import Value, rows_of
 from statuses.policies.visibility import OPEN_VISIBILITIES
-from statuses.queries.page import Page, fill, of_rows
+from statuses.queries.page import PostPage, fill, of_rows
 from statuses.queries.posts import load_posts
 
 PEOPLE_SHOWN: Final = 10
@@ -56,7 +56,7 @@ class Case:
     subject: AdminAccount
     reports: Sequence[Report]
     rules: dict[int, InstanceRule]
-    page: Page
+    page: PostPage
     posts: Sequence[int]
     above: dict[int, list[int]]
     below: dict[int, list[int]]

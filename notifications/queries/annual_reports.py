@@ -18,7 +18,7 @@ from social.kernel.errors import NotFound
 from social.kernel.ids import first_at, parse_id
 from statuses.models import Poll, Status, StatusTag
 from statuses.policies.visibility import OPEN_VISIBILITIES
-from statuses.queries.page import Page, hydrate
+from statuses.queries.page import PostPage, hydrate
 
 _LAST_YEAR: Final = 9998
 # A hashtag of one post says nothing about a year.
@@ -31,7 +31,7 @@ class ReportPage:
 
     reports: Sequence[AnnualReport]
     accounts: CountedAccounts
-    statuses: Page
+    statuses: PostPage
 
 
 def parse_year(sent: str) -> int | None:

@@ -30,7 +30,7 @@ from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.ids import MAX_ID, parse_id
 from social.kernel.statements import rows_of
-from statuses.queries.page import Page, hydrate
+from statuses.queries.page import PostPage, hydrate
 
 GROUPED_TYPES: Final = tuple(str(type) for type, rule in RULES.items() if rule.grouped)
 """The types whose notifications are grouped where a client does not name others."""
@@ -140,7 +140,7 @@ class GroupPage:
     groups: Sequence[NotificationGroup]
     accounts: CountedAccounts
     partial: Mapping[int, Account] | None
-    statuses: Page
+    statuses: PostPage
     subjects: Subjects
     supported: Collection[str] | None
     named: Mapping[int, Account]

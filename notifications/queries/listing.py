@@ -19,7 +19,7 @@ from notifications.policies.fallbacks import needs_fallback
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.statements import rows_of
-from statuses.queries.page import Page, hydrate
+from statuses.queries.page import PostPage, hydrate
 from timelines.models import Timeline
 from timelines.queries.lists import load_markers
 
@@ -219,7 +219,7 @@ class NotificationPage:
 
     rows: Sequence[ListedNotification]
     accounts: CountedAccounts
-    statuses: Page
+    statuses: PostPage
     subjects: Subjects
     supported: Collection[str] | None
     named: Mapping[int, Account]

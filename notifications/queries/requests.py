@@ -14,7 +14,7 @@ from notifications.models import NotificationPermission, NotificationPolicy, Not
 from notifications.models.policy import REQUEST_COUNT_LIMIT
 from social.kernel.errors import NotFound
 from social.kernel.statements import rows_of
-from statuses.queries.page import Page, hydrate
+from statuses.queries.page import PostPage, hydrate
 
 _PERMITTED: Final = """
 SELECT p.account_id, p.from_account_id
@@ -84,7 +84,7 @@ class RequestPage:
 
     requests: Sequence[NotificationRequest]
     accounts: CountedAccounts
-    statuses: Page
+    statuses: PostPage
 
 
 def load_request_page(requests: Sequence[NotificationRequest], viewer_id: int) -> RequestPage:

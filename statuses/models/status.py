@@ -150,7 +150,7 @@ class Status(models.Model):
         return self.reblog_of
 
     @property
-    def is_public(self) -> bool:
+    def is_for_anybody(self) -> bool:
         """Tell whether anybody may read it: public or unlisted (`distributable`)."""
         return self.visibility in (Visibility.PUBLIC, Visibility.UNLISTED)
 

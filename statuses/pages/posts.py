@@ -38,7 +38,7 @@ from social.pages.text import shown_html
 from statuses.models import MediaType
 from statuses.policies.cards import card_url, host_of
 from statuses.queries.listings import AccountStatusesFilter, load_account_statuses
-from statuses.queries.page import Page, fill, hydrate
+from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.statuses import find_embeddable
 from statuses.serializers.presenting import entities_of
 
@@ -57,7 +57,7 @@ def newest_shown(
     return shown(fill(load_account_statuses(account_id, None, wanted, Cursor(limit, before=max_id))))
 
 
-def shown(page: Page) -> list[dict[str, Any]]:
+def shown(page: PostPage) -> list[dict[str, Any]]:
     """The posts of a filled page for anybody."""
     return [_shown(entity) for entity in entities_of(page)]
 

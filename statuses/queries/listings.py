@@ -17,7 +17,7 @@ from social.kernel.text.names import normalise_hashtag
 from statuses.models import Bookmark, Favourite, Quote, QuoteState, ScheduledMedia, ScheduledStatus, Status
 from statuses.policies.audience import PROFILE, readable_by_viewer, visible_to
 from statuses.policies.visibility import ADDRESSED_POST, OPEN_VISIBILITIES
-from statuses.queries.page import Page, select
+from statuses.queries.page import PostPage, select
 
 _ROUNDS: Final = 8
 
@@ -56,7 +56,7 @@ _TAGGED: Final = (
 
 def load_account_statuses(
     account_id: int, viewer_id: int | None, wanted: AccountStatusesFilter, cursor: Cursor
-) -> Page:
+) -> PostPage:
     """An account's posts at a cursor, newest first, as far as the viewer may read them (behaviours section 11).
 
     Boosts of accounts the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the

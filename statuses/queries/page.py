@@ -33,7 +33,7 @@ def author_key(author: Author) -> str:
 
 
 @dataclass(slots=True)
-class Page:
+class PostPage:
     """Posts in the order asked for, and, once filled, all that showing them takes.
 
     Made by `select` and `of_rows` alone, shown after `fill` alone: `bodies` and `author_bodies` hold the encoded bodies that
@@ -83,12 +83,12 @@ class Page:
                 found[proper.quoted.account_id] = proper.quoted.author
         return found
 
-    def extend(self, other: Page) -> None:
+    def extend(self, other: PostPage) -> None:
         """Add the posts of another page of the same viewer behind these, before it is filled."""
         self.rows += other.rows
         self.relations = self.relations.joined(other.relations)
 
-    def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> Page:
+    def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> PostPage:
         """Return a post of a filled page as another viewer sees it; `relations` are the viewer's to its `related_ids`."""
         relations = relations or Relations(viewer_id=viewer_id)
         return replace(self, viewer_id=viewer_id, rows=[post], marks=marks, relations=relations)
@@ -96,7 +96,7 @@ class Page:
 
 def select(
     status_ids: Iterable[int], viewer_id: int | None, accept: PostFilter | None = None, *, with_hiding: bool = False
-) -> Page:
+) -> PostPage:
     """The posts that the viewer may read, and that `accept` accepts: two queries, one if anonymous.
 
     `accept` is asked about posts that the viewer may read, with relations that know every author, boosted author, addressed
@@ -132,7 +132,7 @@ def select(
         if can_see(post, viewer_id, relations, (post.original or post).addressed_ids)
         and (accept is None or accept(post, relations))
     ]
-    return Page(viewer_id=viewer_id, rows=readable, relations=relations)
+    return PostPage(viewer_id=viewer_id, rows=readable, relations=relations)
 
 
 def related_ids(post: Post) -> set[int]:
@@ -152,16 +152,16 @@ def _asks_who_follows(posts: Iterable[Post]) -> bool:
     return any(asks_who_follows(part.quote_policy) for post in posts for part in _parts(post))
 
 
-def of_rows(posts: Iterable[Post], viewer_id: int | None) -> Page:
+def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:
     """The page of loaded posts, without a check of who may read them.
 
     For streams, which ask each reader themselves, and for who has just acted on a post: acts have their own rule, and who
     takes something back sees the post even if it may not be read any more (SEED-131).
     """
-    return Page(viewer_id=viewer_id, rows=list(posts))
+    return PostPage(viewer_id=viewer_id, rows=list(posts))
 
 
-def fill(page: Page) -> Page:
+def fill(page: PostPage) -> PostPage:
     """Add the viewer's marks and the encoded bodies, or what they are made of: one query, none for anybody, when all
     bodies are cached, else at most three more.
     """
@@ -207,7 +207,7 @@ def fill(page: Page) -> Page:
     return page
 
 
-def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, accept: PostFilter | None = None) -> Page:
+def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, accept: PostFilter | None = None) -> PostPage:
     """`select` and `fill`: the page of these posts (or their ids) for a viewer, at most six queries.
 
     Posts the viewer may not read are left out: what is shown is decided from rows read now, never from a cache.

@@ -10,7 +10,7 @@ from social.kernel.statements import Value, rows_of
 from statuses.policies.audience import THREAD
 from statuses.policies.posts import Post
 from statuses.policies.visibility import CONVERSATION_VISIBILITIES, OPEN_VISIBILITIES
-from statuses.queries.page import Page, fill, select
+from statuses.queries.page import PostPage, fill, select
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Context:
     when there may be more after it.
     """
 
-    page: Page
+    page: PostPage
     ancestors: list[Post]
     descendants: list[Post]
     more_after: int | None

@@ -23,7 +23,7 @@ from statuses.models import Status
 from statuses.policies.posts import Post
 from statuses.policies.publishing import PLAIN_TEXT
 from statuses.queries.history import load_history
-from statuses.queries.page import Page, author_key, fill, hydrate, of_rows, status_key
+from statuses.queries.page import PostPage, author_key, fill, hydrate, of_rows, status_key
 from statuses.queries.posts import load_posts
 from statuses.serializers import status as statuses
 from statuses.serializers.card import encode_cards
@@ -60,9 +60,9 @@ class Body(NamedTuple):
 
 
 class PageSerializer(EntitySerializer):
-    """The entities "Status" of a filled Page, encoded. `fresh` is what was encoded now and may be kept."""
+    """The entities "Status" of a filled PostPage, encoded. `fresh` is what was encoded now and may be kept."""
 
-    def to_representation(self, instance: Page) -> dict[int, orjson.Fragment]:
+    def to_representation(self, instance: PostPage) -> dict[int, orjson.Fragment]:
         """The entities by id, in the page's order; a row whose post vanished while it was read is left out."""
         self.page = instance
         self.fresh: dict[str, bytes] = {}
@@ -174,7 +174,7 @@ class PageSerializer(EntitySerializer):
         return orjson.dumps(QuoteSerializer(proper, context=context).data)
 
 
-def present_by_id(page: Page) -> dict[int, orjson.Fragment]:
+def present_by_id(page: PostPage) -> dict[int, orjson.Fragment]:
     """The entities of a page by id, in its order; bodies encoded on the way are kept for the next page."""
     serializer = PageSerializer(page)
     entities = cast(dict[int, orjson.Fragment], serializer.data)
@@ -182,7 +182,7 @@ def present_by_id(page: Page) -> dict[int, orjson.Fragment]:
     return entities
 
 
-def present(page: Page) -> list[orjson.Fragment]:
+def present(page: PostPage) -> list[orjson.Fragment]:
     """The entities of a page, in its order."""
     return list(present_by_id(page).values())
 
@@ -203,7 +203,7 @@ def present_acted_on(post: Post, viewer_id: int) -> orjson.Fragment:
     return _only(fill(of_rows([post], viewer_id)))
 
 
-def entities_of(page: Page) -> list[dict[str, Any]]:
+def entities_of(page: PostPage) -> list[dict[str, Any]]:
     """The entities of a page as objects, for what is made of them: pages and feeds."""
     entities: list[dict[str, Any]] = orjson.loads(orjson.dumps(present(page)))
     return entities
@@ -215,7 +215,7 @@ def entity_of(status_id: int, viewer_id: int | None) -> dict[str, Any]:
     return entity
 
 
-def _only(page: Page) -> orjson.Fragment:
+def _only(page: PostPage) -> orjson.Fragment:
     for entity in present(page):
         return entity
     raise NotFound

@@ -32,7 +32,7 @@ from statuses.policies.quotes import (
     shows_quoted,
 )
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, shown_visibility
-from statuses.queries.page import Page
+from statuses.queries.page import PostPage
 from statuses.queries.threads import Context
 from statuses.serializers.attachments import MediaAttachmentSerializer, PollSerializer
 
@@ -87,7 +87,7 @@ def _searched(spoiler_text: str, content: str, others: Iterable[str | None]) -> 
     return "\n\n".join(part for part in (spoiler_text, plain(content), *others) if part)
 
 
-def attached(post: Post, page: Page, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:
+def attached(post: Post, page: PostPage, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:
     """Card, poll and encoded quote of a post: entities of their own, which change without it and may depend on the viewer.
 
     `cards` are encoded, by post.
@@ -102,7 +102,7 @@ def attached(post: Post, page: Page, cards: Mapping[int, bytes], quote: bytes = 
     )
 
 
-def _poll(post: Post, page: Page) -> bytes:
+def _poll(post: Post, page: PostPage) -> bytes:
     poll = page.polls.get(post.id)
     if poll is None:
         return b"null"
@@ -116,7 +116,7 @@ def _poll(post: Post, page: Page) -> bytes:
     return orjson.dumps(PollSerializer(poll, context=context).data)
 
 
-def marks(post: Post, page: Page) -> bytes:
+def marks(post: Post, page: PostPage) -> bytes:
     """Members that a post and its boosts have in common and that depend on the viewer, but for `filtered`: never kept."""
     viewer_id, number, done = page.viewer_id, post.id, page.marks
     sensitive = post.sensitive or (post.author.is_sensitized and viewer_id != post.account_id)
@@ -142,7 +142,7 @@ def _marks(policy: int, expected: Permission, *flags: bool) -> bytes:
     return _members(dict(zip(names, flags, strict=False)) | approval)  # without a viewer the first flag alone
 
 
-def filtered(post: Post, page: Page, words: Callable[[Post], dict[int, str]]) -> bytes:
+def filtered(post: Post, page: PostPage, words: Callable[[Post], dict[int, str]]) -> bytes:
     """The member `filtered` of a post or a boost; `words` finds what the filters find in the text of the post that is read,
     and is asked only if needed.
 
@@ -156,7 +156,7 @@ def filtered(post: Post, page: Page, words: Callable[[Post], dict[int, str]]) ->
     return b',"filtered":%b' % orjson.dumps(page.marks.filters.results(words(post.proper), sorted(ids)))
 
 
-def overlay(post: Post, page: Page) -> bytes:
+def overlay(post: Post, page: PostPage) -> bytes:
     """Members of a post that is no boost, besides its body and its state."""
     own = page.viewer_id == post.account_id
     parent, parent_author = post.in_reply_to_id, post.in_reply_to_account_id

@@ -139,7 +139,7 @@ def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[
 
 def _uncount_featured_tags(statuses: Sequence[Status]) -> None:
     """Count the posts less for the hashtags that their authors show on their profiles."""
-    counted = {status.id: status for status in statuses if status.local and status.is_public}
+    counted = {status.id: status for status in statuses if status.local and status.is_for_anybody}
     authors = {status.account_id for status in counted.values()}
     shown = set(FeaturedTag.objects.filter(account_id__one_of=authors).values_list("account_id", "tag_id"))
     if not shown:
@@ -161,7 +161,7 @@ def _uncount(statuses: Sequence[Status], booster_ids: Iterable[int], quoted_ids:
             authors[status.account_id] += 1
         if status.reblog_of_id is not None:
             changes[status.reblog_of_id, "reblogs_count"] -= 1
-        elif status.in_reply_to_id is not None and status.is_public:
+        elif status.in_reply_to_id is not None and status.is_for_anybody:
             changes[status.in_reply_to_id, "replies_count"] -= 1
     for quoted_id in quoted_ids:
         if quoted_id is not None:

@@ -25,7 +25,7 @@ from statuses.services.media import FOLDER, take_picture
 logger = logging.getLogger("social.media")
 
 ATTEMPTS: Final = 5
-"""How often the process may end while it works on a file, before that file is held to be the reason."""
+"""Number of times that the process may end while it works on a file, before that file is held to be the reason."""
 PROCESSING_SECONDS: Final = recordings.CONVERSION_SECONDS + 300.0
 """The longest that `process_media` may take for one file."""
 
@@ -35,7 +35,7 @@ _RETAINED_KEYS: Final = ("small", "colors", "focus")
 
 
 RESCAN_INTERVAL: Final = timedelta(seconds=30)
-"""How long a file waits while the scanner does not answer."""
+"""Time that a file waits while the scanner does not answer."""
 
 
 def process_media(events: Sequence[MediaUploaded]) -> None:

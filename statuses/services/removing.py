@@ -42,7 +42,7 @@ BATCH_SIZE: Final = 500
 """Posts looked at, and at most removed, in one transaction."""
 
 RETENTION: Final = timedelta(days=30)
-"""How long the row of a deleted post stays (contract, behaviours section 18 "Deletion windows")."""
+"""Time that the row of a deleted post stays (contract, behaviours section 18 "Deletion windows")."""
 
 Keeper = Callable[[Collection[int]], set[int]]
 _KEEPERS: list[Keeper] = []

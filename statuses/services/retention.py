@@ -29,7 +29,7 @@ DELETIONS_PER_RUN: Final = 50
 READS_PER_RUN: Final = 2000
 """Posts of an author that are looked at in one run."""
 RESTART_INTERVAL: Final = timedelta(days=1)
-"""After this the posts of an author are looked at from the beginning."""
+"""Time after which the posts of an author are looked at from the beginning."""
 _LEASE: Final = timedelta(minutes=30)
 
 

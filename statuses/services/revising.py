@@ -23,7 +23,7 @@ from statuses.services.screening import UNSCREENED, Screening, limit_author, not
 from statuses.services.storing import Composed
 
 VERSIONS_LIMIT: Final = 200
-"""How many earlier versions of a post are kept: the first one, and the newest of the others."""
+"""Number of earlier versions of a post that are kept: the first one, and the newest of the others."""
 
 
 def store_revision(
@@ -166,7 +166,7 @@ def _replace_tags(status: Status, tags: Sequence[tuple[str, str]]) -> tuple[list
 
 
 def _count_tags(status: Status, added: Sequence[Tag], removed: Sequence[int], edited_at: datetime) -> None:
-    if status.local and status.is_public:
+    if status.local and status.is_for_anybody:
         if added:
             count_featured_use(status.account_id, [tag.id for tag in added], status.created_at, 1)
         if removed:

@@ -26,7 +26,7 @@ from statuses.services.screening import limit_author, note_stored, screen
 from statuses.services.storing import Composed, lock_media
 
 SHORTEST_DELAY: Final = timedelta(minutes=5)
-"""How far ahead a post is scheduled at least."""
+"""Time from now to that of a scheduled post, at least."""
 
 DAILY_LIMIT: Final = 25
 """Scheduled posts of an account for one day (UTC)."""

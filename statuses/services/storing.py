@@ -31,7 +31,7 @@ from statuses.services.changing import Counter, bump, lock_status
 from statuses.services.polls import store_poll
 
 PATH_LIMIT: Final = 4096
-"""How many generations a thread's path remembers: as many as anybody is ever shown (behaviours section 7)."""
+"""Number of generations that a thread's path remembers: as many as anybody is ever shown (behaviours section 7)."""
 
 _ATTEMPTS: Final = 5
 # Columns of a post that are what a Composed says, in a new post and in an edit.
@@ -235,14 +235,14 @@ def _announce(status: Status, new: Composed) -> None:
 
 def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
     """The counters of the post's hashtags, its author and what it answers: last, as their rows are shared by many."""
-    if tags and new.author.local and status.is_public:
+    if tags and new.author.local and status.is_for_anybody:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
     if tags and is_listed(status.visibility):
         count_use(tags=tags, account_id=status.account_id, used_at=status.created_at)
     if new.is_counted:
         count_status(status.account_id, 1, status.created_at)
     changes: dict[tuple[int, Counter], int] = {}
-    if new.parent is not None and status.is_public:
+    if new.parent is not None and status.is_for_anybody:
         changes[new.parent.id, "replies_count"] = 1
     if new.quote is not None and new.quote.quoted_id is not None and new.quote.state == QuoteState.ACCEPTED:
         changes[new.quote.quoted_id, "quotes_count"] = 1

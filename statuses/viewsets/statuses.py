@@ -34,7 +34,7 @@ from statuses.queries.listings import (
     list_scheduled,
     load_account_statuses,
 )
-from statuses.queries.page import Page, fill, hydrate
+from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.posts import load_bodies
 from statuses.queries.statuses import find_own_status, find_post, find_post_and_relations
 from statuses.queries.threads import load_context
@@ -321,7 +321,7 @@ class AccountStatusesViewSet(ApiViewSet):
     def list(self, request: Request, id: int) -> HttpResponse:
         """An account's posts as far as the viewer may read them, newest first."""
         wanted = AccountStatusesInput.read(request)
-        loaded: list[Page] = []
+        loaded: list[PostPage] = []
 
         def load(cursor: Cursor) -> Sequence[int]:
             loaded.append(load_account_statuses(id, self.viewer_id, wanted, cursor))

@@ -20,7 +20,7 @@ from django.db.models.functions import Coalesce
 from accounts.models import User
 from social.kernel import clock, redis
 from social.kernel.cursors import Cursor
-from statuses.queries.page import Page, PostFilter, select
+from statuses.queries.page import PostFilter, PostPage, select
 from timelines.models import List
 from timelines.policies.feeds import home_verdict, list_verdict
 from timelines.queries.feed_pages import FeedPage, NotHeldError, Stretch, find_page
@@ -61,7 +61,7 @@ class FeedSource:
         return Stretch(items, complete=len(items) < cursor.limit)
 
 
-def load_home_page(viewer_id: int, cursor: Cursor) -> Page:
+def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
     """The posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough.
 
     From a feed two queries, three with posts that come by a hashtag, else one or two more; `statuses.queries.page.fill`
@@ -70,7 +70,7 @@ def load_home_page(viewer_id: int, cursor: Cursor) -> Page:
     return _load(home_feed(viewer_id), cursor)
 
 
-def load_list_page(wanted: List, cursor: Cursor) -> Page:
+def load_list_page(wanted: List, cursor: Cursor) -> PostPage:
     """The posts of a list at the cursor, newest first: a full page if there are enough. One query more than for
     `load_home_page`."""
     return _load(list_feed(wanted), cursor)
@@ -123,7 +123,7 @@ def rebuild(source: FeedSource) -> None:
     _from_sql(source, cursor, kept)
 
 
-def _load(source: FeedSource, cursor: Cursor) -> Page:
+def _load(source: FeedSource, cursor: Cursor) -> PostPage:
     found, kept = _from_feed(source, cursor)
     if kept is not None and not kept.present:
         # Before the feed is built: who is not marked as active is left out by the fan-out, and would miss posts.
@@ -188,7 +188,7 @@ def _fits(kept: Slice, cursor: Cursor) -> bool:
     return bool(kept.items) or cursor.before == kept.lowest.id
 
 
-def _judged(source: FeedSource, ids: Sequence[int], cursor: Cursor) -> Page:
+def _judged(source: FeedSource, ids: Sequence[int], cursor: Cursor) -> PostPage:
     page = select(ids, source.reader_id, source.load_filter(ids))
     page.rows = cursor.newest_first(page.rows)
     return page

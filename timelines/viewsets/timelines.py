@@ -19,7 +19,7 @@ from social.kernel.cursors import Cursor
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.text.scan import normalise_hashtag
 from statuses.policies.posts import Post
-from statuses.queries.page import Page, fill, select
+from statuses.queries.page import PostPage, fill, select
 from statuses.serializers.presenting import present
 from timelines.policies.access import HASHTAG, LIVE, TRENDING_LINK
 from timelines.queries.lists import find_list
@@ -74,7 +74,7 @@ class TimelinesViewSet(ApiViewSet):
         viewer_id = self.viewer_id
         tags = TagFilter(normalise_hashtag(hashtag), _names(form.any), _names(form.all), _names(form.none))
 
-        def load(cursor: Cursor) -> Page:
+        def load(cursor: Cursor) -> PostPage:
             return select(list_tagged_ids(viewer_id, cursor, wanted, tags) if wanted else [], viewer_id)
 
         return self._respond(load)
@@ -100,8 +100,8 @@ class TimelinesViewSet(ApiViewSet):
             return None
         return PublicFilter(None if all(origins) else origins[0], form.only_media)
 
-    def _respond(self, load: Callable[[Cursor], Page]) -> HttpResponse:
-        loaded: list[Page] = []
+    def _respond(self, load: Callable[[Cursor], PostPage]) -> HttpResponse:
+        loaded: list[PostPage] = []
 
         def rows(cursor: Cursor) -> list[Post]:
             loaded.append(load(cursor))
