@@ -11,6 +11,7 @@ import pytest
 from accounts.models import Account, Collection, CollectionItem, CustomEmoji
 from federation.remote.actors import fetch_actor
 from moderation.models import DomainAllow
+from statuses.models import Quote
 from tests.factories.accounts import make_account
 from tests.factories.statuses import block, make_reblog, make_status
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
@@ -25,6 +26,7 @@ OPEN: Final = ("/.well-known/", "/nodeinfo/", "/actor", "/emojis/")
 @pytest.fixture
 def paths(alice: Account) -> list[str]:
     post, bob = make_status(alice, "a post"), make_account("bob")
+    make_status(bob, "look", quoted_status_id=post.id)
     collection = Collection.objects.create(account=alice, name="Gardeners", sensitive=False, discoverable=True)
     names = {
         "post": post.id,
@@ -34,6 +36,7 @@ def paths(alice: Account) -> list[str]:
         "collection": collection.id,
         "item": CollectionItem.objects.create(collection=collection, account=bob).id,
         "member": bob.username,
+        "quote": Quote.objects.latest("id").id,
     }
     return [path.format(**names) for form, path in PATHS if form == DOCUMENT]
 
