@@ -119,8 +119,8 @@ def _known_key(key_id: str) -> _Key | None:
         raise BadSignature("the key's id is no address")
     if origin_of(key_id) == origin_of(settings.BASE_URL):
         raise BadSignature("the key would be one of ours")
-    further = keys.filter(further_keys__has_key=key_id).exclude(further_keys={})
-    return _key(_KEY.first(key_id=key_id) or further.first(), key_id)
+    pair = _KEY.first(key_id=key_id) or keys.filter(further_keys__has_key=key_id).exclude(further_keys={}).first()
+    return _key(pair, key_id)
 
 
 def _key(pair: KeyPair | None, key_id: str | None = None) -> _Key | None:
@@ -162,7 +162,13 @@ def _fetch_key(key_id: str, message: Message) -> _Key:
     address = _address_of(key_id)
     host = address[1] if address is not None else origin_of(key_id)
     try:
-        with stranger_budget(asked_for(str(host), message.method), DEADLINE):
+        with stranger_budget(asked_for(str(host), message.method), DEADLINE) as has_waited:
+            if has_waited:
+                # The one that was waited for may have wanted the same key, or have found that its server is away.
+                pauses.check(key_id, source)
+                known = _known_key(key_id)
+                if known is not None and not may_refresh(known.account):
+                    return known
             if address is None:
                 account = fetch_owner(key_id, deadline=DEADLINE)
             else:

@@ -5,21 +5,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client
 from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algorithms
 
 from accounts.models import Account, KeyPair
+from federation.inbound import receiving
 from federation.models import InboundActivity
 from federation.remote import signers
+from federation.remote.actors import fetch_actor
 from social.kernel import clock, redis
+from social.kernel.http import limits
 from social.kernel.http.limits import stranger_budget, web_request_budget
+from social.kernel.outbox import OutboxRow
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer, pair, post, signed
+from tests.runtime.processes import PATIENCE, eventually
 
 pytestmark = pytest.mark.django_db
 
@@ -211,12 +218,51 @@ def test_a_signer_whose_server_does_not_answer_is_asked_to_retry(elsewhere: Remo
 
 
 def test_a_signer_whose_key_is_not_asked_for_because_others_wait_is_accepted_at_the_next_attempt(
-    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0):
+    with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), monkeypatch.context() as soon:
+        soon.setattr(signers, "DEADLINE", 0.1)
         answer = zoe.send(follow_of(zoe, alice))
     assert (answer.status_code, answer.headers["Retry-After"], elsewhere.gets(), stored()) == (503, "30", [], 0)
     assert zoe.send(follow_of(zoe, alice)).status_code == 202
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("second", ["yan", "zoe"])
+def test_two_who_are_unknown_here_and_come_at_once_from_one_server_are_both_accepted(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, second: str
+) -> None:
+    """What both need is asked for once."""
+    go_on = threading.Event()
+    elsewhere.before_answer = lambda: go_on.wait(PATIENCE)
+    people = [zoe, elsewhere.person("yan", key=2) if second == "yan" else zoe]
+
+    def send(someone: RemotePerson) -> int:
+        try:
+            return int(someone.send(follow_of(someone, alice)).status_code)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(send, someone) for someone in people]
+        try:
+            eventually(lambda: limits._wanted_by_strangers)
+        finally:
+            go_on.set()
+    assert ([answer.result() for answer in answers], stored()) == ([202, 202], 2)
+    assert len(elsewhere.gets()) == (4 if second == "yan" else 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_signer_who_was_deleted_a_moment_ago_is_answered_alike_and_nothing_is_stored(
+    zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reference to the account is checked when the only statement of the change is committed."""
+    account = fetch_actor(zoe.uri)
+    outbox = OutboxRow.objects.filter(event="ActivityReceived")
+    monkeypatch.setattr(receiving, "check_room", lambda *_: Account.objects.filter(id=account.id).delete())
+    assert zoe.send(follow_of(zoe, alice)).status_code == 202
+    assert (stored(), outbox.count()) == (0, 0)
 
 
 def test_a_signer_without_a_document_is_refused(elsewhere: RemoteServer, alice: Account) -> None:

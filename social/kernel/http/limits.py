@@ -18,17 +18,20 @@ from django.conf import settings
 
 from social.kernel.http.errors import Busy, Exhausted
 
-_lock = threading.Lock()
+_lock = threading.Condition(threading.Lock())
 _waiting = 0
 _asked_by_strangers: set[str] = set()
+# Hosts whose turn a further stranger waits for.
+_wanted_by_strangers: set[str] = set()
 
 
 def _after_fork_in_child() -> None:
     """The threads that held the lock or waited do not exist in a child, so nobody would ever let go of them there."""
     global _lock, _waiting
-    _lock = threading.Lock()
+    _lock = threading.Condition(threading.Lock())
     _waiting = 0
     _asked_by_strangers.clear()
+    _wanted_by_strangers.clear()
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
@@ -105,27 +108,50 @@ def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
 
 
 @contextmanager
-def stranger_budget(host: str, seconds: float) -> Iterator[None]:
-    """Limit to `seconds` altogether what an unknown caller has a web request fetch, `host` first.
+def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
+    """Limit to `seconds` altogether what an unknown caller has a web request fetch, `host` first; yields whether another one
+    had to be waited for.
 
-    Of the web requests of a process, a quarter of WEB_THREADS at most do this at the same time, and one for each host:
-    beyond that Busy is raised at once, before anything is asked. Outside web requests nothing is bounded.
+    Of the web requests of a process, a quarter of WEB_THREADS at most do this at the same time, and one for each host. One
+    more for each host waits for its turn, a quarter at most, and its time goes on. Beyond that Busy is raised, before
+    anything is asked. Outside web requests nothing is bounded.
     """
     budget = _budget.get()
     if budget is None:
-        yield
+        yield False
         return
+    began = time.monotonic()
     with _lock:
-        if host in _asked_by_strangers or len(_asked_by_strangers) >= _share(4):
-            raise Busy("too many web requests are waiting for what strangers name")
+        has_waited = _wait_for_turn(host, began + seconds)
         _asked_by_strangers.add(host)
-    taken = budget.set_aside(seconds)
+    waited = time.monotonic() - began
+    taken = budget.set_aside(seconds - waited)
     try:
-        yield
+        yield has_waited
     finally:
-        budget.give_back(taken)
+        budget.give_back(max(0.0, taken - waited))
         with _lock:
             _asked_by_strangers.discard(host)
+            _lock.notify_all()
+
+
+def _wait_for_turn(host: str, end: float) -> bool:
+    """Return, under the lock, when `host` may be asked, and whether that took time. Raises Busy."""
+    if not _is_asked(host):
+        return False
+    if host not in _asked_by_strangers or host in _wanted_by_strangers or len(_wanted_by_strangers) >= _share(4):
+        raise Busy("too many web requests are waiting for what strangers name")
+    _wanted_by_strangers.add(host)
+    try:
+        if not _lock.wait_for(lambda: not _is_asked(host), end - time.monotonic()):
+            raise Busy("another web request has asked the same server for too long")
+    finally:
+        _wanted_by_strangers.discard(host)
+    return True
+
+
+def _is_asked(host: str) -> bool:
+    return host in _asked_by_strangers or len(_asked_by_strangers) >= _share(4)
 
 
 def in_web_request() -> bool:

@@ -10,9 +10,11 @@ from collections.abc import Callable
 import pytest
 from pytest_django import Settings
 
+from social.kernel.http import limits
 from social.kernel.http.client import Busy, Exhausted, FetchError, GuardedClient, Request, TimedOut, Unreachable
 from social.kernel.http.limits import HostPauses, stranger_budget, web_request_budget
 from tests.kernel.http.attacker import Attacker
+from tests.runtime.processes import eventually
 from tests.support.patience import SOON
 
 
@@ -91,14 +93,34 @@ def test_at_most_half_of_the_web_threads_wait_for_the_network(
 def test_strangers_have_a_quarter_of_the_web_threads_wait_one_for_each_host(settings: Settings) -> None:
     settings.WEB_THREADS = 8
     with web_request_budget(), stranger_budget("one.example", 1.0):
-        with pytest.raises(Busy), stranger_budget("one.example", 1.0):
-            pass
-        with stranger_budget("two.example", 1.0), pytest.raises(Busy), stranger_budget("three.example", 1.0):
-            pass
+        with pytest.raises(Busy), stranger_budget("one.example", 0.05):
+            """Its turn did not come in time."""
+        with stranger_budget("two.example", 1.0), pytest.raises(Busy), stranger_budget("three.example", 60.0):
+            """Nobody waits for a place that another host has."""
         with stranger_budget("three.example", 1.0):
             pass
     with stranger_budget("one.example", 1.0), stranger_budget("one.example", 1.0):
         """Outside of web requests nobody's thread is held."""
+
+
+def test_a_second_stranger_of_a_host_waits_for_its_turn_and_no_third_one_does(settings: Settings) -> None:
+    settings.WEB_THREADS = 8
+    order: list[object] = []
+
+    def second() -> None:
+        with web_request_budget(60.0), stranger_budget("one.example", 60.0) as has_waited:
+            order.append(has_waited)
+
+    with web_request_budget(60.0), stranger_budget("one.example", 60.0) as has_waited:
+        thread = threading.Thread(target=second)
+        thread.start()
+        eventually(lambda: limits._wanted_by_strangers)
+        with pytest.raises(Busy), stranger_budget("one.example", 60.0):
+            pass
+        order.append(has_waited)
+    thread.join()
+    assert order == [False, True]
+    assert (limits._wanted_by_strangers, limits._asked_by_strangers) == (set(), set())
 
 
 def test_what_a_stranger_has_fetched_takes_no_longer_altogether_than_its_share(
