@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from accounts.models import Account
 from federation.documents.reading import Rejected, kinds_of, origin_of, parse_json, uri_of
@@ -17,31 +17,39 @@ from federation.events import ActivityReceived
 from federation.inbound.processing import is_acted_upon
 from federation.inbound.quotas import check_room, host_of
 from federation.inbound.synchronizing import compare_followers
-from federation.models import InboundActivity
 from federation.remote import signers
 from federation.remote.requests import record_contact
 from federation.signatures.message import BadSignature, Message
 from moderation.queries.blocks import is_closed_to
+from social.kernel import clock
 from social.kernel.errors import Forbidden
-from social.kernel.events import publish
+from social.kernel.events import change_and_publish
+from social.kernel.statements import Value
 
 # What a suspended account may still send: it must be able to leave.
 _TYPES_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
+# Nothing for the same signature once more. Said with it, whether the server that it comes from is left alone.
+_INSERTION: Final = """
+INSERT INTO federation_inboundactivity
+    (fingerprint, actor_id, recipient_id, type, uri, body, host, size, attempts, outcome, received_at)
+VALUES (%(fingerprint)s, %(actor)s, %(recipient)s, %(type)s, %(uri)s, %(body)s, %(host)s, %(size)s, 0, '', %(now)s)
+ON CONFLICT (fingerprint) DO NOTHING
+RETURNING id, EXISTS (SELECT FROM social_host WHERE name = %(contact)s AND retry_at > statement_timestamp())
+"""
 
 
-def receive(message: Message, recipient: Account | None = None) -> InboundActivity | None:
-    """Store a signed activity and publish ActivityReceived; None for one that needs no work (also a replay).
+def receive(message: Message, recipient: Account | None = None) -> None:
+    """Store a signed activity and publish ActivityReceived, unless it needs no work (also a replay).
 
     `recipient` is whose inbox it came to. Raises Rejected for what cannot be read, BadSignature, Unavailable when the
     signer's server could not be asked, RateLimited when too much of the signer waits here, and Forbidden when staff have
-    closed this server to the signer's. What a document says is
-    never a reason to refuse it. Never inside a transaction.
+    closed this server to the signer's. What a document says is never a reason to refuse it. Never inside a transaction.
     """
     parsed = parse_json(message.body)
     document = parsed if isinstance(parsed, dict) else {}
     kind = next(iter(kinds_of(document)), None)
     if kind is not None and _is_of_nobody(document, kind):
-        return None
+        return
     if not signers.has_signature(message):
         raise BadSignature("Request not signed")
     # By the name of the server that the activity claims to be of: nothing is asked of one that this server is closed to.
@@ -54,9 +62,9 @@ def receive(message: Message, recipient: Account | None = None) -> InboundActivi
     # The rest is asked once the signer is known (security row 13).
     _refuse_closed({host_of(signed.account.uri), signed.account.domain or ""} - {claimed})
     if kind is None or not is_acted_upon(kind) or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
-        return None
+        return
     check_room(signed.account.id, host_of(signed.account.uri), len(message.body))
-    return _store(message, signed, document, kind, recipient)
+    _store(message, signed, document, kind, recipient)
 
 
 def _refuse_closed(domains: set[str]) -> None:
@@ -79,24 +87,29 @@ def _is_of_nobody(document: Mapping[str, Any], kind: str) -> bool:
 
 def _store(
     message: Message, signed: signers.Signed, document: Mapping[str, Any], kind: str, recipient: Account | None
-) -> InboundActivity | None:
+) -> None:
+    actor, contact = signed.account, origin_of(signed.account.inbox_url) or ""
+    values: dict[str, Value] = {
+        "fingerprint": signed.fingerprint,
+        "actor": actor.id,
+        "recipient": recipient.id if recipient is not None else None,
+        "type": kind.replace("\0", "")[:100],
+        "uri": uri_of(document.get("id")) or "",
+        "body": message.body.decode(),
+        "host": host_of(actor.uri),
+        "size": len(message.body),
+        "now": clock.now(),
+        "contact": contact,
+    }
     try:
-        with transaction.atomic():
-            activity = InboundActivity.objects.create(
-                fingerprint=signed.fingerprint,
-                actor=signed.account,
-                recipient=recipient,
-                type=kind.replace("\0", "")[:100],
-                uri=uri_of(document.get("id")) or "",
-                body=message.body.decode(),
-                host=host_of(signed.account.uri),
-                size=len(message.body),
-            )
-            publish(ActivityReceived(activity_id=activity.id, actor_id=signed.account.id))
-            if header := message.headers.get(HEADER.lower()):
-                compare_followers(activity, header)
-            record_contact(origin_of(signed.account.inbox_url) or "")
+        stored = change_and_publish(
+            _INSERTION, values, ActivityReceived(activity_id=0, actor_id=actor.id), number="activity_id"
+        )
     except IntegrityError:
-        # The same signature once more, or the account was deleted since it was found.
-        return None
-    return activity
+        # The account was deleted since it was found.
+        return
+    for activity_id, is_left_alone in stored:
+        if header := message.headers.get(HEADER.lower()):
+            compare_followers(activity_id, actor, header)
+        if is_left_alone:
+            record_contact(contact)

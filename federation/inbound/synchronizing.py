@@ -16,7 +16,6 @@ from accounts.services.following import accept_requests, end_following, pair_nam
 from federation.documents.reading import Rejected, same_origin, uris_of
 from federation.documents.synchronization import digest_of, read_header
 from federation.events import UnknownFollowFound
-from federation.models import InboundActivity
 from federation.remote.fetching import fetch_collection
 from federation.remote.references import find_accounts_by_uri
 from federation.remote.requests import request_followers
@@ -26,16 +25,16 @@ from social.kernel.locks import lock
 PAGES: Final = 10
 
 
-def compare_followers(activity: InboundActivity, header: str) -> None:
-    """Have the followers of an actor that are of this server fetched, if the header with its post says that they are others
-    than here. In the caller's transaction.
+def compare_followers(activity_id: int, actor: Account, header: str) -> None:
+    """Have the followers of an actor that are of this server fetched, if the header with its stored activity says that they
+    are others than here.
     """
-    found = read_header(header, activity.actor)
+    found = read_header(header, actor)
     if found is None or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:
         return
     url, digest = found
-    if digest != digest_of(_follows_of(activity.actor).values_list("account__uri", flat=True)):
-        request_followers(activity, url, digest)
+    if digest != digest_of(_follows_of(actor).values_list("account__uri", flat=True)):
+        request_followers(activity_id, url, digest)
 
 
 def _follows_of(actor: Account) -> QuerySet[Follow]:

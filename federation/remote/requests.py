@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Exists, OuterRef, Q, TextField
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from accounts.events import AccountFollowed
@@ -25,16 +26,12 @@ from social.kernel import clock
 from social.kernel.claims import idle
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
-from social.kernel.plans import Plan, Slot
 from social.kernel.runner import Host, enqueue
 
 ANCESTORS: Final = 20
 """Posts above a received one that are fetched for it."""
 CACHED: Final = timedelta(minutes=3, seconds=20)
 CONSENT_PERIOD: Final = timedelta(days=1)
-_LEFT_ALONE: Final = Plan(
-    lambda: Host.objects.filter(name=Slot("name", TextField()), retry_at__gt=Now()).values_list("id", flat=True)
-)
 
 
 def request_posts(uris: Iterable[str], *, remaining: int) -> None:
@@ -62,11 +59,11 @@ def request_edit(uri: str) -> None:
     _request(Fetch(kind=FetchKind.EDIT, uri=uri, host=origin_of(uri) or ""), clock.now() + CACHED)
 
 
-def request_followers(activity: InboundActivity, url: str, digest: str) -> None:
+def request_followers(activity_id: int, url: str, digest: str) -> None:
     """Have the followers of an activity's actor looked at that are of this server, when follows that are on their way have
     arrived.
     """
-    row = Fetch(kind=FetchKind.FOLLOWERS, uri=f"{url}#{digest}", host=origin_of(url) or "", activity=activity)
+    row = Fetch(kind=FetchKind.FOLLOWERS, uri=f"{url}#{digest}", host=origin_of(url) or "", activity_id=activity_id)
     _request(row, clock.now() + timedelta(minutes=1))
 
 
@@ -156,14 +153,12 @@ def _request(fetch: Fetch, due_at: datetime | None = None) -> bool:
     return bool(fetch.host and enqueue(fetch, due_at=due_at))
 
 
-def record_contact(name: str) -> bool:
-    """A host has sent us something: if it was left alone, it is tried again now; whether it was.
+def record_contact(name: str) -> None:
+    """A host that is left alone has sent us something: it is tried again now (contract, federation section 11).
 
-    In the caller's transaction. Announces DeliveriesDue (contract, federation section 11).
+    Announces DeliveriesDue.
     """
-    if not _LEFT_ALONE.run(name=name):
-        return False
-    Host.objects.filter(name=name, retry_at__gt=Now()).update(retry_at=Now())
-    Delivery.objects.filter(idle(), host=name, dead_at=None, due_at__gt=Now()).update(due_at=Now())
-    publish(DeliveriesDue())
-    return True
+    with transaction.atomic():
+        Host.objects.filter(name=name, retry_at__gt=Now()).update(retry_at=Now())
+        Delivery.objects.filter(idle(), host=name, dead_at=None, due_at__gt=Now()).update(due_at=Now())
+        publish(DeliveriesDue())

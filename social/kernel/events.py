@@ -9,23 +9,35 @@ its event may run after that of its successor; reactions that read the current s
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from itertools import chain
 from typing import Any, Final
 
 from django.db import transaction
 
 from social.kernel.batches import in_batches
+from social.kernel.statements import Row, Value, rows_of
 from social.kernel.subscriptions import Event, Reaction, Subscription, on, registry
 from social.kernel.wakes import wake
 
-__all__ = ["Event", "Reaction", "Subscription", "on", "publish"]
+__all__ = ["Event", "Reaction", "Subscription", "change_and_publish", "on", "publish"]
 
 _COLUMNS: Final = (
     "INSERT INTO social_outbox (queue, key, subscriber, event, payload, due_at, attempts, last_error) VALUES "
 )
 _ROW: Final = "(%s, %s, %s, %s, %s, COALESCE(%s, now()), 0, '')"
 _ROWS: Final = 1000
+_CHANGED_AND_PUBLISHED: Final = """
+WITH change AS ({change}), published AS (
+    INSERT INTO social_outbox (queue, key, subscriber, event, payload, due_at, attempts, last_error)
+    SELECT s.queue, %(event_key)s, s.subscriber, %(event_name)s,
+           CAST(%(event_payload)s AS jsonb) || jsonb_build_object(CAST(%(event_number)s AS text), change.id), now(), 0, ''
+    FROM change, unnest(CAST(%(event_queues)s AS text[]), CAST(%(event_subscribers)s AS text[])) AS s (queue, subscriber)
+)
+SELECT * FROM change
+"""
 
 
 class _Wake:
@@ -52,7 +64,7 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
         raise RuntimeError(f"publish({names}) needs the transaction of the change it reports.")
     rows: list[tuple[Any, ...]] = []
     for event in events:
-        wanted = [s for s in registry.of(type(event)) if s.when is None or s.when(event)]
+        wanted = _wanted(event)
         if wanted:
             key, payload, name = "" if due_at else event.ordering_key(), event.encoded(), type(event).__name__
             rows += [(s.queue, key, s.subscriber, name, payload, due_at) for s in wanted]
@@ -62,10 +74,48 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
     if due_at is not None:
         return
     if rows:
-        # A hook that is still there belongs to this part of the transaction or to one around it: a savepoint that is
-        # rolled back takes along what was registered inside it.
-        hook = next((hook for _, hook, _ in connection.run_on_commit if isinstance(hook, _Wake)), None)
-        if hook is None:
-            hook = _Wake()
-            transaction.on_commit(hook, robust=True)
-        hook.queues.update(dict.fromkeys(row[0] for row in rows))
+        _wake_after_commit(row[0] for row in rows)
+
+
+def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *, number: str) -> list[Row]:
+    """Make a change and publish an event of each row that it returns, in one statement, where each trip to the database
+    counts; the rows.
+
+    `change` is a statement that is written in the code, with the placeholders `%(name)s` for `values`; it returns a column
+    `id`, which each event gets as its field `number` when it is written: neither its key nor a `when` knows it. All of it
+    is committed or nothing; outside a transaction it is one. Raises as `rows_of`.
+    """
+    wanted = _wanted(event)
+    published: dict[str, Value] = {
+        "event_key": event.ordering_key(),
+        "event_name": type(event).__name__,
+        "event_payload": event.encoded(),
+        "event_number": number,
+        "event_queues": [s.queue for s in wanted],
+        "event_subscribers": [s.subscriber for s in wanted],
+    }
+    rows = rows_of(_changed_and_published(change), {**values, **published})
+    if rows and wanted:
+        _wake_after_commit(s.queue for s in wanted)
+    return rows
+
+
+def _wanted(event: Event) -> list[Subscription[Any]]:
+    return [s for s in registry.of(type(event)) if s.when is None or s.when(event)]
+
+
+@cache
+def _changed_and_published(change: str) -> str:
+    return _CHANGED_AND_PUBLISHED.format(change=change)
+
+
+def _wake_after_commit(queues: Iterable[str]) -> None:
+    # A hook that is still there belongs to this part of the transaction or to one around it: a savepoint that is
+    # rolled back takes along what was registered inside it.
+    hooks = transaction.get_connection().run_on_commit
+    there = next((hook for _, hook, _ in hooks if isinstance(hook, _Wake)), None)
+    hook = there or _Wake()
+    hook.queues.update(dict.fromkeys(queues))
+    if there is None:
+        # Outside a transaction it is called now.
+        transaction.on_commit(hook, robust=True)

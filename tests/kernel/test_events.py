@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from social.kernel.clock import now
-from social.kernel.events import Event, on, publish
+from social.kernel.events import Event, change_and_publish, on, publish
 from social.kernel.outbox import OutboxRow, drain
 from tests.kernel import reactions
 from tests.kernel.reactions import Aside, Happened
@@ -106,6 +106,23 @@ def test_many_events_for_many_subscribers_are_one_statement_and_one_wake_up(list
     assert len([q for q in queries.captured_queries if "INSERT" in q["sql"]]) == 2
     assert OutboxRow.objects.count() == 102
     assert sorted(woken) == ["default", "feeds"]
+
+
+def test_a_change_and_its_event_can_be_one_statement(listen: Listen, woken: list[str]) -> None:
+    listen(Happened, reactions.remember)
+    listen(Happened, reactions.write, queue="feeds", database=True)
+    change = "INSERT INTO test_effect (key) SELECT %(key)s WHERE %(wanted)s = 'yes' RETURNING id, key"
+    with CaptureQueriesContext(connection) as queries:
+        assert change_and_publish(change, {"key": "none", "wanted": "no"}, Happened(1, 0), number="number") == []
+    assert (len(queries), OutboxRow.objects.count(), woken) == (1, 0, [])
+    ((number, key),) = change_and_publish(change, {"key": "one", "wanted": "yes"}, Happened(1, 0), number="number")
+    assert (key, sorted(woken)) == ("one", ["default", "feeds"])
+    assert list(OutboxRow.objects.values_list("key", "event").distinct()) == [("thing:1", "Happened")]
+    assert (drain("default"), drain("feeds"), reactions.calls) == (1, 1, [[number]])
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        change_and_publish(change, {"key": "two", "wanted": "yes"}, Happened(1, 0), number="number")
+        raise ZeroDivisionError
+    assert (OutboxRow.objects.count(), sorted(woken)) == (0, ["default", "feeds"])
 
 
 def test_rows_stand_in_the_order_of_publishing(listen: Listen) -> None:
