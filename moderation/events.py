@@ -43,6 +43,12 @@ class DecisionEnded(Event, key="account:{account_id}"):
     account_id: int
 
 
+class EvidenceDue(Event):
+    """The file of evidence `file_id`, which staff have asked for, is to be written."""
+
+    file_id: int
+
+
 class StaffMailDue(Event):
     """Mail `template` about the row `subject_id` is to be sent to somebody of the staff."""
 

@@ -10,6 +10,7 @@ from moderation.events import (
     AppealFiled,
     DecisionEnded,
     DomainRuleChanged,
+    EvidenceDue,
     ReportFiled,
     ServerSuspended,
     StaffMailDue,
@@ -18,6 +19,7 @@ from moderation.events import (
 from moderation.services.announcements import handle_due
 from moderation.services.decisions import carry_out
 from moderation.services.domain_rules import apply_rules, end_follows
+from moderation.services.evidence_files import write_files
 from moderation.services.mails import (
     send_appeal_mails,
     send_decision_mails,
@@ -39,6 +41,7 @@ on(StaffMailDue, send_staff_mails, queue="mailers", batch=1, seconds=90)
 on(StrikeIssued, send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
 on(AppealDecided, send_decision_mails, queue="mailers", batch=5, seconds=90)
 on(DecisionEnded, carry_out, batch=1)
+on(EvidenceDue, write_files, queue="transfers", batch=1, seconds=600)
 on(DomainRuleChanged, apply_rules, batch=1)
 on(ServerSuspended, end_follows, batch=1)
 on(AnnouncementDue, handle_due, batch=1)

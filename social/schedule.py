@@ -30,6 +30,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "erase-suspended": _every("accounts.services.sanctions.erase_suspended", hours=1),
     "retention": _every("moderation.services.retention.clean_up", hours=1),
     "forget-archives": _every("accounts.services.archives.forget_archives", hours=1),
+    "forget-evidence": _every("moderation.services.evidence_files.forget_evidence", hours=1),
     "forget-ended-sessions": _every("accounts.services.sessions.forget_ended_sessions", hours=1),
     "forget-ended-tokens": _every("accounts.services.tokens.forget_ended_tokens", hours=1),
     "forget-idempotency-keys": _every("statuses.services.idempotency.forget_old", hours=1),

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import SiteSetting
@@ -26,14 +27,26 @@ _DEFAULTS: Final[dict[str, Any]] = {
 }
 
 
+ACCESS_SETTING: Final = "timelines_access"
+"""The key of how open timelines are: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
+
+
 def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
-    """Texts of staff about this server, else what fits any server; `raw`: only what they have written."""
-    stored = dict(SiteSetting.objects.filter(key__startswith="site_").values_list("key", "value"))
+    """Texts and choices of staff about this server, else what fits any server; `raw`: only what they have written.
+
+    How open a kind of timeline is stands as `site_access_<kind>_<origin>`.
+    """
+    rows = SiteSetting.objects.filter(Q(key__startswith="site_") | Q(key=ACCESS_SETTING))
+    stored = dict(rows.values_list("key", "value"))
+    for kind, origins in (stored.pop(ACCESS_SETTING, None) or {}).items():
+        stored |= {f"site_access_{kind}_{origin}": openness for origin, openness in origins.items()}
     if raw:
         return stored
     return (
         _DEFAULTS
+        | {_key_of(name): getattr(settings, name) for name in settings.RETENTIONS}
         | stored
+        | {_key_of(name): getattr(settings, name) for name in settings.FIXED_RETENTIONS}
         | {
             "site_title": stored.get("site_title") or settings.LOCAL_DOMAIN,
             "site_short_description": stored.get("site_short_description")
@@ -41,6 +54,26 @@ def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
             "site_languages": stored.get("site_languages") or [settings.LANGUAGE_CODE],
         }
     )
+
+
+def fixed_site_settings() -> frozenset[str]:
+    """The names of those that are set in the environment, which staff cannot change."""
+    return frozenset(_key_of(name) for name in settings.FIXED_RETENTIONS)
+
+
+def kept_days(name: str) -> int:
+    """The days for which something is kept, 0 for ever; `name` is that of the setting.
+
+    The environment wins, then what staff have chosen, then the default.
+    """
+    stored = None
+    if name not in settings.FIXED_RETENTIONS:
+        stored = SiteSetting.objects.filter(key=_key_of(name)).values_list("value", flat=True).first()
+    return stored if isinstance(stored, int) else int(getattr(settings, name))
+
+
+def _key_of(name: str) -> str:
+    return f"site_{name.lower()}"
 
 
 def find_site_text(key: str) -> tuple[str, datetime] | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from allauth.usersessions.models import UserSession
-from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from accounts.models import User
+from accounts.queries.site_settings import kept_days
 from social.kernel import clock
 
 BATCH_SIZE: Final = 1000
@@ -44,14 +44,14 @@ def count_addresses() -> int:
 
 def old_sign_ups() -> QuerySet[User]:
     """The users whose address at sign-up is kept longer than it is to be."""
-    before = clock.days_ago(settings.KEEP_ADDRESSES_DAYS)
+    before = clock.days_ago(kept_days("KEEP_ADDRESSES_DAYS"))
     rows = User.objects.filter(sign_up_ip__isnull=False, account__held_at=None)
     return rows.filter(created_at__lt=before) if before is not None else rows.none()
 
 
 def unused_sessions() -> QuerySet[UserSession]:
     """The sessions in browsers that were not used for so long."""
-    before = clock.days_ago(settings.KEEP_ADDRESSES_DAYS)
+    before = clock.days_ago(kept_days("KEEP_ADDRESSES_DAYS"))
     rows: QuerySet[UserSession] = UserSession.objects.filter(user__account__held_at=None)
     return rows.filter(last_seen_at__lt=before) if before is not None else rows.none()
 
@@ -78,7 +78,7 @@ def forget_audit_entries() -> int:
 
     The database refuses that to everybody else, and to this for the rows of the last 30 days.
     """
-    before = clock.days_ago(settings.KEEP_AUDIT_LOG_DAYS)
+    before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
     forgotten = 0
     while before is not None:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -93,7 +93,7 @@ def forget_audit_entries() -> int:
 
 def count_audit_entries() -> int:
     """Count what `forget_audit_entries` would delete now."""
-    before = clock.days_ago(settings.KEEP_AUDIT_LOG_DAYS)
+    before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
     if before is None:
         return 0
     with connection.cursor() as cursor:

@@ -7,6 +7,7 @@ from moderation.admin.announcements import AnnouncementAdmin
 from moderation.admin.audit import AuditAdmin
 from moderation.admin.documents import RuleAdmin, SiteAdmin, TermsAdmin
 from moderation.admin.domain_rules import DomainAllowAdmin, DomainRuleAdmin
+from moderation.admin.evidence import EvidenceFileAdmin
 from moderation.admin.quarantine import QuarantineAdmin
 from moderation.admin.reports import AppealAdmin, ReportAdmin, StrikeAdmin
 from moderation.admin.spam_rules import HeldPostAdmin, SpamRuleAdmin
@@ -18,6 +19,7 @@ __all__ = [
     "AuditAdmin",
     "DomainAllowAdmin",
     "DomainRuleAdmin",
+    "EvidenceFileAdmin",
     "HeldPostAdmin",
     "LinkPublisherAdmin",
     "ModeratedAccountAdmin",

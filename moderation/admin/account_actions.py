@@ -17,7 +17,7 @@ from accounts.queries.users import find_user_of_account
 from accounts.services import sanctions, staff
 from accounts.services.erasing import delete_account, reject_user
 from moderation.admin.account_forms import EmailForm, HoldForm, NoteForm, RoleForm, SanctionForm
-from moderation.admin.quarantine import EvidenceAction
+from moderation.admin.evidence import EvidenceAction
 from moderation.services.acting import act_on_account
 from moderation.services.notes import write_note
 from social.api.staff import ActionVariant, action

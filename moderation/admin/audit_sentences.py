@@ -50,6 +50,7 @@ _OTHERS: Final[dict[tuple[str, str], str | Promise]] = {
     ("view", "HeldPost"): gettext_lazy("%(by)s looked at a held post of %(target)s that is not public"),
     ("release", "QuarantinedFile"): gettext_lazy("%(by)s released the file %(target)s"),
     ("destroy", "QuarantinedFile"): gettext_lazy("%(by)s destroyed the file %(target)s"),
+    ("fetch", "EvidenceFile"): gettext_lazy("%(by)s downloaded the evidence about %(target)s"),
     ("view", "Status"): gettext_lazy("%(by)s looked at a post of %(target)s that is not public"),
     ("destroy", "Status"): gettext_lazy("%(by)s deleted a post of %(target)s"),
     ("mark_sensitive", "Status"): gettext_lazy("%(by)s marked a post of %(target)s as sensitive"),

@@ -20,9 +20,20 @@ from accounts.admin.users import acting
 from accounts.models import SiteSetting
 from accounts.models.user import Permission
 from accounts.pages.forms import ServiceForm
-from accounts.queries.site_settings import load_site_texts
+from accounts.queries.site_settings import fixed_site_settings, load_site_texts
 from moderation.models import InstanceRule, TermsOfService
-from moderation.policies.documents import AUDIENCES, RuleDraft, SiteTexts, TermsDraft, rule_errors, terms_errors
+from moderation.policies.documents import (
+    ACCESS_NAMES,
+    AUDIENCES,
+    AUDIT_LOG_DAYS,
+    DAYS_LIMIT,
+    RETENTION_NAMES,
+    RuleDraft,
+    SiteTexts,
+    TermsDraft,
+    rule_errors,
+    terms_errors,
+)
 from moderation.services.documents import (
     THUMBNAIL_LIMIT,
     change_site,
@@ -40,6 +51,7 @@ from social.api.staff_forms import Styled
 from social.kernel import clock
 from social.kernel.errors import Invalid, KernelError
 from social.kernel.text.languages import LANGUAGE_NAMES
+from timelines.policies.access import Openness
 
 #: The texts of the page of settings, beside its picture.
 FORM_BYTES: Final = 1024 * 1024
@@ -143,6 +155,22 @@ def _audience(label: Any) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=[(value, _AUDIENCE_NAMES[value]) for value in AUDIENCES])
 
 
+_OPENNESS_NAMES = {
+    Openness.PUBLIC: gettext_lazy("Everybody"),
+    Openness.AUTHENTICATED: gettext_lazy("Who is signed in"),
+    Openness.DISABLED: gettext_lazy("Nobody but who may see closed timelines"),
+}
+
+
+def _openness(label: Any) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=[(value.value, words) for value, words in _OPENNESS_NAMES.items()])
+
+
+def _days(label: Any, least: int = 1) -> forms.IntegerField:
+    words = gettext_lazy("0: for ever") if least == 1 else gettext_lazy("0: for ever, else 30 at least")
+    return forms.IntegerField(label=label, help_text=words, min_value=0, max_value=DAYS_LIMIT)
+
+
 class SiteForm(Styled, ServiceForm):
     """The texts and switches of the instance documents; the rules are the service's."""
 
@@ -168,10 +196,27 @@ class SiteForm(Styled, ServiceForm):
         required=False,
         help_text=gettext_lazy("Posts, hashtags and links that many people like are shown until you refuse them"),
     )
+    site_access_live_feeds_local = _openness(gettext_lazy("Public timeline: posts of this server"))
+    site_access_live_feeds_remote = _openness(gettext_lazy("Public timeline: posts of other servers"))
+    site_access_hashtag_feeds_local = _openness(gettext_lazy("Timelines of hashtags: posts of this server"))
+    site_access_hashtag_feeds_remote = _openness(gettext_lazy("Timelines of hashtags: posts of other servers"))
+    site_access_trending_link_feeds_local = _openness(gettext_lazy("Timelines of links: posts of this server"))
+    site_access_trending_link_feeds_remote = _openness(gettext_lazy("Timelines of links: posts of other servers"))
+    site_keep_addresses_days = _days(gettext_lazy("Days for which network addresses of people are kept"))
+    site_keep_audit_log_days = _days(gettext_lazy("Days for which the audit log is kept"), AUDIT_LOG_DAYS)
+    site_keep_closed_reports_days = _days(gettext_lazy("Days for which settled reports are kept"))
+    site_keep_held_posts_days = _days(gettext_lazy("Days after which posts that nobody has reviewed are discarded"))
     thumbnail = forms.FileField(
         label=gettext_lazy("Picture"), required=False, help_text=gettext_lazy("Cut to 1200 by 630 pixels")
     )
     remove_thumbnail = forms.BooleanField(label=gettext_lazy("Remove the picture"), required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in fixed_site_settings():
+            self.fields[name].disabled = True
+            words = _("Set in the environment of the server, as %(name)s: it can only be changed there.")
+            self.fields[name].help_text = words % {"name": name.removeprefix("site_").upper()}
 
     @property
     def texts(self) -> SiteTexts:
@@ -225,8 +270,10 @@ def _switches() -> dict[str, Any]:
         "site_trends_without_review",
         "site_show_domain_blocks",
         "site_show_domain_blocks_rationale",
+        *RETENTION_NAMES,
     )
-    return {name: texts[name] for name in names}
+    openness = {name: texts.get(name, Openness.PUBLIC) for name in ACCESS_NAMES}
+    return openness | {name: texts[name] for name in names}
 
 
 class TermsForm(RowForm):

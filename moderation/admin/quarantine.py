@@ -1,33 +1,20 @@
-"""Files that the scanner refused, for staff; and evidence about an account, into a file."""
+"""Files that the scanner refused, for staff."""
 
 from __future__ import annotations
 
-import tempfile
-from typing import Any
-
-from django import forms
-from django.conf import settings
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Q, QuerySet
-from django.http import FileResponse, HttpRequest
-from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest
 from django.template.response import TemplateResponse
-from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.admin.accounts import AccountAdmin, account_link
+from accounts.admin.accounts import account_link
 from accounts.admin.permitted import PermittedAdmin
 from accounts.admin.users import acting
 from accounts.models import QuarantineDecision, QuarantinedFile
 from accounts.models.user import Permission
 from accounts.services.quarantine import destroy_file, release_file
-from moderation.services.evidence import REASON_LIMIT, export_evidence
-from social.api.staff import action
 from social.api.staff_columns import ConditionFilter, address, lines, mark, shown
-from social.api.staff_forms import StaffForm
-from social.kernel.errors import KernelError
 
 
 class DecisionFilter(ConditionFilter):
@@ -121,47 +108,3 @@ class QuarantineAdmin(PermittedAdmin):
             done=lambda count: ngettext("%(count)d file was destroyed.", "%(count)d files were destroyed.", count),
             question=gettext_lazy("Destroy these files? Their digests stay known. This cannot be undone."),
         )
-
-
-class EvidenceForm(StaffForm):
-    """The reason of an export."""
-
-    reason = forms.CharField(
-        label=gettext_lazy("Who asks for it and why (stands in the audit log)"),
-        max_length=REASON_LIMIT,
-        widget=forms.Textarea({"rows": 3, "dir": "auto"}),
-    )
-
-
-class EvidenceAction(AccountAdmin):
-    """The export of evidence, from the page of an account."""
-
-    @action(description=gettext_lazy("Export evidence"), icon="folder_zip", permissions=["erase"])
-    def evidence(self, request: HttpRequest, object_id: Any) -> HttpResponseBase:
-        """Ask why, then hand over the file."""
-        answers = self._answers(request, EvidenceForm)
-        account = self.get_object(request, str(object_id))
-        if account is None or not answers.is_valid():
-            return self.one(
-                request,
-                object_id,
-                lambda _account, _sent: None,
-                verb="export",
-                done="",
-                question=gettext_lazy("Export what is known of this account, for a court or an authority?"),
-                form=EvidenceForm,
-            )
-        file = tempfile.TemporaryFile(dir=str(settings.DATA_DIR))  # noqa: SIM115 (the answer closes it)
-        try:
-            export_evidence(by=acting(request), account=account, reason=answers.cleaned_data["reason"], to=file)
-        except KernelError as error:
-            file.close()
-            self.message_user(request, f"@{account.acct}: {error.message}", messages.ERROR)
-            return redirect(reverse("admin:accounts_account_change", args=[account.pk]))
-        except BaseException:
-            file.close()
-            raise
-        self.log_change(request, account, _("Exported evidence"))
-        file.seek(0)
-        name = f"evidence-{account.acct}.zip"
-        return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")

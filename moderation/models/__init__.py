@@ -4,6 +4,7 @@ from moderation.models.announcement import Announcement, AnnouncementDismissal, 
 from moderation.models.decision import Decision
 from moderation.models.documents import ActivityWeek, InstanceRule, TermsOfService
 from moderation.models.domain_rule import DomainAllow, DomainRule, DomainSeverity
+from moderation.models.evidence import EvidenceFile, EvidenceState
 from moderation.models.note import StaffNote
 from moderation.models.report import Appeal, Report, ReportCategory, Strike, StrikeAction
 
@@ -17,6 +18,8 @@ __all__ = [
     "DomainAllow",
     "DomainRule",
     "DomainSeverity",
+    "EvidenceFile",
+    "EvidenceState",
     "InstanceRule",
     "Report",
     "ReportCategory",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from moderation.models.documents import TERMS_LIMIT
 from social.kernel.errors import FieldError
 from social.kernel.text.languages import known_language
+from timelines.policies.access import Openness
 
 RULE_LIMIT: Final = 300
 HINT_LIMIT: Final = 2000
@@ -91,6 +92,23 @@ class SiteTexts:
     site_publish_activity: bool = True
     site_publish_peers: bool = True
     site_trends_without_review: bool = False
+    site_access_live_feeds_local: str = Openness.PUBLIC
+    site_access_live_feeds_remote: str = Openness.PUBLIC
+    site_access_hashtag_feeds_local: str = Openness.PUBLIC
+    site_access_hashtag_feeds_remote: str = Openness.PUBLIC
+    site_access_trending_link_feeds_local: str = Openness.PUBLIC
+    site_access_trending_link_feeds_remote: str = Openness.PUBLIC
+    site_keep_addresses_days: int = 365
+    site_keep_audit_log_days: int = 0
+    site_keep_closed_reports_days: int = 0
+    site_keep_held_posts_days: int = 90
+
+
+ACCESS_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_access_"))
+RETENTION_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_keep_"))
+"""Days, 0 for ever. The database keeps the audit log for AUDIT_LOG_DAYS at least."""
+AUDIT_LOG_DAYS: Final = 30
+DAYS_LIMIT: Final = 36_500
 
 
 def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
@@ -111,6 +129,14 @@ def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
     for name in ("site_show_domain_blocks", "site_show_domain_blocks_rationale"):
         if getattr(texts, name) not in AUDIENCES:
             errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
+    for name in ACCESS_NAMES:
+        if getattr(texts, name) not in set(Openness):
+            errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
+    for name in RETENTION_NAMES:
+        least = AUDIT_LOG_DAYS if name == "site_keep_audit_log_days" else 1
+        if getattr(texts, name) != 0 and not least <= getattr(texts, name) <= DAYS_LIMIT:
+            message = _("is 0, or between %(least)d and %(most)d") % {"least": least, "most": DAYS_LIMIT}
+            errors.append(FieldError(name, "ERR_INVALID", message))
     return errors
 
 

@@ -16,11 +16,12 @@ from django.utils.translation import gettext as _
 from accounts.models import Account, QuarantineSource
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.queries.site_settings import load_site_texts
+from accounts.queries.site_settings import ACCESS_SETTING, fixed_site_settings, load_site_texts
 from accounts.services.audit import record, write_setting
 from accounts.services.quarantine import Origin, refuse_unless_clean
 from moderation.models import InstanceRule, TermsOfService
 from moderation.policies.documents import (
+    ACCESS_NAMES,
     RuleDraft,
     SiteTexts,
     TermsDraft,
@@ -31,6 +32,8 @@ from moderation.policies.documents import (
 from social.kernel import clock
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
 from social.kernel.media import images, storage
+from timelines.policies.access import HASHTAG, LIVE, TRENDING_LINK
+from timelines.queries.public import forget_access
 
 THUMBNAIL_LIMIT: Final = 8 * 1024 * 1024
 _THUMBNAIL: Final = images.Shape(1200, 630, cropped=True)
@@ -97,20 +100,39 @@ def delete_terms(*, by: Staff, terms: TermsOfService) -> None:
 
 
 def change_site(*, by: Staff, texts: SiteTexts) -> None:
-    """Write what this server says about itself; an empty text takes back what was written. Raises Forbidden, Invalid."""
+    """Write what this server says about itself and how it is set; an empty text takes back what was written, and what the
+    environment sets stays. Effective within seconds. Raises Forbidden, Invalid.
+    """
     require(by, Permission.MANAGE_SETTINGS)
     contact = texts.site_contact_username
     known = not contact or Account.objects.filter(domain=None, username__iexact=contact, deleted_at=None).exists()
     _check(site_errors(texts, contact_known=known))
     with transaction.atomic():
         before = load_site_texts(raw=True)
-        after = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(texts).items()}
-        changed = {name: value for name, value in after.items() if before.get(name) != value}
+        defaults, fixed = _stored(SiteTexts()), fixed_site_settings()
+        after = _stored(texts)
+        changed = {
+            name: value
+            for name, value in after.items()
+            if before.get(name, defaults[name]) != value and name not in fixed
+        }
         for name, value in changed.items():
-            write_setting(name, value)
+            if name not in ACCESS_NAMES:
+                write_setting(name, value)
+        if changed.keys() & set(ACCESS_NAMES):
+            openness = {
+                kind: {origin: after[f"site_access_{kind}_{origin}"] for origin in ("local", "remote")}
+                for kind in (LIVE, HASHTAG, TRENDING_LINK)
+            }
+            write_setting(ACCESS_SETTING, openness)
+            transaction.on_commit(forget_access, robust=True)
         if changed:
             old = {name: before.get(name) for name in changed}
             _record(by, "update", "SiteSetting", 0, "", before=old, after=changed)
+
+
+def _stored(texts: SiteTexts) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(texts).items()}
 
 
 def change_thumbnail(*, by: Staff, data: bytes | None) -> None:

@@ -46,11 +46,14 @@ class Exported:
 
 
 def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> Exported:
-    """Write a zip with profile, addresses, reports with their posts, strikes, the audit log, and the files of the posts, each
-    with its SHA-256 in `manifest.json`; the export stands in the audit log before anything is written.
+    """Write evidence at once: `begin_export`, then `write_evidence`."""
+    begin_export(by=by, account=account, reason=reason)
+    return write_evidence(by=by, account=account, reason=reason, to=to)
 
-    Of an account that is held all posts are in it, of another one those that a report or strike names: private and direct
-    ones for no other reason, and each of them is noted as seen. Deleted posts are in it as long as their rows are there.
+
+def begin_export(*, by: Staff, account: Account, reason: str) -> None:
+    """Note in the audit log that evidence about an account is exported, before anything is written.
+
     Raises Forbidden without DELETE_USER_DATA or the rank above the person; Invalid without a reason; Conflict for an account
     that is neither held nor reported.
     """
@@ -60,22 +63,34 @@ def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) 
         message = _("must have between 1 and %(count)d characters") % {"count": REASON_LIMIT}
         raise Invalid.of([FieldError("reason", "ERR_BLANK", message)])
     account = Account.objects.get(pk=account.pk)
-    reports = list(Report.objects.filter(target_account=account).order_by("id"))
+    reports = Report.objects.filter(target_account=account).count()
     if account.held_at is None and not reports:
         raise Conflict(_("Evidence is exported of accounts that are held or reported only."))
-    strikes = list(Strike.objects.select_related("appeal").filter(target_account=account).order_by("id"))
-    name = f"@{account.acct}"
     with transaction.atomic():
         record(
             by=by,
             action="export",
             target_type="Account",
             target_id=account.pk,
-            target_name=name,
+            target_name=f"@{account.acct}",
             reason=reason.strip(),
             held=account.held_at is not None,
-            reports=len(reports),
+            reports=reports,
         )
+
+
+def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> Exported:
+    """Write a zip with profile, addresses, reports with their posts, strikes, the audit log, and the files of the posts, each
+    with its SHA-256 in `manifest.json`, for who has begun the export.
+
+    Of an account that is held all posts are in it, of another one those that a report or strike names: private and direct
+    ones for no other reason, and each of them is noted as seen. Deleted posts are in it as long as their rows are there.
+    """
+    user = User.objects.select_related("role").filter(account_id=account.pk).first()
+    account = Account.objects.get(pk=account.pk)
+    reports = list(Report.objects.filter(target_account=account).order_by("id"))
+    strikes = list(Strike.objects.select_related("appeal").filter(target_account=account).order_by("id"))
+    name = f"@{account.acct}"
     done = Exported()
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
         writer = _Writer(archive, done)

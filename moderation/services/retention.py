@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
+from accounts.queries.site_settings import kept_days
 from accounts.services import retention as accounts
 from moderation.models import Report
 from social.kernel import clock
@@ -32,7 +32,7 @@ class Step:
 
 def old_reports() -> QuerySet[Report]:
     """The reports that were settled more than KEEP_CLOSED_REPORTS_DAYS ago, but those about accounts that are held."""
-    before = clock.days_ago(settings.KEEP_CLOSED_REPORTS_DAYS)
+    before = clock.days_ago(kept_days("KEEP_CLOSED_REPORTS_DAYS"))
     rows = Report.objects.filter(target_account__held_at=None)
     return rows.filter(action_taken_at__lt=before) if before is not None else rows.none()
 
@@ -49,7 +49,7 @@ def forget_reports() -> int:
 
 def old_held_posts() -> QuerySet[HeldPost]:
     """The posts about which nobody has decided for KEEP_HELD_POSTS_DAYS."""
-    before = clock.days_ago(settings.KEEP_HELD_POSTS_DAYS)
+    before = clock.days_ago(kept_days("KEEP_HELD_POSTS_DAYS"))
     rows = HeldPost.objects.filter(approved_at=None, account__held_at=None)
     return rows.filter(created_at__lt=before) if before is not None else rows.none()
 

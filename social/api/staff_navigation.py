@@ -63,6 +63,7 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
             SidebarLine("statuses.heldpost", "front_hand"),
             SidebarLine("accounts.spamrule", "filter_alt"),
             SidebarLine("accounts.quarantinedfile", "biotech"),
+            SidebarLine("moderation.evidencefile", "folder_zip"),
         ),
     ),
     (

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import zipfile
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +19,14 @@ from accounts.models import AuditEntry, QuarantinedFile, SpamRule, User
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import hold_account
 from moderation.admin.audit_sentences import sentence
+from moderation.models import EvidenceFile
+from moderation.services.evidence_files import forget_evidence
+from social.kernel import clock
 from statuses.models import HeldPost, Status
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api
+from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 RULES, HELD, FILES = "/admin/accounts/spamrule/", "/admin/statuses/heldpost/", "/admin/accounts/quarantinedfile/"
@@ -113,7 +120,10 @@ def test_files_in_quarantine_are_released_or_destroyed(boss: Client) -> None:
     assert boss.get(f"{FILES}{rows[0].pk}/change/").status_code == 200
 
 
-def test_evidence_is_exported_from_the_page_of_an_account_with_a_reason(boss: Client) -> None:
+def test_evidence_is_written_in_the_background_and_fetched_by_staff(
+    boss: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.PRIVATE_ROOT = tmp_path
     ann = make_user("ann")
     page = f"/admin/accounts/account/{ann.account_id}/evidence/"
     asked = boss.get(page)
@@ -122,11 +132,26 @@ def test_evidence_is_exported_from_the_page_of_an_account_with_a_reason(boss: Cl
     refused = boss.post(page, yes | {"reason": "court"}, follow=True)
     assert "held or reported only" in refused.content.decode()
     hold_account(by=OPERATOR, account=ann.account, reason="court")
-    sent = boss.post(page, yes | {"reason": "court"})
-    assert sent.headers["Content-Type"] == "application/zip"
-    with zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content))) as archive:  # type: ignore[arg-type]
+    boss.post(page, yes | {"reason": "court"})
+    again = boss.post(page, yes | {"reason": "court"}, follow=True)
+    assert "being written already" in again.content.decode()
+    row = EvidenceFile.objects.get()
+    fetch = reverse("admin:moderation_evidencefile_fetch", args=[row.pk])
+    assert boss.get(fetch).status_code == 404, "it is not there yet"
+    work()
+    sent = boss.get(fetch)
+    with zipfile.ZipFile(io.BytesIO(data := b"".join(sent.streaming_content))) as archive:  # type: ignore[arg-type]
         assert "manifest.json" in archive.namelist()
+    row.refresh_from_db()
+    assert (row.sha256, row.size) == (hashlib.sha256(data).hexdigest(), len(data))
+    assert fetch in boss.get(reverse("admin:moderation_evidencefile_changelist")).content.decode()
     assert AuditEntry.objects.get(action="export").details["reason"] == "court"
+    assert sentence(AuditEntry.objects.get(action="fetch")) == "@boss downloaded the evidence about @ann"
+    mod = signed_in(make_user("judge", role="Moderator"))
+    assert mod.get(fetch).status_code == 403
+    EvidenceFile.objects.update(expires_at=clock.now() - timedelta(seconds=1))
+    assert forget_evidence() == 1
+    assert list((tmp_path / "evidence").iterdir()) == []
 
 
 def test_who_lacks_the_permission_sees_none_of_it(boss: Client) -> None:

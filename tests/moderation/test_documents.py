@@ -12,8 +12,9 @@ from django.test import Client
 
 from accounts.models import AuditEntry, Domain, User
 from accounts.policies.staff import Staff, staff_of
+from accounts.queries.site_settings import kept_days
 from moderation.models import Announcement, DomainRule, InstanceRule, TermsOfService
-from moderation.policies.documents import RuleDraft, SiteTexts, TermsDraft, obfuscated
+from moderation.policies.documents import ACCESS_NAMES, RETENTION_NAMES, RuleDraft, SiteTexts, TermsDraft, obfuscated
 from moderation.services.activity import count_activity
 from moderation.services.documents import (
     change_site,
@@ -296,10 +297,29 @@ def test_staff_write_it_all_in_the_admin(boss: Staff, settings: Any) -> None:
     send(f"moderation/announcement/{announcement.pk}/delete/", post="yes")
     assert Announcement.objects.count() == 0
 
-    switches = {"site_show_domain_blocks": "all", "site_show_domain_blocks_rationale": "users"}
+    switches = {
+        "site_show_domain_blocks": "all",
+        "site_show_domain_blocks_rationale": "users",
+        **dict.fromkeys(ACCESS_NAMES, "public"),
+        **dict.fromkeys(RETENTION_NAMES, "0"),
+        "site_access_live_feeds_remote": "authenticated",
+        "site_keep_addresses_days": "30",
+    }
     send("accounts/sitesetting/", site_title="The Garden", site_publish_peers="on", **switches)
     assert Api().get("/api/v2/instance").json()["title"] == "The Garden"
     assert Api().get(f"{INSTANCE}/activity").status_code == 404
+    access = Api().get("/api/v2/instance").json()["configuration"]["timelines_access"]
+    assert access["live_feeds"] == {"local": "public", "remote": "authenticated"}
+    assert access["hashtag_feeds"] == {"local": "public", "remote": "public"}
+    assert kept_days("KEEP_ADDRESSES_DAYS") == 30
+    short = {**switches, "site_keep_audit_log_days": "29"}
+    assert "between 30 and" in send("accounts/sitesetting/", **short)
+    settings.FIXED_RETENTIONS = frozenset({"KEEP_ADDRESSES_DAYS"})
+    send("accounts/sitesetting/", **{**switches, "site_keep_addresses_days": "7"})
+    assert "as KEEP_ADDRESSES_DAYS" in browser.get("/admin/accounts/sitesetting/").content.decode()
+    assert kept_days("KEEP_ADDRESSES_DAYS") == settings.KEEP_ADDRESSES_DAYS
+    settings.FIXED_RETENTIONS = frozenset()
+    assert kept_days("KEEP_ADDRESSES_DAYS") == 30
     assert 'class="errors ' in send("accounts/sitesetting/", site_contact_username="nobody", **switches)
     moderator = make_user("mod", role="Moderator")
     moderator.role.permissions = 0x10

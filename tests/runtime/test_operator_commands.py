@@ -19,10 +19,11 @@ from django.db import connection
 from accounts.models import AccountStat, AuditEntry, KeyPair
 from accounts.policies.remote_copies import is_key_of, proxied_url
 from accounts.policies.staff import OPERATOR
-from accounts.queries.site_settings import find_site_title, load_site_texts
+from accounts.queries.site_settings import find_site_title, kept_days, load_site_texts
 from accounts.services.key_pairs import keys_of
 from accounts.services.secret_rotation import reencrypt_all
 from social.kernel import crypto
+from social.kernel.errors import Invalid
 from social.management.progress import progress_bar
 from social.runtime import fingerprints, secrets_file
 from social.runtime.database import keep_domain
@@ -31,6 +32,7 @@ from social.settings import env
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import follow, make_status
 from timelines.models import SearchDocument
+from timelines.queries.public import forget_access, load_access
 from timelines.stores import feed
 
 pytestmark = pytest.mark.django_db
@@ -48,6 +50,14 @@ def test_settings_are_shown_set_and_unset() -> None:
     assert find_site_title() == configured.LOCAL_DOMAIN
     run("manage_settings", "set", "site_title", "A name")
     run("manage_settings", "set", "site_publish_peers", "no")
+    run("manage_settings", "set", "site_access_hashtag_feeds_local", "disabled")
+    forget_access()
+    assert load_access("hashtag_feeds").local == "disabled"
+    run("manage_settings", "set", "site_keep_audit_log_days", "365")
+    for wrong in ("7", "x", "-1"):
+        with pytest.raises((CommandError, Invalid)):
+            run("manage_settings", "set", "site_keep_audit_log_days", wrong)
+    assert kept_days("KEEP_AUDIT_LOG_DAYS") == 365
     run("manage_settings", "set", "site_languages", "de, en")
     assert find_site_title() == "A name"
     assert load_site_texts()["site_publish_peers"] is False
@@ -56,7 +66,7 @@ def test_settings_are_shown_set_and_unset() -> None:
     assert shown["site_languages"]["value"] == ["de", "en"]
     run("manage_settings", "unset", "site_title")
     assert find_site_title() == configured.LOCAL_DOMAIN
-    assert AuditEntry.objects.filter(target_type="SiteSetting").count() == 4
+    assert AuditEntry.objects.filter(target_type="SiteSetting").count() == 6
 
 
 def test_a_setting_of_the_environment_is_locked_and_its_value_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,13 +12,11 @@ from typing import Any, Final
 from accounts.models import SiteSetting, User
 from accounts.models.user import Permission
 from accounts.policies.audience import VIEWER_SETS
+from accounts.queries.site_settings import ACCESS_SETTING
 from social.kernel.cursors import Cursor
 from social.kernel.statements import rows_of
 from statuses.policies.audience import HASHTAG_TIMELINE, PUBLIC_TIMELINE, Audience
 from timelines.policies.access import HASHTAG, LIVE, FeedAccess
-
-ACCESS_SETTING: Final = "timelines_access"
-"""The key of the site setting: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
 
 _ACCESS_SECONDS: Final = 2.0
 _kept_access: tuple[float, Mapping[str, Any]] = (float("-inf"), {})

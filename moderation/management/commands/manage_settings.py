@@ -11,7 +11,7 @@ from typing import Any, Final
 from django.core.management.base import CommandError
 
 from accounts.policies.staff import OPERATOR
-from accounts.queries.site_settings import load_site_texts
+from accounts.queries.site_settings import fixed_site_settings, load_site_texts
 from moderation.policies.documents import SiteTexts
 from moderation.services.documents import change_site
 from social.management.base import OperatorCommand
@@ -26,8 +26,8 @@ class Command(OperatorCommand):
 
     help = (
         "Show the settings of this server, or set one that is kept in the database: name, descriptions, contact, languages, "
-        "and what is published. Those of the environment (docs/settings.md) win and can only be changed there: they are "
-        "marked as locked."
+        "what is published, who sees public timelines, and how long addresses, logs, reports and held posts are kept. Those "
+        "of the environment (docs/settings.md) win and can only be changed there: they are marked as locked."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -52,6 +52,10 @@ class Command(OperatorCommand):
             raise CommandError(
                 f"{name.upper()} is locked: it is set in the environment of the server. Change it there."
             )
+        if name in fixed_site_settings():
+            raise CommandError(
+                f"{name} is locked: {name.removeprefix('site_').upper()} is set in the environment of the server."
+            )
         if name not in _FIELDS:
             raise CommandError(f"There is no setting {name}. Settings are {', '.join(_FIELDS)}.")
         value: Any = _FIELDS[name].default if options["what"] == "unset" else self._read(name, options["value"])
@@ -75,16 +79,23 @@ class Command(OperatorCommand):
             if written.lower() not in _SWITCHES:
                 raise CommandError(f"{name} is yes or no.")
             return _SWITCHES[written.lower()]
+        if isinstance(default, int):
+            if not written.isascii() or not written.isdecimal() or len(written) > 6:
+                raise CommandError(f"{name} is a number of days, 0 for ever.")
+            return int(written)
         if isinstance(default, tuple):
             return tuple(code for code in written.replace(",", " ").split() if code)
         return written
 
     def _show(self, names: list[str], *, as_json: bool) -> None:
-        stored = load_site_texts(raw=True)
+        stored, fixed = load_site_texts(raw=True), fixed_site_settings()
         found: dict[str, dict[str, Any]] = {}
         for name, field in _FIELDS.items():
             value = stored.get(name, field.default)
-            found[name] = {"value": value, "from": "database" if name in stored else "default"}
+            source = "database" if name in stored else "default"
+            if name in fixed:
+                value, source = load_site_texts()[name], "environment, locked"
+            found[name] = {"value": value, "from": source}
         for name in SETTINGS:
             is_set = bool(os.environ.get(name))
             # Several hold passwords: what they are is in the environment, for who may see that.

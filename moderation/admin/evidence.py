@@ -1,0 +1,121 @@
+"""Evidence about an account, into a file, for staff."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.admin.accounts import AccountAdmin, account_link
+from accounts.admin.permitted import PermittedAdmin
+from accounts.admin.users import acting
+from accounts.models.user import Permission
+from moderation.models import EvidenceFile, EvidenceState
+from moderation.services.evidence import REASON_LIMIT
+from moderation.services.evidence_files import find_evidence_file, request_evidence
+from social.api.staff import action
+from social.api.staff_columns import lines, mark, shown
+from social.api.staff_forms import StaffForm
+from social.kernel.errors import Forbidden, NotFound
+
+
+class EvidenceForm(StaffForm):
+    """The reason of an export."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Who asks for it and why (stands in the audit log)"),
+        max_length=REASON_LIMIT,
+        widget=forms.Textarea({"rows": 3, "dir": "auto"}),
+    )
+
+
+class EvidenceAction(AccountAdmin):
+    """The export of evidence, from the page of an account."""
+
+    @action(description=gettext_lazy("Export evidence"), icon="folder_zip", permissions=["erase"])
+    def evidence(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Ask why, then have the file written."""
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda account, sent: request_evidence(by=by, account=account, **sent),
+            verb="export",
+            done=gettext_lazy("The file is being written: find it among the files of evidence."),
+            question=gettext_lazy("Export what is known of this account, for a court or an authority?"),
+            form=EvidenceForm,
+        )
+
+
+def _evidence_state(row: EvidenceFile) -> Any:
+    kinds = {EvidenceState.READY: "good", EvidenceState.FAILED: "bad"}
+    return mark(row.get_state_display(), kinds.get(EvidenceState(row.state), "waiting"))
+
+
+def _fetching(row: EvidenceFile) -> Any:
+    if row.state != EvidenceState.READY:
+        return row.error or None
+    address = reverse("admin:moderation_evidencefile_fetch", args=[row.pk])
+    return format_html('<a href="{}">{}</a>', address, _("Download"))
+
+
+EVIDENCE_ACCOUNT = shown("account", gettext_lazy("About"), lambda row: account_link(row.account))
+EVIDENCE_STATE = shown("state", gettext_lazy("State"), _evidence_state)
+EVIDENCE_FILE = shown("file", gettext_lazy("File"), _fetching)
+EVIDENCE_AUTHOR = shown("author_name", gettext_lazy("Asked for by"), minor=True)
+EVIDENCE_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+EVIDENCE_END = shown("expires_at", gettext_lazy("Kept until"), minor=True)
+
+
+@admin.register(EvidenceFile)
+class EvidenceFileAdmin(PermittedAdmin):
+    """Files of evidence, each until a week after it was written. Who fetches one stands in the audit log."""
+
+    permission = Permission.DELETE_USER_DATA
+    list_display = (EVIDENCE_ACCOUNT, EVIDENCE_STATE, EVIDENCE_FILE, EVIDENCE_AUTHOR, EVIDENCE_TIME, EVIDENCE_END)
+    list_select_related = ("account",)
+    ordering = ("-id",)
+    fieldsets: ClassVar[Any] = (
+        lines(
+            None,
+            EVIDENCE_ACCOUNT,
+            EVIDENCE_STATE,
+            EVIDENCE_FILE,
+            shown("reason", gettext_lazy("Reason")),
+            shown("sha256", "SHA-256"),
+            shown("size", gettext_lazy("Bytes")),
+            shown("posts", gettext_lazy("Posts")),
+            EVIDENCE_AUTHOR,
+            EVIDENCE_TIME,
+            EVIDENCE_END,
+        ),
+    )
+
+    def get_urls(self) -> Any:
+        """Return the pages of the model with the file itself."""
+        fetch = self.admin_site.admin_view(self.fetch)
+        return [path("<int:file_id>/fetch/", fetch, name="moderation_evidencefile_fetch"), *super().get_urls()]
+
+    def fetch(self, request: HttpRequest, file_id: int) -> HttpResponseBase:
+        """Hand the file over. Raises PermissionDenied and Http404."""
+        row = self.get_object(request, str(file_id))
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if row is None:
+            raise Http404
+        try:
+            found = find_evidence_file(by=acting(request), row=row)
+        except Forbidden:
+            raise PermissionDenied from None
+        except NotFound:
+            raise Http404 from None
+        name = f"evidence-{row.account.acct}-{row.created_at:%Y%m%d}.zip"
+        return FileResponse(found.open("rb"), as_attachment=True, filename=name, content_type="application/zip")

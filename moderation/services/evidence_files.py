@@ -1,0 +1,127 @@
+"""Has evidence about an account written into a file while nobody waits, for staff to fetch."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.models import Account, User
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from moderation.events import EvidenceDue
+from moderation.models import EvidenceFile, EvidenceState
+from moderation.services.evidence import begin_export, write_evidence
+from social.kernel import clock
+from social.kernel.errors import Conflict, KernelError, NotFound
+from social.kernel.events import publish
+
+logger = logging.getLogger(__name__)
+RETENTION: Final = timedelta(days=7)
+"""How long a file can be fetched; one that is not finished by then never will be."""
+
+
+def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFile:
+    """Have evidence about an account written into a file; the request stands in the audit log. Publishes EvidenceDue.
+
+    Raises as `begin_export`, and Conflict while a file about the account is being written.
+    """
+    with transaction.atomic():
+        Account.objects.select_for_update(of=("self",)).get(pk=account.pk)
+        if EvidenceFile.objects.filter(account=account, state=EvidenceState.BUILDING).exists():
+            raise Conflict(_("A file about this account is being written already."))
+        begin_export(by=by, account=account, reason=reason)
+        row = EvidenceFile.objects.create(
+            account=account,
+            author_id=by.account_id,
+            author_name=by.name,
+            reason=reason.strip(),
+            expires_at=clock.now() + RETENTION,
+        )
+        publish(EvidenceDue(file_id=row.id))
+    return row
+
+
+def write_files(events: Sequence[EvidenceDue]) -> None:
+    """The reaction to EvidenceDue: the file is written whole and then given its name; doing it again changes nothing."""
+    for event in events:
+        row = EvidenceFile.objects.select_related("account").filter(id=event.file_id).first()
+        if row is not None and row.state == EvidenceState.BUILDING:
+            _write(row)
+
+
+def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
+    """The file, to be handed over; that it was fetched stands in the audit log.
+
+    Raises Forbidden without DELETE_USER_DATA or the rank above the person; NotFound for one that is not ready, or gone.
+    """
+    user = User.objects.select_related("role").filter(account_id=row.account_id).first()
+    require(by, Permission.DELETE_USER_DATA, over=user.role if user is not None else None)
+    path = _path(row.id)
+    if row.state != EvidenceState.READY or not path.exists():
+        raise NotFound
+    with transaction.atomic():
+        name = f"@{row.account.acct}"
+        record(by=by, action="fetch", target_type="EvidenceFile", target_id=row.id, target_name=name, sha256=row.sha256)
+    return path
+
+
+def forget_evidence() -> int:
+    """Remove files whose time is over; how many. Run by the scheduler."""
+    rows = list(_over().order_by("id")[:500])
+    for row in rows:
+        _path(row.id).unlink(missing_ok=True)
+    EvidenceFile.objects.filter(id__one_of=[row.id for row in rows]).delete()
+    return len(rows)
+
+
+def _over() -> QuerySet[EvidenceFile]:
+    return EvidenceFile.objects.filter(expires_at__lt=clock.now())
+
+
+def _write(row: EvidenceFile) -> None:
+    # Whether they may was asked when they asked for it.
+    by = Staff(row.author_id, row.author_name, Permission.DELETE_USER_DATA, position=None)
+    folder = _path(row.id).parent
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    values: dict[str, object]
+    with NamedTemporaryFile(dir=folder, delete=False) as file:
+        written = Path(file.name)
+        try:
+            done = write_evidence(by=by, account=row.account, reason=row.reason, to=file)
+            file.flush()
+            file.seek(0)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            values = {
+                "state": EvidenceState.READY,
+                "sha256": digest,
+                "size": file.seek(0, 2),
+                "posts": done.posts,
+                "expires_at": clock.now() + RETENTION,
+            }
+        except KernelError as refusal:
+            logger.warning("evidence %d cannot be written: %s", row.id, refusal)
+            written.unlink()
+            values = {"state": EvidenceState.FAILED, "error": refusal.message[:500]}
+        except BaseException:
+            written.unlink()
+            raise
+    if written.exists():
+        written.rename(_path(row.id))
+    if not EvidenceFile.objects.filter(id=row.id).update(**values):
+        _path(row.id).unlink(missing_ok=True)
+
+
+def _path(file_id: int) -> Path:
+    """The place of a file, from which nothing is served."""
+    return Path(settings.PRIVATE_ROOT) / "evidence" / f"{file_id}.zip"

@@ -1,0 +1,145 @@
+"""Every page of the admin in Chromium: accessible by axe-core in light and dark, on phones and desktops, from nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import models
+from django.test import Client
+from django.urls import NoReverseMatch, reverse
+
+from accounts.models import Account, QuarantinedFile, User
+from moderation.models import Appeal, Report, Strike
+from statuses.models import HeldPost, Status
+from tests.factories.accounts import make_remote, make_user
+from tests.factories.statuses import make_media, make_status
+from tests.support.axe import loaded_from_elsewhere, needs_axe, show_at, sign_in, violations
+from tests.support.chromium import Tab, open_tab
+from tests.support.federation_server import needs_federation
+from timelines.models import Trend
+
+pytestmark = [pytest.mark.verify, needs_federation, pytest.mark.django_db(transaction=True), *needs_axe]
+MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+#: What a row of a model needs beside what `made` finds by itself.
+VALUES: dict[str, dict[str, Any]] = {
+    "accounts.IpBlock": {"network": "198.51.100.0/24", "first": "198.51.100.0", "last": "198.51.100.255"},
+    "accounts.QuarantinedFile": {"sha256": "0" * 64, "reason": "Bad.1"},
+    "accounts.SpamRule": {"name": "Casinos", "words": ["casino"]},
+    "timelines.Trend": {"kind": "status"},
+}
+_LETTERS = (models.TextField, models.CharField)
+
+
+def made(model: type[models.Model]) -> models.Model:
+    """A row of a model: one that is there, or a new one with something in each column that needs it."""
+    found = model._default_manager.first()
+    if found is not None:
+        return found
+    values = dict(VALUES.get(model._meta.label, {}))
+    for field in model._meta.concrete_fields:
+        has_default = field.has_default() or field.db_default is not models.NOT_PROVIDED
+        if field.name in values or field.primary_key or field.null or has_default:
+            continue
+        if isinstance(field, models.ForeignKey):
+            values[field.name] = made(field.related_model)
+        elif field.choices:
+            values[field.name] = next(value for value, _words in field.choices if value)
+        elif isinstance(field, _LETTERS):
+            values[field.name] = "example"
+        elif isinstance(field, models.DateTimeField):
+            values[field.name] = MOMENT
+        elif isinstance(field, models.DateField):
+            values[field.name] = MOMENT.date()
+        elif isinstance(field, models.BooleanField):
+            values[field.name] = False
+        elif isinstance(field, models.JSONField):
+            values[field.name] = {}
+        else:
+            values[field.name] = 1
+    return model._default_manager.create(**values)
+
+
+def scene() -> User:
+    """A server with something on every page; who owns it."""
+    boss, ada = make_user("boss", role="Owner"), make_user("ada").account
+    User.objects.filter(pk=make_user("waiting").pk).update(approved=False, sign_up_reason="I like trees")
+    zoe = make_remote("zoe", "there.example")
+    post = make_status(ada, "Buy #this now https://shop.example/", media=[make_media(ada, "A shop"), make_media(ada)])
+    make_status(ada, "Secret", visibility="private", sensitive=True, spoiler_text="careful", reply_to=post)
+    for target in (ada, zoe):
+        Report.objects.create(account=boss.account, target_account=target, status_ids=[post.id], comment="Spam")
+    strike = Strike.objects.create(target_account=ada, account=boss.account, action="silence", text="Too much")
+    Appeal.objects.create(strike=strike, account=ada, text="I did not")
+    HeldPost.objects.create(account=ada, rule_name="Casinos", visibility="public", excerpt="casino", written_at=MOMENT)
+    QuarantinedFile.objects.create(
+        sha256="1" * 64, source="upload", account=ada, reason="Bad.1", content_type="image/png"
+    )
+    Trend.objects.create(kind="status", object_id=post.id, score=3)
+    return boss
+
+
+def addresses(client: Client) -> Iterator[str]:
+    """The pages of the admin: the home and the inbox; of each model the list, the form, and of a row what it offers."""
+    yield reverse("admin:index")
+    inbox = reverse("admin:moderation_report_inbox")
+    yield from (inbox, f"{inbox}{Account.objects.get(username='ada').pk}/", f"{inbox}?category=none", "/admin/nothing/")
+    for model, model_admin in admin.site._registry.items():
+        row, base = made(model), f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        names: list[tuple[str, list[Any]]] = [("changelist", []), ("add", [])]
+        names += [(name, [row.pk]) for name in ("change", "history", "delete")]
+        for kind, arguments in (("actions_list", []), ("actions_detail", [row.pk])):
+            for entry in getattr(model_admin, kind):
+                names += [(name, arguments) for name in (entry["items"] if isinstance(entry, dict) else [entry])]
+        for name, arguments in names:
+            try:
+                path = reverse(f"{base}_{name}", args=arguments)
+            except NoReverseMatch:
+                continue
+            answer = client.get(path)
+            if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
+                yield path
+
+
+def wrong_on(tab: Tab, where: str) -> list[Any]:
+    """What is wrong with the page that is open, at both widths and in both themes."""
+    found = []
+    for width in (1280, 390):
+        for theme in ("light", "dark"):
+            show_at(tab, width, theme)
+            # The theme looks at what the reader wants when a page is opened.
+            tab.run(f"document.documentElement.classList.toggle('dark', {str(theme == 'dark').lower()})")
+            found += [(where, width, theme, *each) for each in violations(tab)]
+            if tab.run("document.documentElement.scrollWidth > innerWidth + 1"):
+                found.append((where, width, theme, "wider than the window"))
+    return found
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
+    live_server: Any, settings: Any, tmp_path: Path, part: int
+) -> None:
+    settings.BASE_URL = live_server.url
+    settings.WEB_DOMAIN = live_server.url.partition("//")[2]
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.STAFF_SECOND_FACTOR = False
+    boss, client = scene(), Client()
+    client.force_login(boss, backend="allauth.account.auth_backends.AuthenticationBackend")
+    paths = list(addresses(client))
+    assert len(paths) > 100
+    assert Status.objects.exists()
+    wrong = []
+    with open_tab(tmp_path / "browser") as tab:
+        tab.call("Page.setBypassCSP", enabled=True)
+        sign_in(tab, live_server.url, boss)
+        for path in paths[part::4]:
+            show_at(tab, 1280, "light")
+            tab.go(live_server.url + path)
+            wrong += loaded_from_elsewhere(tab, live_server.url)
+            wrong += wrong_on(tab, path)
+        assert [each for each in tab.problems if "/admin/nothing/" not in each and "category=none" not in each] == []
+    assert wrong == []

@@ -1,0 +1,58 @@
+"""Checks of pages in Chromium by axe-core, whose script `AXE_CORE` names (docs/CONTRIBUTING.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from accounts.models import User
+from tests.support.chromium import Tab, find_chromium
+
+#: The path of axe.min.js, of the npm package axe-core.
+AXE = Path(os.environ.get("AXE_CORE") or "axe.min.js")
+needs_axe = [
+    pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine"),
+    pytest.mark.skipif(not AXE.is_file(), reason="AXE_CORE does not name the script of axe-core"),
+]
+# Colours that are on their way to others are nobody's to read.
+_VIOLATIONS = """(async () => {
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await Promise.allSettled(document.getAnimations().map(each => each.finished));
+  const found = await axe.run();
+  return JSON.stringify(found.violations.map(each => [each.id, each.nodes[0].html, each.nodes[0].failureSummary]));
+})()"""
+_LOADED = "JSON.stringify(performance.getEntriesByType('resource').map(each => each.name))"
+
+
+def show_at(tab: Tab, width: int, theme: str) -> None:
+    """Set the width of the window, 844 pixels high, and whether the reader wants it dark."""
+    tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
+    tab.call("Emulation.setDeviceMetricsOverride", **size)
+
+
+def violations(tab: Tab) -> list[Any]:
+    """The rules of axe-core that the page breaks, each with its first element."""
+    tab.run(f"window.axe || (() => {{ {AXE.read_text()}; }})(); 0")
+    answer = tab.call("Runtime.evaluate", expression=_VIOLATIONS, awaitPromise=True, returnByValue=True)
+    found: list[Any] = json.loads(answer["result"]["value"])
+    return found
+
+
+def loaded_from_elsewhere(tab: Tab, site: str) -> list[str]:
+    """The addresses of other servers that the page has asked."""
+    return [name for name in json.loads(tab.run(_LOADED)) if not name.startswith(site)]
+
+
+def sign_in(tab: Tab, url: str, user: User) -> None:
+    """Give the browser a session of somebody."""
+    client = Client()
+    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+    name = settings.SESSION_COOKIE_NAME
+    tab.call("Network.setCookie", url=url, name=name, value=client.cookies[name].value, path="/")
