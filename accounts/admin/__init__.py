@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from accounts.admin.emojis import CustomEmojiAdmin
 from accounts.admin.invites import InviteAdmin
+from accounts.admin.ip_blocks import IpBlockAdmin
 from accounts.admin.roles import RoleAdmin
 from accounts.admin.sign_up_blocks import (
     CanonicalEmailBlockAdmin,
     EmailDomainBlockAdmin,
-    IpBlockAdmin,
     UsernameBlockAdmin,
 )
 from accounts.admin.users import UserAdmin

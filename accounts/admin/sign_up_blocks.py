@@ -1,47 +1,45 @@
-"""Blocks of sign-ups for staff: e-mail domains, e-mail addresses, networks and usernames."""
+"""Blocks of sign-ups for staff: e-mail domains, e-mail addresses and usernames."""
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any, Final
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from accounts.admin.accounts import account_link
+from accounts.admin.block_files import FiledBlockListAdmin
 from accounts.admin.block_lists import AddedOnlyAdmin, BlockListAdmin
 from accounts.admin.permitted import RowForm
 from accounts.admin.users import acting
-from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Severity, UsernameBlock
-from accounts.models.sign_up_block import BLOCK_COMMENT_LIMIT
+from accounts.models import CanonicalEmailBlock, EmailDomainBlock, UsernameBlock
 from accounts.models.user import Permission
-from accounts.policies.sign_up import EMAIL_LIMIT, email_digest, network_of, normalised_username
+from accounts.policies.sign_up import EMAIL_LIMIT, email_digest, normalised_username
 from accounts.policies.staff import Staff
-from accounts.queries.sign_up import list_ip_blocks, with_refusals
+from accounts.queries.sign_up import with_refusals
 from accounts.services import sign_up_blocks
-from social.api.addresses import client_ip
+from accounts.services.block_files import BlockFile
+from accounts.services.sign_up_files import EmailDomainFile
 from social.api.staff import action
-from social.api.staff_columns import ConditionFilter, address, mark, shortened, shown
+from social.api.staff_columns import ConditionFilter, address, mark, shown
 from social.api.staff_forms import StaffForm
-from social.kernel import clock
 from social.kernel.lengths import NAME_LIMIT
 from social.kernel.text.names import normalise_domain, unambiguous_domain
 
 DIGEST_SHOWN: Final = 12
-_DAYS: Final = (1, 7, 14, 30, 90, 365)
-_BLOCKED: Final = gettext_lazy("It is blocked already.")
+BLOCKED: Final = gettext_lazy("It is blocked already.")
 
 
-class _SignUpBlockAdmin(BlockListAdmin):
+class SignUpBlockAdmin(BlockListAdmin):
+    """A list of blocks of sign-ups."""
+
     permission = Permission.MANAGE_BLOCKS
 
     def take_back(self, by: Staff, row: Any) -> None:
@@ -81,7 +79,7 @@ class EmailDomainForm(RowForm):
             "domain": gettext_lazy("Its subdomains are blocked too, and the domains whose mail it takes."),
         }
         widgets = {"domain": forms.TextInput({"dir": "ltr", "placeholder": "example.com"})}
-        error_messages = {"domain": {"unique": _BLOCKED}}
+        error_messages = {"domain": {"unique": BLOCKED}}
 
     def clean_domain(self) -> str:
         """Return the name as it is stored."""
@@ -96,7 +94,7 @@ def _mail_domain(block: EmailDomainBlock) -> Any:
 
 
 @admin.register(EmailDomainBlock)
-class EmailDomainBlockAdmin(AddedOnlyAdmin, _SignUpBlockAdmin):
+class EmailDomainBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin, FiledBlockListAdmin):
     """Domains of e-mail addresses that nobody signs up with."""
 
     form = EmailDomainForm
@@ -110,6 +108,10 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, _SignUpBlockAdmin):
     search_fields = ("domain",)
     search_help_text = gettext_lazy("Part of a domain")
     ordering = ("domain",)
+
+    def kind(self, request: HttpRequest) -> BlockFile[Any]:
+        """E-mail domains."""
+        return EmailDomainFile()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDomainBlock]:
         """Blocks with how many sign-ups they met of late."""
@@ -146,7 +148,7 @@ class CanonicalEmailForm(RowForm):
         if digest is None:
             raise ValidationError(_("This is neither an e-mail address nor a fingerprint."))
         if CanonicalEmailBlock.objects.filter(digest=digest).exists():
-            raise ValidationError(_BLOCKED)
+            raise ValidationError(BLOCKED)
         return digest
 
 
@@ -170,7 +172,7 @@ def _whose(block: CanonicalEmailBlock) -> Any:
 
 
 @admin.register(CanonicalEmailBlock)
-class CanonicalEmailBlockAdmin(AddedOnlyAdmin, _SignUpBlockAdmin):
+class CanonicalEmailBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
     """E-mail addresses that nobody signs up with."""
 
     form = CanonicalEmailForm
@@ -222,159 +224,6 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin, _SignUpBlockAdmin):
         return redirect("admin:accounts_canonicalemailblock_change", found.pk)
 
 
-def _from_now(days: int) -> str:
-    return ngettext("%(count)d day from now", "%(count)d days from now", days) % {"count": days}
-
-
-def _locks_out(sent: Mapping[str, Any], own_address: str) -> bool:
-    """Tell whether a block that was sent refuses every request of who sends it."""
-    if sent.get("severity") != Severity.NO_ACCESS:
-        return False
-    try:
-        return ipaddress.ip_address(own_address) in network_of(sent.get("network", ""))
-    except ValueError:
-        return False
-
-
-class NetworkForm(RowForm):
-    """A network, what its people may not do, and until when."""
-
-    lasts = forms.ChoiceField(label=gettext_lazy("How long"), required=False)
-    comment = forms.CharField(
-        label=gettext_lazy("Note for colleagues"),
-        required=False,
-        max_length=BLOCK_COMMENT_LIMIT,
-        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
-    )
-    own = forms.BooleanField(label=gettext_lazy("Block it nevertheless"), required=False)
-    # Of who fills it in; set for each request.
-    own_address = ""
-
-    class Meta:
-        model = IpBlock
-        fields = ("network", "severity", "comment")
-        labels = {
-            "network": gettext_lazy("Address or network"),
-            "severity": gettext_lazy("Its people"),
-        }
-        help_texts = {"network": gettext_lazy("192.0.2.7, 192.0.2.0/24 or 2001:db8::/48")}
-        widgets = {"network": forms.TextInput({"dir": "ltr"})}
-        error_messages = {"network": {"unique": _BLOCKED}}
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        days = [(str(days), _from_now(days)) for days in _DAYS]
-        ends = self.instance.expires_at
-        stays = [("stays", _("until %(time)s UTC") % {"time": f"{ends:%Y-%m-%d %H:%M}"})] if ends is not None else []
-        self.fields["lasts"].choices = [*stays, ("", _("For ever")), *days]  # type: ignore[attr-defined]
-        self.fields["severity"].initial = Severity.SIGN_UP_BLOCK
-        if not _locks_out(self.data, self.own_address):
-            del self.fields["own"]
-
-    def clean_network(self) -> str:
-        """Return the network as it is stored."""
-        try:
-            return str(network_of(self.cleaned_data["network"]))
-        except ValueError:
-            raise ValidationError(_("This is neither an address nor a network.")) from None
-
-    def clean_own(self) -> bool:
-        """Refuse to lock out who asks for it, unless that is meant."""
-        if not self.cleaned_data["own"]:
-            text = _(
-                "You are at %(address)s yourself: neither you nor anybody else there could open this server any more."
-            )
-            raise ValidationError(text % {"address": self.own_address})
-        return True
-
-    def values(self) -> dict[str, Any]:
-        """Return what was written, for the service."""
-        sent = self.cleaned_data
-        found = {name: sent[name] for name in ("network", "comment")} | {"severity": Severity(sent["severity"])}
-        if sent["lasts"] != "stays":
-            found["expires_at"] = clock.now() + timedelta(days=int(sent["lasts"])) if sent["lasts"] else None
-        return found
-
-
-class InForceFilter(ConditionFilter):
-    """Filter by whether it counts now."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "counts": (gettext_lazy("In force"), Q(counts=True)),
-        "expired": (gettext_lazy("Expired"), Q(counts=False)),
-    }
-
-
-_SEVERITY_KINDS: Final = {Severity.SIGN_UP_REQUIRES_APPROVAL: "waiting"}
-
-
-def _severity(block: IpBlock) -> Any:
-    return mark(block.get_severity_display(), _SEVERITY_KINDS.get(Severity(block.severity), "bad"))
-
-
-def _ends(block: Any) -> Any:
-    if block.expires_at is None:
-        return _("Never")
-    return block.expires_at if block.counts else mark(_("Expired"), "plain")
-
-
-@admin.register(IpBlock)
-class IpBlockAdmin(_SignUpBlockAdmin):
-    """Networks whose people may not sign up, or get no answer."""
-
-    form = NetworkForm
-    list_display = (
-        shown("network", gettext_lazy("Network"), lambda block: address(block.network), order="first"),
-        shown("severity", gettext_lazy("Its people"), _severity, order="severity"),
-        shown("expires_at", gettext_lazy("Ends"), _ends, order="expires_at"),
-        shown("comment", gettext_lazy("Note for colleagues"), lambda block: shortened(block.comment, 120), minor=True),
-        MADE,
-    )
-    list_filter = ("severity", InForceFilter)
-    search_fields = ("network",)
-    search_help_text = gettext_lazy("An address or network, or words of the note")
-    ordering = ("-id",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[IpBlock]:
-        """Blocks with whether they count now."""
-        rows: QuerySet[IpBlock] = super().get_queryset(request)
-        return rows.annotate(counts=Exists(list_ip_blocks().filter(pk=OuterRef("pk"))))
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[IpBlock], search_term: str
-    ) -> tuple[QuerySet[IpBlock], bool]:
-        """Return the blocks that an address or network meets, or those with these words in the note."""
-        term = search_term.strip()
-        if not term:
-            return queryset, False
-        try:
-            network = network_of(term)
-        except ValueError:
-            return queryset.filter(Q(comment__icontains=term) | Q(network__startswith=term)), False
-        met = Q(first__lte=str(network.broadcast_address), last__gte=str(network.network_address))
-        return queryset.filter(met), False
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; the last one is asked only of who would lock themselves out."""
-        asked = ["network", "severity", "lasts", "comment"]
-        return [*asked, "own"] if _locks_out(request.POST, client_ip(request)) else asked
-
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form, which knows where it is filled in."""
-        form: Any = super().get_form(request, obj, change, **kwargs)
-        form.own_address = client_ip(request)
-        return form
-
-    def save_model(self, request: HttpRequest, obj: IpBlock, form: Any, change: bool) -> None:
-        """Write it by the service."""
-        if change:
-            sign_up_blocks.change_network_block(by=acting(request), block=obj, changes=form.values())
-        else:
-            obj.pk = sign_up_blocks.block_network(by=acting(request), **form.values()).pk
-
-
 class UsernameForm(RowForm):
     """A name nobody chooses."""
 
@@ -397,7 +246,7 @@ class UsernameForm(RowForm):
         if len(name) > NAME_LIMIT:
             raise ValidationError(_("It is too long: %(count)d characters at most.") % {"count": NAME_LIMIT})
         if UsernameBlock.objects.filter(normalised=normalised_username(name)).exists():
-            raise ValidationError(_BLOCKED)
+            raise ValidationError(BLOCKED)
         return name
 
 
@@ -406,7 +255,7 @@ def _reach(block: UsernameBlock) -> str:
 
 
 @admin.register(UsernameBlock)
-class UsernameBlockAdmin(AddedOnlyAdmin, _SignUpBlockAdmin):
+class UsernameBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
     """Names that nobody signs up with."""
 
     form = UsernameForm

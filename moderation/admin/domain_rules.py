@@ -2,51 +2,63 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, Final
 
 from django import forms
-from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.admin.permitted import EditedAdmin, RowForm
+from accounts.admin.block_files import FiledBlockListAdmin, ending
+from accounts.admin.block_lists import AddedOnlyAdmin
+from accounts.admin.permitted import RowForm
 from accounts.admin.users import acting
 from accounts.models.user import Permission
-from moderation.models import DomainAllow, DomainRule
+from accounts.policies.staff import Staff
+from accounts.queries.domain_follows import FollowsUnder, load_follows_under
+from accounts.services.block_files import BlockFile
+from moderation.models import DomainAllow, DomainRule, DomainSeverity
+from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft
-from moderation.services.domain_csv import Planned, export_rules, import_rules, plan_import, read_rules
+from moderation.services.domain_files import AllowFile, RuleFile
 from moderation.services.domain_rules import allow_domain, change_rule, create_rule, disallow_domain, remove_rule
-from social.api.staff import action
-from social.api.staff_columns import address, shortened, shown, table
-from social.api.staff_forms import StaffForm
-from social.kernel.errors import KernelError
-from social.kernel.text.names import normalise_domain
+from social.api.staff_columns import address, mark, shortened, shown
+from social.kernel import links
+from social.kernel.text.names import normalise_domain, unambiguous_domain
 
-LINES_SHOWN: Final = 200
-NAMES_SHOWN: Final = 3
-_ACTIONS: Final = {
-    "add": gettext_lazy("new"),
-    "change": gettext_lazy("changed"),
-    "keep": gettext_lazy("stays as it is"),
-    "refuse": gettext_lazy("refused"),
-}
+_KINDS: Final = {DomainSeverity.NOOP: "plain", DomainSeverity.SILENCE: "waiting", DomainSeverity.SUSPEND: "bad"}
 
 
 class ServerForm(RowForm):
     """A form that names a server, in any spelling."""
 
     def clean_domain(self) -> str:
-        """Return the name as it is stored; the service says what is no other server's."""
-        sent: str = self.cleaned_data["domain"]
-        return normalise_domain(sent) or sent
+        """Return the name as it is stored."""
+        name = normalise_domain(self.cleaned_data["domain"])
+        if name is None or ":" in name or links.is_own_domain(name):
+            raise ValidationError(_("This is no domain of another server."))
+        return name
+
+
+def _comment(label: Any) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        required=False,
+        max_length=DOMAIN_COMMENT_LIMIT,
+        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
+    )
 
 
 class DomainRuleForm(ServerForm):
-    """A rule for a server; for whom it is does not change."""
+    """A rule for a server; for whom it is does not change. Before follows end with it, they are named."""
+
+    public_comment = _comment(gettext_lazy("Public reason"))
+    private_comment = _comment(gettext_lazy("Note for colleagues"))
+    end_follows = forms.BooleanField(label=gettext_lazy("End these follows"), required=False)
+    # Those that end with what was sent; set for each request.
+    follows: FollowsUnder | None = None
 
     class Meta:
         model = DomainRule
@@ -65,18 +77,21 @@ class DomainRuleForm(ServerForm):
             "reject_media": gettext_lazy("Its files are not kept"),
             "reject_reports": gettext_lazy("Its reports are not taken"),
             "obfuscate": gettext_lazy("Its name is covered in the public list"),
-            "public_comment": gettext_lazy("Public reason"),
-            "private_comment": gettext_lazy("Note for colleagues"),
         }
-        widgets = {"domain": forms.TextInput({"dir": "ltr"})} | {
-            name: forms.Textarea({"rows": 2, "dir": "auto"}) for name in ("public_comment", "private_comment")
-        }
+        widgets = {"domain": forms.TextInput({"dir": "ltr"})}
+        error_messages = {"domain": {"unique": gettext_lazy("It has a rule already.")}}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["domain"].disabled = self.instance.pk is not None
-        for name in ("public_comment", "private_comment"):
-            self.fields[name].required = False
+        if self.follows is None:
+            del self.fields["end_follows"]
+
+    def clean_end_follows(self) -> bool:
+        """Refuse to end follows, unless that is meant."""
+        if self.follows is not None and not self.cleaned_data["end_follows"]:
+            raise ValidationError(_("These follows would end: %(follows)s") % {"follows": ending(self.follows)})
+        return True
 
     @property
     def draft(self) -> DomainRuleDraft:
@@ -92,30 +107,55 @@ class DomainRuleForm(ServerForm):
         )
 
 
-class RulesFileForm(StaffForm):
-    """A file of rules, which is only looked at unless that is switched off."""
+def _follows_that_end(request: Any, rule: DomainRule | None) -> FollowsUnder | None:
+    """Return the follows that end with the rule that was sent, None for none; they are read once in a request."""
+    if request.POST.get("severity") != DomainSeverity.SUSPEND or (rule is not None and rule.severity == "suspend"):
+        return None
+    domain = rule.domain if rule is not None else normalise_domain(request.POST.get("domain", ""))
+    if not hasattr(request, "ending_follows"):
+        request.ending_follows = load_follows_under([domain] if domain else [])
+    return request.ending_follows.get(domain)  # type: ignore[no-any-return]  # kept for this request
 
-    rules = forms.FileField(label=gettext_lazy("File"), help_text=gettext_lazy("CSV, as other servers export it"))
-    replace = forms.BooleanField(label=gettext_lazy("The file decides where there is a rule"), required=False)
-    only_show = forms.BooleanField(label=gettext_lazy("Only show what would happen"), required=False, initial=True)
+
+def _severity(rule: DomainRule) -> Any:
+    return mark(rule.get_severity_display(), _KINDS[DomainSeverity(rule.severity)])
+
+
+def _server(row: DomainRule | DomainAllow) -> Any:
+    return address(unambiguous_domain(row.domain))
 
 
 @admin.register(DomainRule)
-class DomainRuleAdmin(EditedAdmin):
+class DomainRuleAdmin(FiledBlockListAdmin):
     """Rules for servers."""
 
     permission = Permission.MANAGE_FEDERATION
     form = DomainRuleForm
     list_display = (
-        shown("domain", gettext_lazy("Server"), lambda rule: address(rule.domain), order="domain"),
-        shown("severity", gettext_lazy("Its people are"), lambda rule: rule.get_severity_display(), order="severity"),
+        shown("domain", gettext_lazy("Server"), _server, order="domain"),
+        shown("severity", gettext_lazy("Its people are"), _severity, order="severity"),
         shown("public_comment", gettext_lazy("Public reason"), lambda rule: shortened(rule.public_comment or "", 120)),
         shown("created_at", gettext_lazy("Since"), order="id", minor=True),
     )
     list_filter = ("severity",)
     search_fields = ("domain",)
+    search_help_text = gettext_lazy("Part of a domain")
     ordering = ("domain",)
-    actions_list = ("import_file", "export_file")
+
+    def kind(self, request: HttpRequest) -> BlockFile[Any]:
+        """Rules for servers."""
+        return RuleFile()
+
+    def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
+        """Return the fields of the form; the last one is asked only where follows would end."""
+        fields = list(DomainRuleForm.Meta.fields)
+        return [*fields, "end_follows"] if _follows_that_end(request, obj) is not None else fields
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Return the form, which knows the follows that end."""
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        form.follows = _follows_that_end(request, obj)
+        return form
 
     def save_model(self, request: HttpRequest, obj: DomainRule, form: Any, change: bool) -> None:
         """Write it by the service."""
@@ -124,63 +164,8 @@ class DomainRuleAdmin(EditedAdmin):
         else:
             obj.pk = create_rule(by=acting(request), domain=obj.domain, draft=form.draft).pk
 
-    def delete_model(self, request: HttpRequest, obj: DomainRule) -> None:
-        """Take it back by the service."""
-        remove_rule(by=acting(request), rule=obj)
-
-    @action(description=gettext_lazy("Import a file"), icon="upload", permissions=["manage"])
-    def import_file(self, request: HttpRequest) -> HttpResponse:
-        """Take in the rules of a file, or show what that would do."""
-        question = gettext_lazy("Import rules for servers")
-        sent = self.ask_for(request, RulesFileForm, question)
-        if isinstance(sent, TemplateResponse):
-            return sent
-        try:
-            planned = plan_import(read_rules(sent["rules"].read()), replace=sent["replace"])
-        except KernelError as error:
-            self.message_user(request, error.message, messages.ERROR)
-            return redirect(request.path)
-        if sent["only_show"]:
-            return self._show(request, planned)
-        counts = Counter(done.action for done in import_rules(by=acting(request), planned=planned))
-        text = _("%(added)d rules are new, %(changed)d changed, %(kept)d stay, %(refused)d lines were refused.") % {
-            "added": counts["add"],
-            "changed": counts["change"],
-            "kept": counts["keep"],
-            "refused": counts["refuse"],
-        }
-        self.message_user(request, text, messages.SUCCESS)
-        return redirect("admin:moderation_domainrule_changelist")
-
-    @action(description=gettext_lazy("Export all"), icon="download", permissions=["manage"])
-    def export_file(self, request: HttpRequest) -> StreamingHttpResponse:
-        """Give all rules out as a file."""
-        answer = StreamingHttpResponse(export_rules(), content_type="text/csv; charset=utf-8")
-        answer.headers["Content-Disposition"] = 'attachment; filename="domain_blocks.csv"'
-        return answer
-
-    def _show(self, request: HttpRequest, planned: list[Planned]) -> TemplateResponse:
-        """The page of a dry run, with the follows that would end."""
-        rows = [
-            (address(plan.entry.domain), plan.entry.draft.severity, _ACTIONS[plan.action], plan.reason, _ending(plan))
-            for plan in planned[:LINES_SHOWN]
-        ]
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("What would happen"),
-            "opts": self.model._meta,
-            "rules": table([_("Server"), _("Severity"), _("Rule"), _("Reason"), _("Follows that end")], rows),
-            "more": max(0, len(planned) - LINES_SHOWN),
-            "back": request.path,
-        }
-        return TemplateResponse(request, "admin/rules_file.html", context)
-
-
-def _ending(plan: Planned) -> str:
-    if plan.follows is None:
-        return ""
-    named = ", ".join(f"{follower} → {followed}" for follower, followed in plan.follows.named[:NAMES_SHOWN])
-    return f"{plan.follows.from_here + plan.follows.to_here}: {named}"
+    def take_back(self, by: Staff, row: DomainRule) -> None:
+        remove_rule(by=by, rule=row)
 
 
 class DomainAllowForm(ServerForm):
@@ -191,33 +176,30 @@ class DomainAllowForm(ServerForm):
         fields = ("domain",)
         labels = {"domain": gettext_lazy("Server")}
         widgets = {"domain": forms.TextInput({"dir": "ltr"})}
+        error_messages = {"domain": {"unique": gettext_lazy("It is let in already.")}}
 
 
 @admin.register(DomainAllow)
-class DomainAllowAdmin(EditedAdmin):
+class DomainAllowAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     """Servers that are let in where federation is limited."""
 
     permission = Permission.MANAGE_FEDERATION
     form = DomainAllowForm
     list_display = (
-        shown("domain", gettext_lazy("Server"), lambda allow: address(allow.domain), order="domain"),
+        shown("domain", gettext_lazy("Server"), _server, order="domain"),
         shown("created_at", gettext_lazy("Since"), order="id"),
     )
     search_fields = ("domain",)
+    search_help_text = gettext_lazy("Part of a domain")
     ordering = ("domain",)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse everybody: a name is removed and another one added."""
-        return False
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Return the name for a row that is there."""
-        return ["domain"] if obj is not None else []
+    def kind(self, request: HttpRequest) -> BlockFile[Any]:
+        """Allowed servers."""
+        return AllowFile()
 
     def save_model(self, request: HttpRequest, obj: DomainAllow, form: Any, change: bool) -> None:
         """Let it in by the service."""
         obj.pk = allow_domain(by=acting(request), domain=obj.domain).pk
 
-    def delete_model(self, request: HttpRequest, obj: DomainAllow) -> None:
-        """Take it back by the service."""
-        disallow_domain(by=acting(request), allow=obj)
+    def take_back(self, by: Staff, row: DomainAllow) -> None:
+        disallow_domain(by=by, allow=row)

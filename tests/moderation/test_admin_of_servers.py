@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, Domain
 from moderation.models import DomainAllow, DomainRule
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import follow
+from tests.support.block_files import chosen, confirmed, exported
 
 pytestmark = pytest.mark.django_db
 RULES = "/admin/moderation/domainrule/"
@@ -35,11 +38,6 @@ def client() -> Client:
     return signed_in("boss", "Owner")
 
 
-def brought(client: Client, **sent: str) -> Any:
-    file = SimpleUploadedFile("rules.csv", FILE)
-    return client.post(f"{RULES}import_file/", {"confirmed": "yes", "rules": file, **sent}, follow=True)
-
-
 def test_a_rule_is_made_changed_and_taken_back_and_each_is_written_down(client: Client) -> None:
     client.post(f"{RULES}add/", {"domain": "Bad.Example", "severity": "silence", "public_comment": "Spam"})
     rule = DomainRule.objects.get(domain="bad.example", severity="silence", public_comment="Spam")
@@ -55,14 +53,107 @@ def test_a_rule_is_made_changed_and_taken_back_and_each_is_written_down(client: 
 def test_a_file_is_looked_at_before_it_is_taken_in(client: Client) -> None:
     Domain.objects.get_or_create(name="bad.example")
     follow(make_account("anna"), make_remote("zoe", "bad.example"))
-    page = brought(client, only_show="on").content.decode()
-    assert "@anna → @zoe@bad.example" in page
+    shown = chosen(client, RULES, FILE)
+    page = shown.content.decode()
+    assert "1 new, 0 changed, 0 stay as they are, 1 refused" in page
+    assert ("1 follow ends" in page, "@anna → @zoe@bad.example" in page) == (True, True)
     assert "no domain of another server" in page
     assert not DomainRule.objects.exists()
-    brought(client)
+    assert "1 new, 0 changed, 0 stay as they are, 1 refused" in confirmed(client, RULES, shown)
     assert list(DomainRule.objects.values_list("domain", "severity")) == [("bad.example", "suspend")]
-    exported = b"".join(client.get(f"{RULES}export_file/").streaming_content).decode()  # type: ignore[attr-defined]
-    assert "bad.example,suspend" in exported
+    assert AuditEntry.objects.get(target_type="DomainRule").account_name == "@boss"
+    again = chosen(client, RULES, FILE).content.decode()
+    assert ("it has this rule already" in again, "Do it" in again) == (True, False)
+    assert exported(client, RULES).splitlines() == [
+        "#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate",
+        "bad.example,suspend,false,false,,false",
+    ]
+
+
+def test_a_file_makes_rules_milder_only_when_that_is_chosen(client: Client) -> None:
+    DomainRule.objects.create(domain="bad.example", severity="suspend")
+    milder = b'#domain,#severity,#public_comment\nbad.example,silence,"a ""quoted""\n<b>line"\n'
+    assert "it has another rule: suspended" in chosen(client, RULES, milder).content.decode()
+    assert "0 new, 1 changed" in confirmed(client, RULES, chosen(client, RULES, milder, replace="on"))
+    rule = DomainRule.objects.get()
+    assert (rule.severity, rule.public_comment) == ("silence", 'a "quoted"\n<b>line')
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "empty"),
+        (b"\xff\xfe", "no CSV file"),
+        (b"#domain\n", "names nothing"),
+        (
+            b"a.example\n" * 1001,
+            "more than 1000 lines. The operator reads it with manage.py manage_domain_rules import",
+        ),
+        (
+            b"#domain,#public_comment\na.example," + b"x" * 600_000,
+            "larger than 512 kB. The operator reads it with manage.py",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_taken_in_is_refused_in_the_form(client: Client, data: bytes, said: str) -> None:
+    answer = chosen(client, RULES, data)
+    assert answer.status_code == 422
+    assert said in html.unescape(answer.content.decode())
+    confirming = client.post(f"{RULES}import_file/", {"lines": data.decode(errors="replace")[:20_000]}, follow=True)
+    assert confirming.status_code == 200
+    assert DomainRule.objects.count() <= 1
+
+
+def test_allowed_servers_come_and_go_as_a_file(client: Client) -> None:
+    DomainAllow.objects.create(domain="good.example")
+    shown = chosen(client, ALLOWED, b"#domain\nGood.example\nnew.example\nsocial.localhost\n")
+    assert "it is let in already" in shown.content.decode()
+    assert "1 new, 0 changed, 1 stay as they are, 1 refused" in confirmed(client, ALLOWED, shown)
+    assert exported(client, ALLOWED) == "#domain\ngood.example\nnew.example\n"
+
+
+def test_pages_take_a_fixed_number_of_statements(client: Client) -> None:
+    def asked(count: int) -> list[int]:
+        file = "\n".join(f"{name}.example" for name in [f"n{count}x{number}" for number in range(count)]).encode()
+        counts = []
+        for call in (lambda: client.get(RULES), lambda: client.get(ALLOWED), lambda: chosen(client, RULES, file)):
+            with CaptureQueriesContext(connection) as queries:
+                assert call().status_code == 200
+            counts.append(len(queries))
+        for number in range(count):
+            DomainRule.objects.create(domain=f"r{count}x{number}.example")
+            DomainAllow.objects.create(domain=f"a{count}x{number}.example")
+        return counts
+
+    asked(2)
+    few = asked(3)
+    assert asked(20) == few
+    assert max(few) <= 20
+
+
+def test_before_follows_end_with_a_rule_they_are_named(client: Client) -> None:
+    Domain.objects.get_or_create(name="sub.bad.example")
+    follow(make_account("anna"), make_remote("zoe", "sub.bad.example"))
+    values = {"domain": "bad.example", "severity": "suspend"}
+    asked = client.post(f"{RULES}add/", values)
+    assert "These follows would end: @anna → @zoe@sub.bad.example" in str(asked.context["adminform"].form.errors)
+    assert not DomainRule.objects.exists()
+    assert client.post(f"{RULES}add/", values | {"severity": "silence"}).status_code == 302
+    page = f"{RULES}{DomainRule.objects.get().pk}/change/"
+    assert client.post(page, values).status_code == 200
+    assert client.post(page, values | {"end_follows": "on"}).status_code == 302
+    assert client.post(page, values | {"public_comment": "spam"}).status_code == 302, "they have ended already"
+    assert DomainRule.objects.get().severity == "suspend"
+
+
+def test_rules_and_allowed_servers_are_removed_many_at_once(client: Client) -> None:
+    for path, model in ((RULES, DomainRule), (ALLOWED, DomainAllow)):
+        keys = [model.objects.create(domain=f"{name}.example").pk for name in "abc"]
+        sent: dict[str, Any] = {"action": "remove", "_selected_action": keys[:2]}
+        asked = client.post(path, sent)
+        assert "a.example" in asked.content.decode()
+        client.post(path, sent | {asked.context["confirmed"]: "yes"})
+        assert [row.domain for row in model.objects.all()] == ["c.example"]
 
 
 @pytest.mark.parametrize("domain", ["not a domain", "", "social.localhost", "x" * 300])
@@ -83,5 +174,5 @@ def test_a_server_is_let_in_and_out_again(client: Client) -> None:
 
 def test_nobody_else_sees_or_brings_rules() -> None:
     moderator = signed_in("moderator", None)
-    for path in (RULES, f"{RULES}import_file/", f"{RULES}export_file/", ALLOWED):
+    for path in (RULES, f"{ALLOWED}import_file/", f"{RULES}import_file/", f"{RULES}export_file/", ALLOWED):
         assert moderator.get(path).status_code in (302, 403)

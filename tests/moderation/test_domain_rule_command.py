@@ -12,8 +12,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, Domain
+from accounts.services.block_files import UnreadableFile, plan_file, read_file
 from moderation.models import DomainRule
-from moderation.services.domain_csv import UnreadableRules, plan_import, read_rules
+from moderation.services.domain_files import RuleFile
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import follow
 
@@ -74,11 +75,11 @@ def test_a_dry_run_names_the_follows_that_end_and_changes_nothing(tmp_path: Path
 
 def test_a_plan_costs_the_same_for_two_and_two_hundred_lines() -> None:
     def cost(number: int) -> int:
-        entries = read_rules("\n".join(f"server{n}.example" for n in range(number)).encode())
+        entries = read_file(RuleFile(), "\n".join(f"server{n}.example" for n in range(number)).encode())
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            assert len(plan_import(entries)) == number
+            assert len(plan_file(RuleFile(), entries)) == number
         return len(queries)
 
     Domain.objects.bulk_create([Domain(name=f"server{number}.example") for number in range(3)], batch_size=10)
@@ -96,6 +97,14 @@ def test_a_file_makes_rules_stricter_and_milder_only_when_that_is_said(tmp_path:
     assert rules() == {"bad.example": "suspend", "loud.example": "silence"}
 
 
+def test_allowed_servers_go_in_and_come_out_as_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "allowed.csv"
+    file.write_text("#domain\ngood.example\nno domain\n")
+    assert run("import", "--allowed", str(file)).endswith("add 1, change 0, keep 0, refuse 1\n")
+    assert run("export", "--allowed") == "#domain\ngood.example\n"
+    assert not rules()
+
+
 def test_wrong_lines_are_named_and_stop_no_other(tmp_path: Path) -> None:
     file = tmp_path / "rules.csv"
     file.write_text(
@@ -110,16 +119,12 @@ def test_wrong_lines_are_named_and_stop_no_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b'"', b"#domain,#severity\n", b"\x00"])
 def test_a_file_that_is_none_is_refused(data: bytes, tmp_path: Path) -> None:
-    if data != b"\x00":
-        with pytest.raises(UnreadableRules):
-            read_rules(data)
+    with pytest.raises(UnreadableFile):
+        read_file(RuleFile(), data)
     file = tmp_path / "rules.csv"
     file.write_bytes(data)
-    if data == b"\x00":
-        assert "refuse 1" in run("import", str(file))
-    else:
-        with pytest.raises(CommandError):
-            run("import", str(file))
+    with pytest.raises(CommandError):
+        run("import", str(file))
     with pytest.raises(CommandError, match="No such file"):
         run("import", str(tmp_path / "nothing"))
 

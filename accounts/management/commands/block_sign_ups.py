@@ -5,16 +5,20 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
+from accounts.management.block_files import read_in, write_out
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Severity, UsernameBlock
 from accounts.policies.sign_up import email_digest, network_of, normalised_username
 from accounts.policies.staff import OPERATOR
 from accounts.services import sign_up_blocks
+from accounts.services.block_files import BlockFile
 from accounts.services.sign_up_blocks import SignUpBlock
+from accounts.services.sign_up_files import EmailDomainFile, NetworkFile
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
 from social.management.base import OperatorCommand
@@ -34,11 +38,16 @@ _FIND: dict[str, Callable[[str], SignUpBlock | None]] = {
     "username": lambda value: UsernameBlock.objects.filter(normalised=normalised_username(value)).first(),
 }
 
+_FILES: dict[str, type[BlockFile[Any]]] = {"email_domain": EmailDomainFile, "network": NetworkFile}
+
 
 class Command(OperatorCommand):
     """Effective at once; `no_access` within seconds in every process."""
 
-    help = "Block e-mail domains, e-mail addresses, networks or usernames from signing up; without a kind, list them."
+    help = (
+        "Block e-mail domains, e-mail addresses, networks or usernames from signing up; without a kind, list them. E-mail "
+        "domains and networks are read and written as CSV files too, or as lists with one in each line."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("kind", nargs="?", choices=list(_FIND))
@@ -49,10 +58,22 @@ class Command(OperatorCommand):
         parser.add_argument("--severity", choices=Severity.values, default=Severity.SIGN_UP_BLOCK, help="of a network")
         parser.add_argument("--hours", type=int, help="how long a network stays blocked; for ever by default")
         parser.add_argument("--comment", default="", help="why a network is blocked")
+        files = parser.add_mutually_exclusive_group()
+        files.add_argument("--import", dest="file", help="block what a file names, or - for what comes in")
+        files.add_argument(
+            "--export", action="store_true", help="print the blocks of email_domain or network as a file"
+        )
+        parser.add_argument(
+            "--replace", action="store_true", help="change networks to what the file says, also to milder"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="say what a file would do, and change nothing")
+        parser.add_argument("--output", type=Path, help="a new file to export to")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["kind"] is None:
             self._list()
+        elif options["file"] or options["export"]:
+            self._use_file(options)
         elif options["value"] is None:
             raise CommandError(_("Say what shall be blocked."))
         elif options["remove"]:
@@ -65,6 +86,15 @@ class Command(OperatorCommand):
                 self._add(**options)
             except OverflowError:
                 raise CommandError(_("That is longer than a calendar goes.")) from None
+
+    def _use_file(self, options: dict[str, Any]) -> None:
+        kind = _FILES.get(options["kind"])
+        if kind is None:
+            raise CommandError(_("Files are for e-mail domains and networks."))
+        if options["export"]:
+            write_out(self, kind(), options["output"])
+        else:
+            read_in(self, kind(), options["file"], replace=options["replace"], dry_run=options["dry_run"])
 
     def _list(self) -> None:
         for model in (EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock):

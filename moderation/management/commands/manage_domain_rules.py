@@ -1,24 +1,23 @@
-"""`manage.py manage_domain_rules`: the rules for other servers, one by one or as a file."""
+"""`manage.py manage_domain_rules`: the rules for other servers, one by one or as a file; a file of allowed servers."""
 
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from accounts.management.block_files import name_follows, read_in, write_out
 from accounts.policies.staff import OPERATOR
+from accounts.queries.domain_follows import load_follows_under
 from moderation.models import DomainRule, DomainSeverity
 from moderation.policies.domain_rules import DomainRuleDraft
-from moderation.queries.domain_follows import FollowsUnder, load_follows_under
-from moderation.services.domain_csv import Planned, export_rules, import_rules, plan_import, read_rules
+from moderation.services.domain_files import AllowFile, RuleFile
 from moderation.services.domain_rules import change_rule, create_rule, remove_rule
 from social.kernel.text.names import normalise_domain
 from social.management.base import OperatorCommand
-from social.management.progress import progress_bar
 from social.management.tables import table
 
 
@@ -53,6 +52,8 @@ class Command(OperatorCommand):
         )
         write = kinds.add_parser("export", help="print the rules as a file")
         write.add_argument("--output", type=Path, help="a new file instead")
+        for parser_ in (read, write):
+            parser_.add_argument("--allowed", action="store_true", help="the servers that are let in, instead of rules")
         for parser_ in (add, remove, read):
             parser_.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
 
@@ -82,7 +83,7 @@ class Command(OperatorCommand):
         draft = DomainRuleDraft(**{name: options[name] for name in names})
         domain = normalise_domain(options["domain"]) or options["domain"]
         if options["severity"] == DomainSeverity.SUSPEND:
-            self._name(domain, load_follows_under([domain]).get(domain))
+            name_follows(self, domain, load_follows_under([domain]).get(domain))
         if options["dry_run"]:
             return
         known = DomainRule.objects.filter(domain=domain).first()
@@ -103,45 +104,8 @@ class Command(OperatorCommand):
             self.stdout.write(f"{name}: {rule.severity}, {'would be ' if options['dry_run'] else ''}removed.")
 
     def _import(self, options: dict[str, Any]) -> None:
-        try:
-            data = sys.stdin.buffer.read() if options["file"] == "-" else Path(options["file"]).read_bytes()
-        except OSError as error:
-            raise CommandError(f"{options['file']}: {error.strerror}.") from None
-        planned = plan_import(read_rules(data), replace=options["replace"])
-        for plan in planned:
-            if plan.follows is not None:
-                self._name(plan.entry.domain, plan.follows)
-        done: list[Planned] = planned
-        if not options["dry_run"]:
-            with progress_bar("Rules", len(planned)) as advance:
-                done = []
-                for plan in import_rules(by=OPERATOR, planned=planned):
-                    done.append(plan)
-                    advance(1)
-        for plan in done:
-            reason = f" ({plan.reason})" if plan.reason else ""
-            self.stdout.write(
-                f"line {plan.entry.line} {plan.entry.domain}: {plan.action} {plan.entry.draft.severity}{reason}"
-            )
-        counts = {action: sum(plan.action == action for plan in done) for action in ("add", "change", "keep", "refuse")}
-        self.stdout.write(", ".join(f"{action} {count}" for action, count in counts.items()))
+        kind = AllowFile() if options["allowed"] else RuleFile()
+        read_in(self, kind, options["file"], replace=options["replace"], dry_run=options["dry_run"])
 
     def _export(self, options: dict[str, Any]) -> None:
-        if options["output"] is None:
-            for line in export_rules():
-                self.stdout.write(line, ending="")
-            return
-        try:
-            with options["output"].open("x") as file:
-                file.writelines(export_rules())
-        except OSError as error:
-            raise CommandError(f"{options['output']}: {error.strerror}.") from None
-
-    def _name(self, domain: str, follows: FollowsUnder | None) -> None:
-        if follows is None:
-            return
-        self.stdout.write(f"{domain}: {follows.from_here} follows from here and {follows.to_here} to here end:")
-        for follower, followed in follows.named:
-            self.stdout.write(f"  {follower} -> {followed}")
-        if (more := follows.from_here + follows.to_here - len(follows.named)) > 0:
-            self.stdout.write(f"  and {more} more")
+        write_out(self, AllowFile() if options["allowed"] else RuleFile(), options["output"])

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +21,7 @@ from accounts.services import sign_up_blocks as service
 from moderation.admin.audit_sentences import sentence
 from social.kernel import clock
 from tests.factories.accounts import make_user
+from tests.support.block_files import chosen, confirmed, exported
 
 pytestmark = pytest.mark.django_db
 DOMAINS, ADDRESSES, NETWORKS, NAMES = (
@@ -137,6 +142,60 @@ def test_an_address_is_tested_without_being_kept(boss: Client) -> None:
     assert CanonicalEmailBlock.objects.count() == 1
 
 
+def test_domains_and_networks_come_and_go_as_files(boss: Client) -> None:
+    service.block_email_domain(by=OPERATOR, domain="known.example")
+    shown = chosen(boss, DOMAINS, b"Spam.example\nknown.example\n@pics.example\nno domain\n")
+    assert "it is blocked already" in shown.content.decode()
+    assert EmailDomainBlock.objects.count() == 1
+    assert "2 new, 0 changed, 1 stay as they are, 1 refused" in confirmed(boss, DOMAINS, shown)
+    assert exported(boss, DOMAINS).splitlines()[1:] == [
+        "known.example,false",
+        "pics.example,false",
+        "spam.example,false",
+    ]
+    file = (
+        b"#ip,#severity,#comment,#expires_at\n203.0.113.0/24,no_access,scrapers,\n198.51.100.0/24,no_access,,\n"
+        b"192.0.2.7,sign_up_block,,2020-01-01\n192.0.2.8,,,2199-01-01T00:00:00Z\n192.0.2.9,never,,\n1.2.3,,,\n"
+    )
+    shown = chosen(boss, NETWORKS, file)
+    page = shown.content.decode()
+    for reason in ("you are at 198.51.100.9 yourself", "it has expired", "never is no severity", "1.2.3 is neither"):
+        assert reason in page
+    assert "2 new, 0 changed, 0 stay as they are, 4 refused" in confirmed(boss, NETWORKS, shown)
+    assert exported(boss, NETWORKS).splitlines() == [
+        "#ip,#severity,#comment,#expires_at",
+        "192.0.2.8/32,sign_up_block,,2199-01-01T00:00:00+00:00",
+        "203.0.113.0/24,no_access,scrapers,",
+    ]
+    again = chosen(boss, NETWORKS, exported(boss, NETWORKS).encode()).content.decode()
+    assert "0 new, 0 changed, 2 stay" in again
+    milder = b"ip,severity\n203.0.113.0/24,sign_up_block\n192.0.2.8,no_access\n"
+    assert "0 new, 1 changed, 1 stay" in chosen(boss, NETWORKS, milder).content.decode(), "stricter alone"
+    confirmed(boss, NETWORKS, chosen(boss, NETWORKS, milder, replace="on"))
+    block = IpBlock.objects.get(network="203.0.113.0/24")
+    assert (block.severity, block.comment) == ("sign_up_block", "scrapers"), "what the file does not say stays"
+
+
+def test_long_files_go_through_the_command_line(tmp_path: Path) -> None:
+    def run(*arguments: str) -> str:
+        out = StringIO()
+        call_command("block_sign_ups", *arguments, stdout=out, stderr=StringIO())
+        return out.getvalue()
+
+    file = tmp_path / "domains.csv"
+    file.write_text("\n".join(f"mail{number}.example" for number in range(1001)))
+    assert run("email_domain", "--import", str(file), "--dry-run").endswith("add 1001, change 0, keep 0, refuse 0\n")
+    assert not EmailDomainBlock.objects.exists()
+    file.write_text("203.0.113.7\n192.0.2.0/24\n")
+    assert "line 2 192.0.2.0/24: add cannot sign up" in run("network", "--import", str(file))
+    assert run("network", "--export").splitlines()[1:] == [
+        "192.0.2.0/24,sign_up_block,,",
+        "203.0.113.7/32,sign_up_block,,",
+    ]
+    with pytest.raises(CommandError, match="e-mail domains and networks"):
+        run("username", "--export")
+
+
 def test_what_a_service_refuses_is_said_above_the_form_that_keeps_what_was_written(
     boss: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,5 +236,13 @@ def test_lists_take_a_fixed_number_of_statements(boss: Client) -> None:
 def test_who_may_not_manage_blocks_sees_none(boss: Client) -> None:
     block = service.block_email_domain(by=OPERATOR, domain="spam.example")
     plain = signed_in("ann", None)
-    for path in (DOMAINS, ADDRESSES, NETWORKS, NAMES, f"{DOMAINS}{block.pk}/change/", f"{ADDRESSES}test/"):
+    for path in (
+        DOMAINS,
+        ADDRESSES,
+        NETWORKS,
+        NAMES,
+        f"{DOMAINS}{block.pk}/change/",
+        f"{ADDRESSES}test/",
+        f"{NETWORKS}import_file/",
+    ):
         assert plain.get(path).status_code in (302, 403), path

@@ -1,0 +1,175 @@
+"""Lists of blocks that are given out and brought as files: chosen, looked at, and only then done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, ClassVar, Final
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.admin.block_lists import BlockListAdmin
+from accounts.admin.users import acting
+from accounts.queries.domain_follows import FollowsUnder
+from accounts.services.block_files import BlockFile, Planned, export_file, import_file, plan_file, read_file
+from social.api.staff import action, takes
+from social.api.staff_columns import address, mark, shortened, table
+from social.api.staff_forms import StaffForm
+from social.kernel.errors import KernelError
+from social.kernel.text.names import unambiguous_domain
+
+# Each line is a service with a transaction of its own, and all of them are one request.
+LINES_LIMIT: Final = 1000
+FILE_BYTES: Final = 512 * 1024
+# A form with a file that is too large is read to its end, so that this can be said in the form.
+FORM_BYTES: Final = 8 * 1024 * 1024
+LINES_SHOWN: Final = 200
+NAMES_SHOWN: Final = 3
+REASONS_SHOWN: Final = 5
+_ACTIONS: Final = {
+    "add": (gettext_lazy("new"), "good"),
+    "change": (gettext_lazy("changed"), "waiting"),
+    "keep": (gettext_lazy("stays as it is"), "plain"),
+    "refuse": (gettext_lazy("refused"), "bad"),
+}
+# What needs a look comes first.
+_PLACES: Final = ("refuse", "change", "add", "keep")
+
+
+class BlocksFileForm(StaffForm):
+    """A file of blocks."""
+
+    kind: ClassVar[BlockFile[Any]]
+
+    file = forms.FileField(label=gettext_lazy("File"))
+    replace = forms.BooleanField(label=gettext_lazy("The file decides where there is a block already"), required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        columns = ", ".join(self.kind.columns)
+        self.fields["file"].help_text = _("CSV with the columns %(columns)s. Only the first one is needed.") % {
+            "columns": columns
+        }
+        if not self.kind.changes:
+            del self.fields["replace"]
+
+    def clean_file(self) -> str:
+        """Return the text of a file that can be read and is not too long."""
+        sent = self.cleaned_data["file"]
+        if sent.size > FILE_BYTES:
+            text = _("The file is larger than %(most)d kB. The operator reads it with %(command)s.")
+            raise forms.ValidationError(text % {"most": FILE_BYTES // 1024, "command": self.kind.command})
+        data: bytes = sent.read()
+        try:
+            read_file(self.kind, data, most=LINES_LIMIT)
+        except KernelError as error:
+            raise forms.ValidationError(error.message) from error
+        return data.decode("utf-8-sig")
+
+
+class FiledBlockListAdmin(BlockListAdmin):
+    """A list of blocks with files."""
+
+    actions_list = ("import_file", "export_file")
+
+    def kind(self, request: HttpRequest) -> BlockFile[Any]:
+        """The kind of file."""
+        raise NotImplementedError
+
+    @takes(FORM_BYTES)
+    @action(description=gettext_lazy("Import a file"), icon="upload", permissions=["manage"])
+    def import_file(self, request: HttpRequest) -> HttpResponse:
+        """Ask for a file, show what it would do, and do that when it is confirmed."""
+        kind = self.kind(request)
+        if request.method == "POST" and "lines" in request.POST:
+            return self._do(request, kind)
+        form = type("FileForm", (BlocksFileForm,), {"kind": kind})
+        sent = self.ask_for(request, form, gettext_lazy("Import a file"), yes=_("Look at what would happen"))
+        if isinstance(sent, TemplateResponse):
+            return sent
+        return self._show(request, kind, sent["file"], replace=sent.get("replace", False))
+
+    @action(description=gettext_lazy("Export all"), icon="download", permissions=["manage"])
+    def export_file(self, request: HttpRequest) -> StreamingHttpResponse:
+        """Give all blocks out as a file."""
+        kind = self.kind(request)
+        answer = StreamingHttpResponse(export_file(kind), content_type="text/csv; charset=utf-8")
+        answer.headers["Content-Disposition"] = f'attachment; filename="{kind.filename}"'
+        return answer
+
+    def _show(self, request: HttpRequest, kind: BlockFile[Any], text: str, *, replace: bool) -> TemplateResponse:
+        planned = plan_file(kind, read_file(kind, text, most=LINES_LIMIT), replace=replace)
+        counts = Counter(plan.action for plan in planned)
+        ending = sum(plan.follows.from_here + plan.follows.to_here for plan in planned if plan.follows is not None)
+        planned.sort(key=lambda plan: (plan.follows is None, _PLACES.index(plan.action)))
+        headers = [_("Line"), kind.name_title, _("What happens"), _("Details")]
+        ends = [_("Follows that end")] if ending else []
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("What would happen"),
+            "opts": self.model._meta,
+            "counts": _counted(counts),
+            "ending": ending,
+            "does": counts["add"] + counts["change"],
+            "lines": table([*headers, *ends], [_row(kind, plan)[: 4 + len(ends)] for plan in planned[:LINES_SHOWN]]),
+            "more": max(0, len(planned) - LINES_SHOWN),
+            "text": text,
+            "replace": replace,
+            "back": request.path,
+        }
+        return TemplateResponse(request, "admin/blocks_file.html", context)
+
+    def _do(self, request: HttpRequest, kind: BlockFile[Any]) -> HttpResponse:
+        options = self.model._meta
+        counts: Counter[str] = Counter()
+        reasons = []
+        try:
+            entries = read_file(kind, request.POST["lines"], most=LINES_LIMIT)
+            planned = plan_file(kind, entries, replace=kind.changes and "replace" in request.POST)
+            for done in import_file(kind, by=acting(request), planned=planned):
+                counts[done.action] += 1
+                if done.action == "refuse":
+                    reasons.append(_("Line %(line)d: %(reason)s") % {"line": done.entry.line, "reason": done.reason})
+        except KernelError as error:
+            self.message_user(request, error.message, messages.ERROR)
+            return redirect(request.path)
+        self.message_user(
+            request, _counted(counts), messages.SUCCESS if len(reasons) < len(planned) else messages.WARNING
+        )
+        for reason in reasons[:REASONS_SHOWN]:
+            self.message_user(request, reason, messages.WARNING)
+        return redirect(reverse(f"admin:{options.app_label}_{options.model_name}_changelist"))
+
+
+def _counted(counts: Counter[Any]) -> str:
+    return _("%(added)d new, %(changed)d changed, %(kept)d stay as they are, %(refused)d refused") % {
+        "added": counts["add"],
+        "changed": counts["change"],
+        "kept": counts["keep"],
+        "refused": counts["refuse"],
+    }
+
+
+def _row(kind: BlockFile[Any], plan: Planned[Any]) -> list[Any]:
+    entry = plan.entry
+    name, details = entry.name[:253], plan.reason
+    if not entry.problem:
+        name = unambiguous_domain(entry.name)
+        details = " · ".join(part for part in (kind.details(entry.draft), plan.reason) if part)
+    ends = ending(plan.follows) if plan.follows is not None else ""
+    return [entry.line, address(name), mark(*_ACTIONS[plan.action]), shortened(details, 300), ends]
+
+
+def ending(follows: FollowsUnder) -> str:
+    """The names of some of the follows, and how many more there are."""
+    count = follows.from_here + follows.to_here
+    named = [f"{follower} → {followed}" for follower, followed in follows.named[:NAMES_SHOWN]]
+    if count > len(named):
+        named.append(_("and %(count)d more") % {"count": count - len(named)})
+    return ", ".join(named)

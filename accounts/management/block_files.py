@@ -1,0 +1,65 @@
+"""Files of blocks at the command line: read and written by any command, in whatever length."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.policies.staff import OPERATOR
+from accounts.queries.domain_follows import FollowsUnder
+from accounts.services.block_files import BlockFile, Planned, export_file, import_file, plan_file, read_file
+from social.management.progress import progress_bar
+
+
+def read_in(command: BaseCommand, kind: BlockFile[Any], file: str, *, replace: bool, dry_run: bool) -> None:
+    """Take in a file (`-` is what comes in), or with `dry_run` say what that would do; a line for each, and the counts.
+
+    Raises CommandError for a file that cannot be read.
+    """
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise CommandError(f"{file}: {error.strerror}.") from None
+    planned = plan_file(kind, read_file(kind, data), replace=replace)
+    for plan in planned:
+        name_follows(command, plan.entry.name, plan.follows)
+    done: list[Planned[Any]] = planned
+    if not dry_run:
+        with progress_bar("Lines", len(planned)) as advance:
+            done = []
+            for plan in import_file(kind, by=OPERATOR, planned=planned):
+                done.append(plan)
+                advance(1)
+    for plan in done:
+        said = "" if plan.entry.problem else f" {kind.details(plan.entry.draft)}".rstrip()
+        reason = f" ({plan.reason})" if plan.reason else ""
+        command.stdout.write(f"line {plan.entry.line} {plan.entry.name}: {plan.action}{said}{reason}")
+    counts = {action: sum(plan.action == action for plan in done) for action in ("add", "change", "keep", "refuse")}
+    command.stdout.write(", ".join(f"{action} {count}" for action, count in counts.items()))
+
+
+def write_out(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -> None:
+    """Print all blocks as a file, or write them to a new one. Raises CommandError for one that cannot be made."""
+    if output is None:
+        for line in export_file(kind):
+            command.stdout.write(line, ending="")
+        return
+    try:
+        with output.open("x") as file:
+            file.writelines(export_file(kind))
+    except OSError as error:
+        raise CommandError(f"{output}: {error.strerror}.") from None
+
+
+def name_follows(command: BaseCommand, domain: str, follows: FollowsUnder | None) -> None:
+    """Say which follows end with a server."""
+    if follows is None:
+        return
+    command.stdout.write(f"{domain}: {follows.from_here} follows from here and {follows.to_here} to here end:")
+    for follower, followed in follows.named:
+        command.stdout.write(f"  {follower} -> {followed}")
+    if (more := follows.from_here + follows.to_here - len(follows.named)) > 0:
+        command.stdout.write(f"  and {more} more")

@@ -1,0 +1,177 @@
+"""Files of blocks, in CSV: read, planned, done and written. What a line means is said by a BlockFile for each kind.
+
+The columns may stand in any order and without the mark (`#domain` or `domain`), and all but the first may be missing; a file
+without a line of names has one value in each line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.queries.domain_follows import FollowsUnder
+from social.kernel.batches import in_batches
+from social.kernel.errors import Invalid, KernelError
+from social.kernel.text.names import clean_input
+
+BATCH: Final = 500
+_TRUE: Final = ("true", "1", "t", "yes", "on")
+
+D = TypeVar("D")
+Action = Literal["add", "change", "keep", "refuse"]
+
+
+class UnreadableFile(Invalid):
+    """Refusal of a file that is no list of blocks, or too long."""
+
+
+class WrongLine(Exception):
+    """Refusal of a line; its text is the reason."""
+
+
+@dataclass(frozen=True)
+class Entry(Generic[D]):
+    """Line of a file. `name` is as it was written, and `draft` None, where there is a `problem`."""
+
+    line: int
+    name: str
+    draft: D
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Planned(Generic[D]):
+    """Action of an import for a line, and the follows between people here and that server that it ends."""
+
+    entry: Entry[D]
+    action: Action
+    reason: str = ""
+    follows: FollowsUnder | None = None
+
+
+class BlockFile(Generic[D]):
+    """A kind of file."""
+
+    #: The first one names what is blocked.
+    columns: ClassVar[tuple[str, ...]]
+    permission: ClassVar[Permission]
+    #: What the first column holds, and what is said of it beside that.
+    name_title: ClassVar[str | Promise]
+    filename: ClassVar[str]
+    #: How the same file is read at the command line.
+    command: ClassVar[str]
+    #: Whether existing blocks can be changed to what the file says.
+    changes: ClassVar[bool] = False
+
+    def parse(self, values: dict[str, str]) -> tuple[str, D]:
+        """The name as it is stored and the draft of a line. Raises WrongLine."""
+        raise NotImplementedError
+
+    def plan(self, entries: Sequence[Entry[D]], *, replace: bool) -> Iterator[Planned[D]]:
+        """Plan of at most BATCH lines, none of which has a problem; a fixed number of queries."""
+        raise NotImplementedError
+
+    def do(self, by: Staff, plan: Planned[D]) -> Planned[D]:
+        """Add or change a block by its service; the plan, or what it became meanwhile. Raises KernelError."""
+        raise NotImplementedError
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        """Values of all blocks, in the order of the columns."""
+        raise NotImplementedError
+
+    def details(self, draft: D) -> str:
+        """The words for what a line says beside the name."""
+        return ""
+
+
+def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None) -> list[Entry[D]]:
+    """The lines of a file, of each name the first; those that are wrong have a `problem`. Raises UnreadableFile for what is no
+    such file and for more than `most` lines.
+    """
+    try:
+        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
+        rows = list(csv.reader(io.StringIO(clean_input(text)), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UnreadableFile(_("That is no CSV file in UTF-8.")) from error
+    if most is not None and len(rows) > most:
+        message = _("The file has more than %(most)d lines. The operator reads it with %(command)s.")
+        raise UnreadableFile(message % {"most": most, "command": kind.command})
+    key = kind.columns[0].removeprefix("#")
+    names = [name.strip().lower().removeprefix("#") for name in rows[0]] if rows else []
+    first = 1
+    if key in names:
+        rows, first = rows[1:], 2
+    else:
+        names = [key]
+    found: dict[str, Entry[D]] = {}
+    for number, row in enumerate(rows, start=first):
+        values = dict(zip(names, (value.strip() for value in row), strict=False))
+        if any(values.values()):
+            entry = _entry(kind, number, values, key)
+            found.setdefault(entry.name, entry)
+    if not found:
+        raise UnreadableFile(_("The file names nothing."))
+    return list(found.values())
+
+
+def _entry(kind: BlockFile[D], line: int, values: dict[str, str], key: str) -> Entry[D]:
+    try:
+        name, draft = kind.parse(values)
+    except WrongLine as wrong:
+        nothing: Any = None
+        return Entry(line, values.get(key, ""), nothing, str(wrong))
+    return Entry(line, name, draft)
+
+
+def is_true(value: str | None) -> bool | None:
+    """The truth that a value of a line says; None when the file has no such column."""
+    return None if value is None else value.lower() in _TRUE
+
+
+def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool = False) -> list[Planned[D]]:
+    """Plan of an import, in the order of the file; a fixed number of queries for each BATCH lines.
+
+    What is blocked already stays so, unless the new block is stricter, or `replace` has the file decide.
+    """
+    planned: list[Planned[D]] = []
+    for batch in in_batches(entries, BATCH):
+        good = iter(kind.plan([entry for entry in batch if not entry.problem], replace=replace))
+        planned += [Planned(entry, "refuse", entry.problem) if entry.problem else next(good) for entry in batch]
+    return planned
+
+
+def import_file(kind: BlockFile[D], *, by: Staff, planned: Sequence[Planned[D]]) -> Iterator[Planned[D]]:
+    """Do what was planned, each line in a transaction of its own; yield each, with what it met meanwhile as `reason`.
+
+    Raises Forbidden.
+    """
+    require(by, kind.permission)
+    for plan in planned:
+        if plan.action in ("add", "change"):
+            try:
+                yield kind.do(by, plan)
+            except KernelError as error:
+                yield replace(plan, action="refuse", reason=error.message)
+        else:
+            yield plan
+
+
+def export_file(kind: BlockFile[D]) -> Iterator[str]:
+    """Yield the lines of a file with every block."""
+    yield _line(kind.columns)
+    for row in kind.rows():
+        yield _line(row)
+
+
+def _line(values: Sequence[str]) -> str:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerow(values)
+    return written.getvalue()

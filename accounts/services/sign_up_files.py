@@ -1,0 +1,176 @@
+"""Files of blocked e-mail domains (`#domain,#allow_with_approval`) and networks (`#ip,#severity,#comment,#expires_at`).
+
+A list with one domain, address or network in each line is taken too: so other servers' command lines print theirs.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models import EmailDomainBlock, IpBlock, Severity
+from accounts.models.sign_up_block import BLOCK_COMMENT_LIMIT
+from accounts.models.user import Permission
+from accounts.policies.sign_up import network_of
+from accounts.policies.staff import Staff
+from accounts.queries.sign_up import list_ip_blocks
+from accounts.services.block_files import BATCH, Action, BlockFile, Entry, Planned, WrongLine, is_true
+from accounts.services.sign_up_blocks import block_email_domain, block_network, change_network_block
+from social.kernel import clock
+from social.kernel.text.names import normalise_domain
+
+_STRICTNESS: Final = {severity: place for place, severity in enumerate(Severity.values)}
+
+
+class EmailDomainFile(BlockFile[bool]):
+    """Domains of e-mail addresses, and whether staff are asked about people with one."""
+
+    columns = ("#domain", "#allow_with_approval")
+    permission = Permission.MANAGE_BLOCKS
+    name_title = gettext_lazy("Domain")
+    filename = "email_domain_blocks.csv"
+    command = "manage.py block_sign_ups email_domain --import"
+
+    def parse(self, values: dict[str, str]) -> tuple[str, bool]:
+        written = values.get("domain", "").removeprefix("@")
+        domain = normalise_domain(written)
+        if domain is None or ":" in domain or "." not in domain:
+            raise WrongLine(_("%(domain)s is no domain") % {"domain": written[:253] or "''"})
+        return domain, bool(is_true(values.get("allow_with_approval")))
+
+    def plan(self, entries: Sequence[Entry[bool]], *, replace: bool) -> Iterator[Planned[bool]]:
+        found = EmailDomainBlock.objects.filter(domain__one_of=[entry.name for entry in entries])
+        known = dict(found.values_list("domain", "allow_with_approval"))
+        for entry in entries:
+            if entry.name not in known:
+                yield Planned(entry, "add")
+            elif known[entry.name] == entry.draft:
+                yield Planned(entry, "keep", _("it is blocked already"))
+            else:
+                yield Planned(
+                    entry, "keep", _("it has another block: %(block)s") % {"block": _asked(known[entry.name])}
+                )
+
+    def do(self, by: Staff, plan: Planned[bool]) -> Planned[bool]:
+        block_email_domain(by=by, domain=plan.entry.name, allow_with_approval=plan.entry.draft)
+        return plan
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        blocks = EmailDomainBlock.objects.order_by("domain")
+        for block in blocks.iterator(chunk_size=BATCH):
+            yield block.domain, str(block.allow_with_approval).lower()
+
+    def details(self, draft: bool) -> str:
+        return _asked(draft)
+
+
+def _asked(allow_with_approval: bool) -> str:
+    return _("Staff are asked") if allow_with_approval else _("Refused")
+
+
+@dataclass(frozen=True)
+class NetworkDraft:
+    """Values of a block of a network; None leaves the comment as it is, and so does the end where it is not `ends`."""
+
+    severity: Severity
+    comment: str | None = None
+    ends: bool = False
+    expires_at: datetime | None = None
+
+    def values(self) -> dict[str, Any]:
+        """The values that the file says, for the service."""
+        found: dict[str, Any] = {"severity": self.severity}
+        if self.comment is not None:
+            found["comment"] = self.comment
+        if self.ends:
+            found["expires_at"] = self.expires_at
+        return found
+
+
+class NetworkFile(BlockFile[NetworkDraft]):
+    """Networks; without a severity their people cannot sign up. `own_address` is where who brings the file is: what would
+    refuse every request from there is left out.
+    """
+
+    columns = ("#ip", "#severity", "#comment", "#expires_at")
+    permission = Permission.MANAGE_BLOCKS
+    name_title = gettext_lazy("Network")
+    filename = "ip_blocks.csv"
+    command = "manage.py block_sign_ups network --import"
+    changes = True
+
+    def __init__(self, own_address: str = "") -> None:
+        self.own_address = own_address
+
+    def parse(self, values: dict[str, str]) -> tuple[str, NetworkDraft]:
+        written, comment = values.get("ip", ""), values.get("comment")
+        severity = values.get("severity", "").lower() or Severity.SIGN_UP_BLOCK
+        try:
+            network = network_of(written)
+        except ValueError:
+            raise WrongLine(
+                _("%(text)s is neither an address nor a network") % {"text": written[:64] or "''"}
+            ) from None
+        if severity not in Severity.values:
+            raise WrongLine(_("%(severity)s is no severity") % {"severity": severity[:64]})
+        if len(comment or "") > BLOCK_COMMENT_LIMIT:
+            raise WrongLine(_("its comment is longer than %(count)d characters") % {"count": BLOCK_COMMENT_LIMIT})
+        if severity == Severity.NO_ACCESS and self.own_address and ipaddress.ip_address(self.own_address) in network:
+            raise WrongLine(_("you are at %(address)s yourself") % {"address": self.own_address})
+        ends = "expires_at" in values
+        return str(network), NetworkDraft(Severity(severity), comment, ends, _moment(values.get("expires_at", "")))
+
+    def plan(self, entries: Sequence[Entry[NetworkDraft]], *, replace: bool) -> Iterator[Planned[NetworkDraft]]:
+        found = IpBlock.objects.filter(network__one_of=[entry.name for entry in entries])
+        known = {block.network: block for block in found}
+        for entry in entries:
+            action, reason = _decide(entry.draft, known.get(entry.name), replace=replace)
+            yield Planned(entry, action, reason)
+
+    def do(self, by: Staff, plan: Planned[NetworkDraft]) -> Planned[NetworkDraft]:
+        entry = plan.entry
+        known = IpBlock.objects.filter(network=entry.name).first()
+        if known is None:
+            block_network(by=by, network=entry.name, **entry.draft.values())
+        else:
+            change_network_block(by=by, block=known, changes=entry.draft.values())
+        return plan
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        """Values of the blocks that count."""
+        for block in list_ip_blocks().order_by("first", "last").iterator(chunk_size=BATCH):
+            ends = block.expires_at.astimezone(UTC).isoformat() if block.expires_at is not None else ""
+            yield block.network, block.severity, block.comment, ends
+
+    def details(self, draft: NetworkDraft) -> str:
+        return str(draft.severity.label)
+
+
+def _decide(draft: NetworkDraft, known: IpBlock | None, *, replace: bool) -> tuple[Action, str]:
+    if known is None:
+        return "add", ""
+    if all(getattr(known, name) == value for name, value in draft.values().items()):
+        return "keep", _("it is blocked already")
+    now = known.get_severity_display()
+    if replace or _STRICTNESS[draft.severity] > _STRICTNESS[known.severity]:
+        return "change", _("now %(severity)s") % {"severity": now}
+    return "keep", _("it has another block: %(block)s") % {"block": now}
+
+
+def _moment(text: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise WrongLine(_("%(time)s is no time") % {"time": text[:64]}) from None
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    if moment <= clock.now():
+        raise WrongLine(_("it has expired"))
+    return moment

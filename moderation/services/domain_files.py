@@ -1,0 +1,151 @@
+"""Files of rules for servers and of allowed servers, in the formats that Mastodon writes and reads.
+
+Rules: `#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate`; allowed servers: `#domain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace as changed
+from typing import Final
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff
+from accounts.queries.domain_follows import load_follows_under
+from accounts.services.block_files import BATCH, Action, BlockFile, Entry, Planned, WrongLine, is_true
+from moderation.models import DomainAllow, DomainRule, DomainSeverity
+from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
+from moderation.policies.domain_rules import DomainRuleDraft, is_stricter, names_of
+from moderation.services.domain_rules import AlreadyRuled, allow_domain, change_rule, create_rule
+from social.kernel import links
+from social.kernel.text.names import normalise_domain
+
+_COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "public_comment")
+
+
+def _server(values: dict[str, str]) -> str:
+    written = values.get("domain", "")
+    domain = normalise_domain(written)
+    if domain is None or ":" in domain or "." not in domain or links.is_own_domain(domain):
+        raise WrongLine(_("%(domain)s is no domain of another server") % {"domain": written[:253] or "''"})
+    return domain
+
+
+class RuleFile(BlockFile[DomainRuleDraft]):
+    """Rules for servers; without a severity a server is suspended, as Mastodon has it."""
+
+    columns = ("#domain", "#severity", "#reject_media", "#reject_reports", "#public_comment", "#obfuscate")
+    permission = Permission.MANAGE_FEDERATION
+    name_title = gettext_lazy("Server")
+    filename = "domain_blocks.csv"
+    command = "manage.py manage_domain_rules import"
+    changes = True
+
+    def parse(self, values: dict[str, str]) -> tuple[str, DomainRuleDraft]:
+        domain = _server(values)
+        severity = values.get("severity", "").lower() or DomainSeverity.SUSPEND
+        comment = values.get("public_comment", "")
+        if severity not in DomainSeverity.values:
+            raise WrongLine(_("%(severity)s is no severity") % {"severity": severity[:64]})
+        if len(comment) > DOMAIN_COMMENT_LIMIT:
+            raise WrongLine(_("its comment is longer than %(count)d characters") % {"count": DOMAIN_COMMENT_LIMIT})
+        return domain, DomainRuleDraft(
+            severity=severity,
+            reject_media=is_true(values.get("reject_media")),
+            reject_reports=is_true(values.get("reject_reports")),
+            obfuscate=is_true(values.get("obfuscate")),
+            public_comment=comment or None,
+        )
+
+    def plan(self, entries: Sequence[Entry[DomainRuleDraft]], *, replace: bool) -> Iterator[Planned[DomainRuleDraft]]:
+        """Plan with the follows that suspensions end."""
+        domains = {name for entry in entries for name in names_of(entry.name)}
+        rules = {rule.domain: rule for rule in DomainRule.objects.filter(domain__one_of=domains)}
+        follows = load_follows_under(e.name for e in entries if e.draft.severity == DomainSeverity.SUSPEND)
+        for entry in entries:
+            known = next((rules[name] for name in names_of(entry.name) if name in rules), None)
+            action, reason = _decide(entry, known, replace=replace)
+            yield Planned(entry, action, reason, follows.get(entry.name) if action in ("add", "change") else None)
+
+    def do(self, by: Staff, plan: Planned[DomainRuleDraft]) -> Planned[DomainRuleDraft]:
+        entry = plan.entry
+        known = DomainRule.objects.filter(domain=entry.name).first()
+        try:
+            if known is None:
+                create_rule(by=by, domain=entry.name, draft=entry.draft)
+            else:
+                change_rule(by=by, rule=known, draft=entry.draft)
+        except AlreadyRuled as error:
+            return changed(plan, action="keep", reason=error.message)
+        return plan
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        """Values of every rule but those that do nothing, as Mastodon writes them."""
+        rules = DomainRule.objects.exclude(severity=DomainSeverity.NOOP, reject_media=False, reject_reports=False)
+        for rule in rules.order_by("domain").iterator(chunk_size=BATCH):
+            yield (
+                rule.domain,
+                rule.severity,
+                str(rule.reject_media).lower(),
+                str(rule.reject_reports).lower(),
+                rule.public_comment or "",
+                str(rule.obfuscate).lower(),
+            )
+
+    def details(self, draft: DomainRuleDraft) -> str:
+        return str(DomainSeverity(draft.severity or DomainSeverity.SUSPEND).label)
+
+
+def _decide(entry: Entry[DomainRuleDraft], known: DomainRule | None, *, replace: bool) -> tuple[Action, str]:
+    if known is None:
+        return "add", ""
+    draft = entry.draft
+    media, reports = bool(draft.reject_media), bool(draft.reject_reports)
+    severity = draft.severity or DomainSeverity.SUSPEND
+    if known.domain != entry.name:
+        if is_stricter(known, severity, reject_media=media, reject_reports=reports):
+            return "keep", _("%(domain)s has a stricter rule") % {"domain": known.domain}
+        return "add", ""
+    if all(value is None or getattr(known, name) == value for name, value in _values(draft)):
+        return "keep", _("it has this rule already")
+    candidate = DomainRule(severity=severity, reject_media=media, reject_reports=reports)
+    now = {"severity": known.get_severity_display()}
+    if replace or is_stricter(
+        candidate, known.severity, reject_media=known.reject_media, reject_reports=known.reject_reports
+    ):
+        return "change", _("now %(severity)s") % now
+    return "keep", _("it has another rule: %(severity)s") % now
+
+
+def _values(draft: DomainRuleDraft) -> Iterable[tuple[str, object]]:
+    return ((name, getattr(draft, name)) for name in _COMPARED)
+
+
+class AllowFile(BlockFile[None]):
+    """Servers that are let in where federation is limited."""
+
+    columns = ("#domain",)
+    permission = Permission.MANAGE_FEDERATION
+    name_title = gettext_lazy("Server")
+    filename = "domain_allows.csv"
+    command = "manage.py manage_domain_rules import --allowed"
+
+    def parse(self, values: dict[str, str]) -> tuple[str, None]:
+        return _server(values), None
+
+    def plan(self, entries: Sequence[Entry[None]], *, replace: bool) -> Iterator[Planned[None]]:
+        names = [entry.name for entry in entries]
+        known = set(DomainAllow.objects.filter(domain__one_of=names).values_list("domain", flat=True))
+        for entry in entries:
+            yield Planned(entry, "keep", _("it is let in already")) if entry.name in known else Planned(entry, "add")
+
+    def do(self, by: Staff, plan: Planned[None]) -> Planned[None]:
+        allow_domain(by=by, domain=plan.entry.name)
+        return plan
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        names = DomainAllow.objects.order_by("domain").values_list("domain", flat=True)
+        return ((name,) for name in names.iterator(chunk_size=BATCH))
