@@ -1,8 +1,10 @@
-"""Optional reports to an operator's own services: errors to Sentry, traces of requests to an OpenTelemetry collector.
+"""Optional reports to an operator's own services: errors to Sentry, traces to an OpenTelemetry collector.
+
+Traced are requests to web processes, tasks of workers, and what either asks other servers.
 
 Their libraries (requirements/observability.txt) are loaded only where a setting asks for them. What leaves holds no secrets,
-no bodies, no addresses of people and no values of variables: errors are redacted as the log is, and of a request's trace only
-the attributes in `_ATTRIBUTES` are sent.
+no bodies, no addresses of people and no values of variables: errors are redacted as the log is, and of a trace only the
+attributes in `_ATTRIBUTES` are sent.
 """
 
 from __future__ import annotations
@@ -27,11 +29,16 @@ _NEEDED: Final = {
         "opentelemetry.sdk",
         "opentelemetry.exporter.otlp.proto.http",
         "opentelemetry.instrumentation.django",
+        "opentelemetry.instrumentation.celery",
+        "opentelemetry.instrumentation.aiohttp_client",
     ),
 }
-#: Methods, routes and results. Addresses may hold tokens, and names of programs and networks are people's.
+#: Methods, routes, tasks and results. Addresses may hold tokens and say whom people read; programs and networks are people's.
 _ATTRIBUTES: Final = frozenset(
     {
+        "celery.action",
+        "celery.state",
+        "celery.task_name",
         "error.type",
         "http.method",
         "http.request.method",
@@ -64,12 +71,12 @@ def _is_installed(module: str) -> bool:
 def observe(role: str) -> None:
     """Begin to report from this process, a `web`, `streaming`, `worker` or `scheduler`, as the settings say.
 
-    Before the application is loaded: traces come from a middleware that is added to `settings.MIDDLEWARE`.
+    Before the application is loaded: traces of requests come from a middleware that is added to `settings.MIDDLEWARE`.
     """
     if env.SENTRY_DSN:
         _report_errors(role)
-    if env.OTEL_EXPORTER_OTLP_ENDPOINT and role == "web":
-        _trace_requests()
+    if env.OTEL_EXPORTER_OTLP_ENDPOINT and role in ("web", "worker"):
+        _trace(role)
 
 
 def _report_errors(role: str) -> None:
@@ -108,10 +115,12 @@ def redact_event(event: Any, hint: Any) -> Any:
     return kept | {key: redact_value(kept[key]) for key in _TEXTS if key in kept}
 
 
-def _trace_requests() -> None:
+def _trace(role: str) -> None:
     from opentelemetry import propagate, trace
     from opentelemetry.context import Context
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.instrumentation.aiohttp_client import AioHttpClientInstrumentor
+    from opentelemetry.instrumentation.celery import CeleryInstrumentor
     from opentelemetry.instrumentation.django import DjangoInstrumentor
     from opentelemetry.propagators.composite import CompositePropagator
     from opentelemetry.sdk.resources import Resource
@@ -132,7 +141,8 @@ def _trace_requests() -> None:
     provider.add_span_processor(BatchSpanProcessor(_scrubbing(OTLPSpanExporter())))
     trace.set_tracer_provider(provider)
     propagate.set_global_textmap(NoPropagator([]))
-    DjangoInstrumentor().instrument(tracer_provider=provider)
+    (DjangoInstrumentor() if role == "web" else CeleryInstrumentor()).instrument(tracer_provider=provider)
+    AioHttpClientInstrumentor().instrument(tracer_provider=provider)
 
 
 def _scrubbing(exporter: SpanExporter) -> SpanExporter:

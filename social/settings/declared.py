@@ -122,8 +122,8 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     ),
     "OTEL_EXPORTER_OTLP_ENDPOINT": (
         "none",
-        "OpenTelemetry collector that gets traces of requests, without addresses and bodies: `http://127.0.0.1:4318`; needs "
-        "`requirements/observability.txt`",
+        "OpenTelemetry collector that gets traces of requests, tasks and fetches, without addresses and bodies: "
+        "`http://127.0.0.1:4318`; needs `requirements/observability.txt`",
     ),
     "METRICS_TOKEN": ("loopback callers only", "bearer token for `/metrics`"),
     "SECRET_KEY": _SECRET,

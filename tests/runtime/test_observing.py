@@ -37,6 +37,25 @@ from opentelemetry import trace
 trace.get_tracer_provider().shutdown()
 sentry_sdk.flush(10)
 """
+_WORKER = """
+import io, sys
+from social.runtime.observing import observe
+observe("worker")
+import django
+django.setup()
+from social.celery import app
+from social.kernel.http import client
+port = sys.argv[1]
+
+@app.task(name="look_around")
+def look_around(word):
+    address = f"http://127.0.0.1:{port}/scan?token=sesame-in-query"
+    client.ask_service(address, file=io.BytesIO(b"x"), headers={}, max_bytes=100, deadline=10, loopback=True)
+
+assert look_around.apply(args=["sesame-in-argument"]).successful()
+from opentelemetry import trace
+trace.get_tracer_provider().shutdown()
+"""
 
 
 def _opened(body: bytes) -> bytes:
@@ -67,6 +86,35 @@ def test_errors_and_traces_are_reported_without_secrets(tmp_path: Path) -> None:
     for body in came.values():
         for secret in (b"sesame", b"192.0.2.77", b"Browser-of-somebody", b"\xab" * 16):
             assert secret not in body, (secret, body)
+
+
+def test_tasks_and_what_they_ask_elsewhere_are_traced_without_secrets(tmp_path: Path) -> None:
+    generate_secrets(tmp_path)
+    with Receiver().running() as receiver:
+        environment = clean_environment(
+            DATA_DIR=str(tmp_path),
+            DJANGO_SETTINGS_MODULE="social.settings.base",
+            OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{receiver.port}",
+            DATABASE_URL="postgres://social@127.0.0.1:1/social",
+            REDIS_URL="redis://127.0.0.1:1/0",
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", _WORKER, str(receiver.port)],
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        came = {request.path: _opened(request.body) for request in receiver.came}
+    assert set(came) == {"/v1/traces", "/scan?token=sesame-in-query"}
+    traces = came["/v1/traces"]
+    assert b"run/look_around" in traces
+    assert b"POST" in traces
+    assert b"http.request.method" in traces or b"http.method" in traces
+    for secret in (b"sesame", b"/scan", b"127.0.0.1"):
+        assert secret not in traces, (secret, traces)
 
 
 @pytest.mark.parametrize("setting", ["SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"])
