@@ -229,7 +229,10 @@ def test_pending_people_are_listed_and_approved() -> None:
     ],
 )
 def test_blocks_of_signing_up_are_added_listed_and_removed(kind: str, value: str, shown: str) -> None:
+    assert said("block_sign_ups", kind, value, "--dry-run").startswith(kind)
+    assert said("block_sign_ups") == ""
     said("block_sign_ups", kind, value)
+    assert said("block_sign_ups", kind, value, "--remove", "--dry-run").startswith(shown)
     assert said("block_sign_ups").startswith(shown)
     with pytest.raises(CommandError, match="already been taken"):
         said("block_sign_ups", kind, value)

@@ -65,6 +65,8 @@ def kinds(relay: RemotePerson) -> list[str]:
 def test_a_relay_is_subscribed_to_when_it_has_accepted_and_left_when_it_is_removed(
     elsewhere: RemoteServer, zoe: RemotePerson, relay: RemotePerson, alice: Account
 ) -> None:
+    assert inbox(relay) in said("--add", inbox(relay), "--dry-run")
+    assert inbox(relay) not in said()
     assert "pending" in said("--add", inbox(relay))
     said("--add", inbox(relay))
     work()

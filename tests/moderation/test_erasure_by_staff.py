@@ -156,6 +156,8 @@ def test_operators_hold_and_release_at_the_command_line(capsys: pytest.CaptureFi
     ann = make_account("ann")
     with pytest.raises(CommandError):
         call_command("hold_account", "ann")
+    call_command("hold_account", "ann", "--reason", "a court asks", "--dry-run")
+    assert Account.objects.get(id=ann.id).held_at is None
     call_command("hold_account", "ann", "--reason", "a court asks")
     assert Account.objects.get(id=ann.id).held_at is not None
     call_command("hold_account", "ann", "--release")

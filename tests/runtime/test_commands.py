@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from argparse import _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import get_commands, load_command_class
 
 from social.runtime.embedded import Embedded, generate_secrets
 from social.runtime.options import take_options
@@ -172,3 +174,30 @@ def test_the_settings_of_make_dev_hold(data_dir: Path) -> None:
     checked = manage("check", environment=environment)
     assert checked.returncode == 0, checked.stderr
     assert checked.stdout.startswith("System check identified no issues")
+
+
+#: Commands that change nothing, that need a word more before they begin, or that make one thing anew.
+WITHOUT_DRY_RUN = {
+    "changepassword", "createsuperuser", "create_account", "create_invite", "export_evidence", "self_destruct", "seed_demo",
+    "doctor", "show_deliveries", "show_domains", "show_outbox", "run", "dev", "setup",
+    "cleanup list", "manage_domain_rules list", "manage_domain_rules export", "manage_emojis list", "manage_emojis export",
+    "manage_settings show", "media usage",
+}  # fmt: skip
+
+
+def test_every_command_explains_itself_and_what_changes_something_can_be_tried() -> None:
+    ours = {name for name, app in get_commands().items() if not app.startswith(("django.", "unfold", "import_export"))}
+    unexplained, without_dry_run = set(), set()
+    for name in ours & {path.stem for path in ROOT.glob("*/management/commands/*.py")}:
+        parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+        assert parser.description, name
+        parts = [action for action in parser._actions if isinstance(action, _SubParsersAction)]
+        parsers = {f"{name} {part}": found for action in parts for part, found in action.choices.items()}
+        for spoken, found in (parsers or {name: parser}).items():
+            unexplained |= {
+                (spoken, action.dest) for action in found._actions if not action.help and action not in parts
+            }
+            if not any("--dry-run" in action.option_strings for action in found._actions):
+                without_dry_run.add(spoken)
+    assert unexplained == set()
+    assert without_dry_run == WITHOUT_DRY_RUN

@@ -18,7 +18,7 @@ class Command(OperatorCommand):
     help = "Let people in who have signed up and wait for approval; without names, list them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("usernames", nargs="*")
+        parser.add_argument("usernames", nargs="*", help="who is let in")
         parser.add_argument("--all", action="store_true", help="everybody who waits")
         parser.add_argument("--dry-run", action="store_true", help="only say who would be let in")
 

@@ -18,7 +18,7 @@ class Command(OperatorCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("username")
+        parser.add_argument("username", help="whose archive")
         parser.add_argument("--dry-run", action="store_true", help="only say whether one may be built")
 
     def handle(self, *args: Any, **options: Any) -> None:

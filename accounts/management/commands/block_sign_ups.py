@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.management.block_files import read_in, write_out
@@ -50,7 +51,7 @@ class Command(OperatorCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", nargs="?", choices=list(_FIND))
+        parser.add_argument("kind", nargs="?", choices=list(_FIND), help="what is blocked")
         parser.add_argument("value", nargs="?", help="example.com, somebody@example.com, 192.0.2.0/24, or a name")
         parser.add_argument("--remove", action="store_true", help="take the block back")
         parser.add_argument("--allow-with-approval", action="store_true", help="ask staff instead of refusing")
@@ -66,7 +67,7 @@ class Command(OperatorCommand):
         parser.add_argument(
             "--replace", action="store_true", help="change networks to what the file says, also to milder"
         )
-        parser.add_argument("--dry-run", action="store_true", help="say what a file would do, and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
         parser.add_argument("--output", type=Path, help="a new file to export to")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -80,10 +81,18 @@ class Command(OperatorCommand):
             block = _FIND[options["kind"]](options["value"])
             if block is None:
                 raise CommandError(_("There is no such block."))
-            sign_up_blocks.remove_block(by=OPERATOR, block=block)
+            if options["dry_run"]:
+                self.stdout.write(f"{type(block).__name__} {block}")
+            else:
+                sign_up_blocks.remove_block(by=OPERATOR, block=block)
         else:
             try:
-                self._add(**options)
+                # What is refused is refused by a dry run, too.
+                with transaction.atomic():
+                    self._add(**options)
+                    if options["dry_run"]:
+                        self.stdout.write(f"{options['kind']} {_FIND[options['kind']](options['value'])}")
+                        transaction.set_rollback(True)
             except OverflowError:
                 raise CommandError(_("That is longer than a calendar goes.")) from None
 

@@ -25,8 +25,8 @@ class Command(OperatorCommand):
     help = "Create a local account and print it as JSON: id, acct, generated password, access token."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("username")
-        parser.add_argument("--email", required=True)
+        parser.add_argument("username", help="the name in the address")
+        parser.add_argument("--email", required=True, help="to confirm it, for mails and to sign in")
         parser.add_argument("--password", help="generated and printed when absent")
         parser.add_argument("--role", help="Owner, Admin or Moderator")
         parser.add_argument("--confirmed", action="store_true", help="take the e-mail address for confirmed")

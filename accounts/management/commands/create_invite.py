@@ -28,7 +28,7 @@ class Command(OperatorCommand):
         parser.add_argument("--max-uses", type=int, help="how many people may use it; any number by default")
         parser.add_argument("--days", type=int, help="how long it can be used; for ever by default")
         parser.add_argument("--autofollow", action="store_true", help="who comes by it follows the inviter")
-        parser.add_argument("--comment", default="")
+        parser.add_argument("--comment", default="", help="what it is for; staff see it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         inviter = None

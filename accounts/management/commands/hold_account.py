@@ -23,13 +23,16 @@ class Command(BaseCommand):
         parser.add_argument("addresses", nargs="+", metavar="ADDRESS", help="ada, or ada@there.example")
         parser.add_argument("--reason", default="", help="who asks for it and why; needed for a hold")
         parser.add_argument("--release", action="store_true", help="let what was to be removed be removed")
+        parser.add_argument("--dry-run", action="store_true", help="only say whom it would be about")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["release"] and not options["reason"].strip():
             raise CommandError(_("Say why with --reason: it stands in the audit log."))
         for account in find_accounts_named(options["addresses"]):
             try:
-                if options["release"]:
+                if options["dry_run"]:
+                    pass
+                elif options["release"]:
                     release_account(by=OPERATOR, account=account)
                 else:
                     hold_account(by=OPERATOR, account=account, reason=options["reason"].strip())

@@ -39,7 +39,7 @@ class Command(OperatorCommand):
         write.add_argument("output", type=Path, help="a new zip archive")
         write.add_argument("--category", help="only this one")
         remove = kinds.add_parser("remove", help="remove emojis with their pictures; posts show their names then")
-        remove.add_argument("shortcodes", nargs="*", metavar="SHORTCODE")
+        remove.add_argument("shortcodes", nargs="*", metavar="SHORTCODE", help="names without colons")
         remove.add_argument("--category", help="all of this one")
         for parser_ in (read, remove):
             parser_.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")

@@ -23,7 +23,7 @@ class Command(OperatorCommand):
     help = "Change a local account; prints its state as JSON."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("username")
+        parser.add_argument("username", help="whose account")
         parser.add_argument("--role", help='Owner, Admin, Moderator; "none" takes the role away')
         parser.add_argument("--approve", action="store_true", help="let a pending user in")
         parser.add_argument("--confirm", action="store_true", help="take the e-mail address for confirmed")

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     help = "Give accounts of this server new signing keys; followers' servers get them, and nothing on its way is lost."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("addresses", nargs="*", metavar="ADDRESS")
+        parser.add_argument("addresses", nargs="*", metavar="ADDRESS", help="ada")
         parser.add_argument(
             "--all", action="store_true", help="every account of this server that has keys, its own too"
         )

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.policies.staff import OPERATOR
@@ -24,20 +25,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--add", metavar="INBOX", help="subscribe; its operator may have to agree")
         parser.add_argument("--remove", metavar="INBOX", help="end the subscription")
+        parser.add_argument("--dry-run", action="store_true", help="show what there would be, and change nothing")
         parser.add_argument("--json", action="store_true", help="machine-readable")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            if options["add"]:
-                add_relay(by=OPERATOR, inbox_url=options["add"])
-            if options["remove"]:
-                remove_relay(by=OPERATOR, inbox_url=options["remove"])
+            with transaction.atomic():
+                if options["add"]:
+                    add_relay(by=OPERATOR, inbox_url=options["add"])
+                if options["remove"]:
+                    remove_relay(by=OPERATOR, inbox_url=options["remove"])
+                relays = [
+                    {"inbox": relay.inbox_url, "state": relay.state, "since": iso(relay.created_at)}
+                    for relay in Relay.objects.order_by("id")
+                ]
+                transaction.set_rollback(options["dry_run"])
         except KernelError as error:
             raise CommandError(error.message) from None
-        relays = [
-            {"inbox": relay.inbox_url, "state": relay.state, "since": iso(relay.created_at)}
-            for relay in Relay.objects.order_by("id")
-        ]
         if options["json"]:
             self.stdout.write(json.dumps(relays, indent=1))
             return

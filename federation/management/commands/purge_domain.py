@@ -25,7 +25,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("domain", metavar="DOMAIN")
+        parser.add_argument("domain", metavar="DOMAIN", help="there.example")
         parser.add_argument("--dry-run", action="store_true", help="only count the accounts")
         parser.add_argument("--yes", action="store_true", help="needed without --dry-run: there is no way back")
 

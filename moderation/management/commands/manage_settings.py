@@ -33,13 +33,13 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         kinds = parser.add_subparsers(dest="what", required=True)
         show = kinds.add_parser("show", help="show all, or some")
-        show.add_argument("names", nargs="*", metavar="NAME")
+        show.add_argument("names", nargs="*", metavar="NAME", help="only these")
         show.add_argument("--json", action="store_true", help="machine-readable")
         change = kinds.add_parser("set", help="set one: yes or no for switches, several languages with commas")
-        change.add_argument("name", metavar="NAME")
+        change.add_argument("name", metavar="NAME", help="as the list has it")
         change.add_argument("value", metavar="VALUE", help="@FILE reads it from a file")
         unset = kinds.add_parser("unset", help="go back to the default")
-        unset.add_argument("name", metavar="NAME")
+        unset.add_argument("name", metavar="NAME", help="as the list has it")
         for parser_ in (change, unset):
             parser_.add_argument("--dry-run", action="store_true", help="check it, and change nothing")
 

@@ -41,16 +41,18 @@ class Command(OperatorCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = ("list", "add", "try", "enable", "disable", "remove", "approve", "discard")
-        parser.add_argument("action", nargs="?", default="list", choices=actions)
+        parser.add_argument("action", nargs="?", default="list", choices=actions, help="what to do")
         parser.add_argument("name", nargs="?", help="the rule")
         parser.add_argument("--sign-ups", action="store_true", help="look at sign-ups; at posts by default")
-        parser.add_argument("--outcome", choices=RuleOutcome.values, default=RuleOutcome.HOLD)
+        parser.add_argument(
+            "--outcome", choices=RuleOutcome.values, default=RuleOutcome.HOLD, help="what becomes of it"
+        )
         for name, (option, text) in _LISTS.items():
             parser.add_argument(option, dest=name, action="append", default=[], help=text)
         parser.add_argument("--mentions", type=int, help="so many mentioned people, or more")
         parser.add_argument("--account-age", type=int, metavar="HOURS", help="accounts known here for no longer")
         parser.add_argument("--first-contact", action="store_true", help="nobody mentioned knows the author")
-        parser.add_argument("--origin", choices=RuleOrigin.values, default=RuleOrigin.ANY)
+        parser.add_argument("--origin", choices=RuleOrigin.values, default=RuleOrigin.ANY, help="whose posts")
         parser.add_argument("--enable", action="store_true", help="with add: switch it on at once")
         parser.add_argument(
             "--dry-run", action="store_true", help="with add: write nothing, show what it would have met"

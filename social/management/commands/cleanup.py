@@ -27,7 +27,7 @@ class Command(OperatorCommand):
         listing = kinds.add_parser("list", help="show everything, with its interval")
         listing.add_argument("--json", action="store_true", help="machine-readable")
         run = kinds.add_parser("run", help="run some of it now, one after the other")
-        run.add_argument("names", nargs="+", metavar="NAME")
+        run.add_argument("names", nargs="+", metavar="NAME", help="as the list has them")
         run.add_argument("--dry-run", action="store_true", help="only say what would be run")
 
     def handle(self, *args: Any, **options: Any) -> None:

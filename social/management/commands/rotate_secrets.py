@@ -39,7 +39,7 @@ class Command(OperatorCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("secret", choices=list(_NAMES))
+        parser.add_argument("secret", choices=list(_NAMES), help="which one")
         parser.add_argument("--forget-old", action="store_true", help="remove former keys instead of adding a new one")
         parser.add_argument("--yes", action="store_true", help="needed for web-push: subscriptions end")
         parser.add_argument("--dry-run", action="store_true", help="say what would be done, and change nothing")

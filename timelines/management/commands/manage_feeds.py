@@ -25,7 +25,7 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         kinds = parser.add_subparsers(dest="what", required=True)
         build = kinds.add_parser("build", help="build feeds anew")
-        build.add_argument("names", nargs="*", metavar="NAME")
+        build.add_argument("names", nargs="*", metavar="NAME", help="whose feeds")
         build.add_argument("--all", action="store_true", help="of everybody who was here in the last week")
         clear = kinds.add_parser("clear", help="forget the feeds of homes and lists")
         for parser_ in (build, clear):
