@@ -117,6 +117,25 @@ def test_alerts_and_dashboard_ask_for_metrics_that_are_shown() -> None:
     assert queues <= {*QUEUES}
 
 
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="needs prometheus")
+def test_prometheus_takes_its_files_and_what_the_dashboard_asks(tmp_path: Path) -> None:
+    panels = json.loads(read("grafana-dashboard.json"))["panels"]
+    asked = [target["expr"].replace("$__rate_interval", "5m") for panel in panels for target in panel["targets"]]
+    rules = [{"record": f"panel:{number}", "expr": expression} for number, expression in enumerate(asked)]
+    (tmp_path / "panels.yml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
+    for words in (["config", DEPLOY / "prometheus.yml"], ["rules", DEPLOY / "alerts.yml", tmp_path / "panels.yml"]):
+        done = subprocess.run(["promtool", "check", *words], capture_output=True, text=True, timeout=30)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="needs caddy")
+def test_caddy_takes_its_file(tmp_path: Path) -> None:
+    command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
 def test_nginx_takes_its_file(tmp_path: Path) -> None:
     without_tls = re.sub(r"(?m)^\s*ssl_certificate(_key)? .*$", "", read("nginx.conf")).replace(
