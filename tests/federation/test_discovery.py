@@ -45,6 +45,7 @@ def test_a_person_is_found_by_every_spelling(alice: Account, resource: str) -> N
     links = {link["rel"]: link.get("href") or link.get("template") for link in body["links"]}
     assert links["self"] == alice.uri
     assert links["http://ostatus.org/schema/1.0/subscribe"].endswith("/authorize_interaction?uri={uri}")
+    assert links["https://w3id.org/fep/3b86/Create"].endswith("/share?text={content}")
     assert not any("salmon" in rel or "hub" in rel for rel in links), "SEED: there is no OStatus"
     assert (answer["Access-Control-Allow-Origin"], answer["Cache-Control"]) == ("*", "public, max-age=259200")
 
