@@ -20,7 +20,7 @@ PUBLIC_NAMES: Final = frozenset({PUBLIC, "as:Public", "Public"})
 """The three ways to write it (contract, federation section 6)."""
 
 _ID: Final = {"@type": "@id"}
-_TERMS: Final[dict[str, dict[str, Any]]] = {
+TERMS: Final[dict[str, dict[str, Any]]] = {
     "manuallyApprovesFollowers": {"manuallyApprovesFollowers": "as:manuallyApprovesFollowers"},
     "sensitive": {"sensitive": "as:sensitive"},
     "Hashtag": {"Hashtag": "as:Hashtag"},
@@ -96,18 +96,19 @@ _TERMS: Final[dict[str, dict[str, Any]]] = {
         )
     },
 }
+"""The terms beyond the vocabularies, each with all that explains it."""
 
 
 def all_terms() -> list[str]:
     """Return the context of every term: for a document that may hold anything."""
-    return sorted(_TERMS)
+    return sorted(TERMS)
 
 
 def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabularies: str) -> dict[str, Any]:
     """The document with its @context in front. `terms` are names of the table above, each defined once."""
     defined: dict[str, Any] = {}
     for term in terms:
-        defined |= _TERMS[term]
+        defined |= TERMS[term]
     names: list[Any] = [ACTIVITY_STREAMS, *vocabularies]
     if defined:
         names.append(dict(sorted(defined.items())))

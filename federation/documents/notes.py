@@ -10,7 +10,7 @@ from accounts.models.account import acct_of
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_nearby_pairs
 from federation.documents.actors import emoji_object, hashtag, image, iso
-from federation.documents.context import PUBLIC, addresses, followers_url_of, with_context
+from federation.documents.context import PUBLIC, TERMS, addresses, followers_url_of, with_context
 from social.kernel import clock, links
 from social.kernel.media import storage
 from statuses.models import MediaAttachment, MediaType, Poll, QuoteState
@@ -22,9 +22,9 @@ from statuses.queries.posts import load_bodies, load_polls, load_posts
 from statuses.queries.threads import load_self_replies
 
 _TERMS: Final = (
-    *("sensitive", "atomUri", "inReplyToAtomUri", "conversation", "votersCount"),
+    *("inReplyToAtomUri", "conversation", "votersCount"),
     *("quote", "_misskey_quote", "quoteUri", "quoteAuthorization"),
-    *("interactionPolicy", "canFeature", "canQuote", "automaticApproval", "manualApproval"),
+    *("canFeature", "canQuote", "automaticApproval", "manualApproval"),
 )
 _DEFAULT_TYPES = {"image": "image/jpeg", "gifv": "video/mp4", "video": "video/mp4", "audio": "audio/mpeg"}
 
@@ -117,8 +117,9 @@ def note(
 
 
 def note_terms(document: dict[str, Any]) -> list[str]:
-    """The terms of every Note, and those of its tags and files (contract, federation section 3)."""
-    terms = [*_TERMS, *sorted({item["type"] for item in document["tag"]} - {"Mention"})]
+    """The terms of every Note and of its members, and those of its tags and files (contract, federation section 3)."""
+    terms = [*_TERMS, *(name for name in document if name in TERMS)]
+    terms += sorted({item["type"] for item in document["tag"]} - {"Mention"})
     if document["attachment"]:
         terms.append("blurhash")
     if document["attachment"] or "Emoji" in terms:

@@ -37,6 +37,7 @@ from social.kernel.text.sanitize import MAX_BYTES, sanitize
 from statuses.models import MediaType
 from statuses.models.attachments import DESCRIPTION_LIMIT, OPTIONS_LIMIT
 from statuses.policies.polls import RemotePoll
+from statuses.policies.posts import AuthorColumns
 from statuses.services.storing import RemoteFile
 
 NOTES: Final = frozenset({"Note", "Question"})
@@ -57,13 +58,12 @@ _DOCUMENTS: Final = frozenset({"Document", "Image", "Audio", "Video"})
 
 
 @dataclass(frozen=True)
-class ReceivedNote:
+class ReceivedNote(AuthorColumns):
     """A post document, typed, sanitised and clamped."""
 
     uri: str
     author_uri: str
     content: str
-    summary: str
     sensitive: bool
     language: str | None
     published: datetime
@@ -135,7 +135,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         uri=uri,
         author_uri=authors[0],
         content=content,
-        summary=summary,
+        spoiler_text=summary,
         sensitive=flag_of(document.get("sensitive")) or bool(summary),
         language=_language_of(document),
         published=moment_of(document.get("published")),

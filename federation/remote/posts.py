@@ -201,9 +201,9 @@ def compose_received(
     rule = rule_for(author.domain or "")
     shows_pictures = rule is None or not rule.reject_media
     return Composed(
+        **note.author_columns,
         author=author,
         content=note.content,
-        spoiler_text=note.summary,
         sensitive=note.sensitive,
         visibility=visibility,
         language=note.language,

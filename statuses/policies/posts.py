@@ -1,15 +1,19 @@
 """A post as everything reads it: what it is (`Post`), who wrote it (`Author`) and what it says (`PostBody`). Pure values, which
-`statuses.queries.posts` loads: the client API, streams, ActivityPub, pages, feeds and search begin with them.
+`statuses.queries.posts` loads: the client API, streams, ActivityPub, pages, feeds and search begin with them. What is
+written begins with `AuthorColumns` as well.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from social.kernel import links
-from statuses.models import MediaAttachment
+from social.kernel.text.markup import plain
+from statuses.models import MediaAttachment, StatusEdit
+from statuses.policies.publishing import PLAIN_TEXT
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -117,8 +121,40 @@ class Post:
         self.favourites_count = max(0, self.favourites_count + change)
 
 
-@dataclass(slots=True)
-class PostBody:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorColumns:
+    """Columns of a post that its author fills in, by their names in the table: what a client sends (`Draft`) or another server
+    (`ReceivedNote`), what is stored (`Composed`), and what is read (`PostBody`) begin with them.
+
+    Each has a default, which an edit that leaves it out brings back. `text` is the source, empty for a post of another server.
+    """
+
+    text: str = ""
+    spoiler_text: str = ""
+
+    @property
+    def author_columns(self) -> dict[str, Any]:
+        """Values of these columns, by name."""
+        return {name: getattr(self, name) for name in AUTHOR_COLUMNS}
+
+    @property
+    def read_texts(self) -> list[str]:
+        """The texts of READ_COLUMNS."""
+        return [getattr(self, name) for name in READ_COLUMNS]
+
+
+AUTHOR_COLUMNS: Final = tuple(each.name for each in fields(AuthorColumns))
+READ_COLUMNS: Final = ("spoiler_text",)
+"""Columns of these that people read beside the content: filters, search, rules against spam and emojis look at them, and
+earlier versions keep them."""
+VERSION_COLUMNS: Final = tuple(
+    each.name for each in StatusEdit._meta.fields if each.name in ("content", *AUTHOR_COLUMNS)
+)
+"""Columns that earlier versions of a post keep, as the table of versions has them too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostBody(AuthorColumns):
     """Content of a post, which everybody sees alike, where it belongs, and the application that has written it.
 
     `addressed` are the accounts it mentions, with id, username, domain, url, uri, whether that is `silent`, and of a group
@@ -128,22 +164,20 @@ class PostBody:
     """
 
     id: int
-    url: str | None
-    text: str
-    content_type: str
-    content: str
-    spoiler_text: str
-    edited_at: datetime | None
-    thread_root_id: int
-    conversation_uri: str | None
-    in_reply_to_uri: str | None
-    quote: dict[str, Any] | None
-    addressed: list[dict[str, Any]]
-    tags: list[str]
-    media: list[MediaAttachment]
-    poll_options: list[str]
-    application_name: str | None
-    application_website: str | None
+    url: str | None = None
+    content_type: str = PLAIN_TEXT
+    content: str = ""
+    edited_at: datetime | None = None
+    thread_root_id: int = 0
+    conversation_uri: str | None = None
+    in_reply_to_uri: str | None = None
+    quote: dict[str, Any] | None = None
+    addressed: list[dict[str, Any]] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    media: list[MediaAttachment] = field(default_factory=list)
+    poll_options: list[str] = field(default_factory=list)
+    application_name: str | None = None
+    application_website: str | None = None
 
     @property
     def mentions(self) -> list[dict[str, Any]]:
@@ -152,4 +186,9 @@ class PostBody:
 
     def texts(self, *, local: bool) -> tuple[str, ...]:
         """The texts that may hold emojis: what was typed here, or the HTML that came from elsewhere, and the poll's options."""
-        return (self.text if local else self.content, self.spoiler_text, *self.poll_options)
+        return (self.text if local else self.content, *self.read_texts, *self.poll_options)
+
+
+def read_as_text(texts: Iterable[str], content: str, *others: str | None) -> str:
+    """Text of all that people read of a post: the texts of READ_COLUMNS, the content, options and descriptions."""
+    return "\n\n".join(part for part in (*texts, plain(content), *others) if part)

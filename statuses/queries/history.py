@@ -12,7 +12,7 @@ from django.db.models import Q
 from social.kernel.errors import require_found
 from social.kernel.text.markup import plain
 from statuses.models import MediaAttachment, StatusEdit
-from statuses.policies.posts import Post, PostBody
+from statuses.policies.posts import READ_COLUMNS, VERSION_COLUMNS, Post, PostBody
 from statuses.queries.posts import load_bodies
 
 
@@ -23,7 +23,8 @@ def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[date
     found: dict[int, list[tuple[datetime, str]]] = {}
     edits = StatusEdit.objects.filter(status_id__one_of=list(status_ids)).order_by("created_at", "id")
     for edit in edits if status_ids else ():
-        words = [edit.spoiler_text, plain(edit.content), *(edit.poll_options or ()), *edit.media_descriptions]
+        texts = [getattr(edit, name) for name in READ_COLUMNS]
+        words = [*texts, plain(edit.content), *(edit.poll_options or ()), *edit.media_descriptions]
         found.setdefault(edit.status_id, []).append((edit.created_at, " ".join(part for part in words if part)))
     return found
 
@@ -52,9 +53,7 @@ def _version(post: Post, body: PostBody, edit: StatusEdit, files: dict[int, Medi
     quote_state = post.quote_state if edit.quote_id is not None else None
     return replace(post, sensitive=edit.sensitive, quote_state=quote_state), replace(
         body,
-        text=edit.text,
-        content=edit.content,
-        spoiler_text=edit.spoiler_text,
+        **{name: getattr(edit, name) for name in VERSION_COLUMNS},
         media=media,
         poll_options=edit.poll_options or [],
         edited_at=edit.created_at,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 from statuses.models import ScheduledStatus
+from statuses.policies.posts import AuthorColumns
 from statuses.serializers.attachments import MediaAttachmentSerializer
+
+_LEFT_OUT: Final = AuthorColumns().author_columns
 
 
 class ScheduledStatusSerializer(EntitySerializer):
@@ -15,17 +18,18 @@ class ScheduledStatusSerializer(EntitySerializer):
 
     def to_representation(self, instance: ScheduledStatus) -> dict[str, Any]:
         """The entity: when, what was sent, and the files."""
-        application_id, draft = instance.application_id, instance.draft
+        # A row of an older release lacks the columns that it did not know.
+        application_id, draft = instance.application_id, _LEFT_OUT | instance.draft
         allowed = draft["allowed_mentions"]
         return {
             "id": str(instance.id),
             "scheduled_at": clock.iso(instance.scheduled_at),
             "params": {
+                **{name: draft[name] or None for name in _LEFT_OUT},
                 "text": draft["text"],
                 "poll": None if draft["poll"] is None else draft["poll"]["sent"],
                 "media_ids": [str(number) for number in draft["media_ids"]] or None,
                 "sensitive": draft["sensitive"],
-                "spoiler_text": draft["spoiler_text"] or None,
                 "visibility": draft["visibility"],
                 "language": draft["language"],
                 "in_reply_to_id": str(draft["in_reply_to_id"]) if draft["in_reply_to_id"] else None,

@@ -6,20 +6,20 @@ encoded halves are joined as bytes, so a page of forty posts costs no forty dict
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 import orjson
 
+from accounts.models import CustomEmoji
 from accounts.models.account import acct_of
 from accounts.policies.relations import Relations
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
-from social.kernel.text.markup import plain
-from statuses.policies.posts import Post, PostBody
+from statuses.policies.posts import READ_COLUMNS, Post, PostBody, read_as_text
 from statuses.policies.publishing import PLAIN_TEXT
 from statuses.policies.quotes import (
     DELETED,
@@ -55,17 +55,24 @@ def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
     return {
         "id": str(post.id),
         "created_at": clock.iso_ms(post.created_ms),
-        "content": source.content,
-        "spoiler_text": source.spoiler_text,
         "visibility": shown_visibility(post.visibility),
         "language": post.language,
         "uri": post.object_uri,
         "url": links.status_url(post.username, post.id) if post.local else source.url or post.uri,
+        **_content(source, emojis.find(post.domain, *source.texts(local=post.local))),
+    }
+
+
+def _content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
+    """Members that a boost has without what is in them: those of a body that says nothing."""
+    return {
+        "content": source.content,
+        "spoiler_text": source.spoiler_text,
         "edited_at": clock.iso_or_none(source.edited_at),
         "media_attachments": MediaAttachmentSerializer(source.media, many=True).data,
         "mentions": MentionSerializer(source.mentions, many=True).data,
         "tags": [{"name": name, "url": links.tag_url(name)} for name in source.tags],
-        "emojis": CustomEmojiSerializer(emojis.find(post.domain, *source.texts(local=post.local)), many=True).data,
+        "emojis": CustomEmojiSerializer(emojis, many=True).data,
         "tagged_collections": [],
     }
 
@@ -73,18 +80,14 @@ def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
 def searched_text(source: PostBody) -> str:
     """The words that filters look at: warning, text, options of a poll and descriptions of files, as plain text."""
     described = [media.description for media in source.media]
-    return _searched(source.spoiler_text, source.content, [*source.poll_options, *described])
+    return read_as_text(source.read_texts, source.content, *source.poll_options, *described)
 
 
 def searched_text_of(entity: dict[str, Any]) -> str:
     """Text to search, like `searched_text`, of a post that was presented."""
     options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
     described = [file["description"] for file in entity["media_attachments"]]
-    return _searched(entity["spoiler_text"], entity["content"], [*options, *described])
-
-
-def _searched(spoiler_text: str, content: str, others: Iterable[str | None]) -> str:
-    return "\n\n".join(part for part in (spoiler_text, plain(content), *others) if part)
+    return read_as_text([entity[name] for name in READ_COLUMNS], entity["content"], *options, *described)
 
 
 def attached(post: Post, page: PostPage, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:
@@ -207,21 +210,14 @@ _NO_PARENT: Final = b'"in_reply_to_id":null,"in_reply_to_account_id":null'
 _NO_ATTACHMENTS: Final = b'"card":null,"poll":null,"quote":null'
 _BOOST_MEMBERS: Final = b"," + _members(
     {
-        "content": "",
+        **_content(PostBody(id=0), []),
         "replies_count": 0,
         "reblogs_count": 0,
         "favourites_count": 0,
         "quotes_count": 0,
         "in_reply_to_id": None,
         "in_reply_to_account_id": None,
-        "spoiler_text": "",
         "language": None,
-        "edited_at": None,
-        "media_attachments": [],
-        "mentions": [],
-        "tags": [],
-        "emojis": [],
-        "tagged_collections": [],
         "quote": None,
         "card": None,
         "poll": None,

@@ -6,9 +6,9 @@ It may ask other servers who is mentioned, so it runs before any transaction.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 from django.conf import settings
@@ -21,7 +21,9 @@ from social.kernel.ids import parse_id
 from social.kernel.text.languages import choose_language
 from statuses.models import QuoteState, Status
 from statuses.policies.polls import PollDraft, check_poll
+from statuses.policies.posts import AuthorColumns
 from statuses.policies.publishing import (
+    PLAIN_TEXT,
     check_media_count,
     check_text,
     choose_content_type,
@@ -48,8 +50,8 @@ from statuses.services.storing import Composed, NewQuote
 _PARENT_FIELDS: Final = ("account_id", "in_reply_to_account_id", "thread_id", "thread_path", "conversation_uri")
 
 
-@dataclass(frozen=True)
-class Draft:
+@dataclass(frozen=True, kw_only=True)
+class Draft(AuthorColumns):
     """Values that a client sent for a post or an edit, before any check (contract, parameters section 3); None stands
     for what was not sent.
 
@@ -59,8 +61,6 @@ class Draft:
     `media_changes` are by id, for the files among `media_ids`, others are ignored; and nothing else than these is looked at.
     """
 
-    text: str = ""
-    spoiler_text: str = ""
     sensitive: bool | None = None
     visibility: str | None = None
     language: str | None = None
@@ -94,46 +94,87 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
     quote = _find_quoted(draft.quoted_status_id, author)
     media_ids = check_files(author.id, draft.media_ids)
     quote_policy = choose_policy(draft.quote_approval_policy, user.default_quote_policy)
-    content_type = choose_content_type(draft.content_type)
     visibility = choose_visibility(author, draft.visibility, user.default_privacy)
     if quote is not None:
         visibility = quote_visibility(quote.visibility, visibility)
-    text, spoiler_text = stripped(draft.text), stripped(draft.spoiler_text)
-    sensitive = user.default_sensitive or bool(spoiler_text.strip()) if draft.sensitive is None else draft.sensitive
-    if not text.strip() and quote is None:
-        text, spoiler_text = spoiler_text, ""
-    check_text(text, spoiler_text, has_more=bool(draft.media_ids) or quote is not None)
+    draft = cleaned(draft)
+    warned = bool(draft.spoiler_text.strip())
+    if not draft.text.strip() and quote is None:
+        draft = replace(draft, text=draft.spoiler_text, spoiler_text="")
+    return compose_content(
+        author,
+        draft,
+        visibility=visibility,
+        sensitive=user.default_sensitive or warned if draft.sensitive is None else draft.sensitive,
+        media_ids=media_ids,
+        is_quote=quote is not None,
+        quoted=None if quote is None else (quote.account_id, quote.page_url),
+        parent=parent,
+        quote=quote,
+        quote_policy=local_policy(visibility, quote_policy),
+        application_id=application_id,
+    )
+
+
+def cleaned(draft: Draft) -> Draft:
+    """The draft with its texts as they are kept: without what is never shown, and without space around them."""
+    columns = draft.author_columns
+    return replace(draft, **columns | {name: stripped(it) for name, it in columns.items() if isinstance(it, str)})
+
+
+def compose_content(
+    author: Account,
+    draft: Draft,
+    *,
+    visibility: str,
+    sensitive: bool,
+    media_ids: tuple[int, ...],
+    is_quote: bool,
+    quoted: tuple[int | None, str | None] | None,
+    before: Status | None = None,
+    **more: Any,
+) -> Composed:
+    """Check what a cleaned draft says and make the post, or the edit of the post `before`, of it.
+
+    `quoted` are the author of the post that it quotes and that post's page; of an edit None when that post is deleted.
+    `more` are further fields of the Composed.
+    Raises as `compose`.
+    """
+    user: User = author.user
+    check_text(draft.text, draft.spoiler_text, has_more=bool(media_ids) or is_quote)
     if draft.poll is not None:
         check_poll(draft.poll)
-    formatted = format_text(text, author, None if quote is None else quote.page_url, content_type=content_type)
+    content_type = choose_content_type(draft.content_type, PLAIN_TEXT if before is None else before.content_type)
+    formatted = format_text(draft.text, author, None if quoted is None else quoted[1], content_type=content_type)
     mentions = formatted.mentions
     if draft.allowed_mentions is not None:
         unexpected = [account for account in mentions if account.id not in draft.allowed_mentions]
         if unexpected:
             raise UnexpectedMentions(unexpected)
-    if quote is not None:
-        check_addressing(visibility, quote.account_id, {author.id, *(account.id for account in mentions)})
+    if quoted is not None:
+        check_addressing(visibility, quoted[0], {author.id, *(account.id for account in mentions)})
     return Composed(
+        **draft.author_columns | {"text": formatted.text},
         author=author,
-        text=formatted.text,
         content=formatted.content,
         content_type=content_type,
-        spoiler_text=spoiler_text,
         sensitive=sensitive,
         visibility=visibility,
         language=choose_language(
-            draft.language, user.default_language, user.locale, get_language(), settings.LANGUAGE_CODE
+            draft.language,
+            None if before is None else before.language,
+            user.default_language,
+            user.locale,
+            get_language(),
+            settings.LANGUAGE_CODE,
         ),
-        parent=parent,
         mentions=mentions,
         tags=formatted.tags,
         media_ids=media_ids,
         poll=draft.poll,
-        quote_policy=local_policy(visibility, quote_policy),
-        quote=quote,
-        application_id=application_id,
         # A post that quotes has no preview of its links (contract, behaviours section 9 "Cards").
-        has_link=quote is None and formatted.has_link,
+        has_link=formatted.has_link and not is_quote,
+        **more,
     )
 
 

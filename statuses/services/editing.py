@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
-from django.conf import settings
 from django.db import transaction
-from django.utils.translation import get_language
 
 from accounts.models import Account
 from social.kernel.errors import NotFound, require_found
-from social.kernel.text.languages import choose_language
 from statuses.models import MediaAttachment, Status
-from statuses.policies.polls import check_poll
 from statuses.policies.posts import Post
-from statuses.policies.publishing import check_text, choose_content_type
-from statuses.policies.quotes import check_addressing, choose_policy, local_policy
+from statuses.policies.quotes import choose_policy, local_policy
 from statuses.queries.posts import load_posts
 from statuses.queries.statuses import find_own_status, find_page_url
-from statuses.services.composing import Draft, check_files
-from statuses.services.formatting import format_text, stripped
+from statuses.services.composing import Draft, check_files, cleaned, compose_content
 from statuses.services.holding import EditHeldForReview, hold_edit
 from statuses.services.media import MediaChange, prepared
 from statuses.services.revising import store_revision
@@ -66,44 +61,25 @@ def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Compo
 
     A warning without a text becomes the text, of a post that quotes nothing: the warning before it stays.
     """
-    user, is_quote = author.user, post.quote_state is not None
+    is_quote = post.quote_state is not None
     quoted = post.quoted if post.quoted is not None and not post.quoted.is_deleted else None
     media_ids = check_files(author.id, draft.media_ids, of_status_id=status.id)
     policy = None if draft.quote_approval_policy is None else choose_policy(draft.quote_approval_policy, "")
-    text, spoiler_text = stripped(draft.text), stripped(draft.spoiler_text)
-    sensitive = bool(spoiler_text) if draft.sensitive is None else draft.sensitive
-    if not text and spoiler_text and not is_quote:
-        text, spoiler_text, sensitive = spoiler_text, status.spoiler_text, bool(draft.sensitive)
-    check_text(text, spoiler_text, has_more=bool(media_ids) or is_quote)
-    if draft.poll is not None:
-        check_poll(draft.poll)
-    content_type = choose_content_type(draft.content_type, status.content_type)
-    formatted = format_text(text, author, None if quoted is None else find_page_url(quoted), content_type=content_type)
-    if quoted is not None:
-        mentioned = {account.id for account in formatted.mentions}
-        check_addressing(status.visibility, quoted.account_id, {author.id, *mentioned})
-    return Composed(
-        author=author,
-        text=formatted.text,
-        content=formatted.content,
-        content_type=content_type,
-        spoiler_text=spoiler_text,
-        sensitive=sensitive,
+    draft = cleaned(draft)
+    sensitive = bool(draft.spoiler_text) if draft.sensitive is None else draft.sensitive
+    if not draft.text and draft.spoiler_text and not is_quote:
+        draft = replace(draft, text=draft.spoiler_text, spoiler_text=status.spoiler_text)
+        sensitive = bool(draft.sensitive)
+    return compose_content(
+        author,
+        draft,
         visibility=status.visibility,
-        language=choose_language(
-            draft.language,
-            status.language,
-            user.default_language,
-            user.locale,
-            get_language(),
-            settings.LANGUAGE_CODE,
-        ),
-        mentions=formatted.mentions,
-        tags=formatted.tags,
+        sensitive=sensitive,
         media_ids=media_ids,
-        poll=draft.poll,
+        is_quote=is_quote,
+        quoted=None if quoted is None else (quoted.account_id, find_page_url(quoted)),
+        before=status,
         quote_policy=None if policy is None else local_policy(status.visibility, policy),
-        has_link=formatted.has_link and not is_quote,
     )
 
 

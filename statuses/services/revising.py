@@ -13,6 +13,7 @@ from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from statuses.events import StatusEdited
 from statuses.models import HeldPost, MediaAttachment, Mention, Poll, Quote, Status, StatusEdit, StatusTag
+from statuses.policies.posts import VERSION_COLUMNS
 from statuses.policies.publishing import check_tags
 from statuses.policies.visibility import is_for_anybody, is_listed
 from statuses.services.changing import change_statuses
@@ -94,9 +95,7 @@ def _version(status: Status) -> tuple[StatusEdit, list[MediaAttachment]]:
     current = list(MediaAttachment.objects.filter(status_id=status.id).order_by("position", "id"))
     version = StatusEdit(
         status_id=status.id,
-        text=status.text,
-        content=status.content,
-        spoiler_text=status.spoiler_text,
+        **{name: getattr(status, name) for name in VERSION_COLUMNS},
         sensitive=status.sensitive,
         media_ids=[media.id for media in current],
         media_descriptions=[media.description for media in current],

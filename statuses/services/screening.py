@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,9 +15,9 @@ from accounts.services.rule_matches import note_matches
 from accounts.services.spam_rules import limit_by_rules
 from social.kernel import clock
 from social.kernel.ids import moment_of
-from social.kernel.text.markup import plain
 from statuses.models import MediaAttachment, Poll, Status
 from statuses.policies.cards import find_hosts
+from statuses.policies.posts import READ_COLUMNS, read_as_text
 from statuses.services.storing import Composed
 
 # Nobody whom the post mentions follows its author, has asked to, or has ever addressed the author.
@@ -88,11 +88,8 @@ def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Scr
 def _text_of(status: Status) -> str:
     files = MediaAttachment.objects.filter(status_id=status.id).order_by("position", "id")
     options = Poll.objects.filter(status_id=status.id).values_list("options", flat=True).first() or ()
-    return _joined(status.spoiler_text, status.content, options, files.values_list("description", flat=True))
-
-
-def _joined(spoiler_text: str, content: str, options: Iterable[str], described: Iterable[str | None]) -> str:
-    return "\n".join(part for part in (spoiler_text, plain(content), *options, *described) if part)
+    texts = [getattr(status, name) for name in READ_COLUMNS]
+    return read_as_text(texts, status.content, *options, *files.values_list("description", flat=True))
 
 
 def _facts(new: Composed, words: Sequence[str]) -> PostFacts:
@@ -102,7 +99,7 @@ def _facts(new: Composed, words: Sequence[str]) -> PostFacts:
         described += rows.values_list("description", flat=True)
     options = new.poll.options if new.poll is not None else ()
     return PostFacts(
-        text=_joined(new.spoiler_text, new.content, options, [*described, *words]),
+        text=read_as_text(new.read_texts, new.content, *options, *described, *words),
         hosts=find_hosts(new.content),
         mentions=max(len(new.mentions) - len(new.silent), new.named_count),
         age=clock.now() - moment_of(new.author.id),

@@ -23,6 +23,7 @@ from social.kernel.ids import first_at, snowflake_at
 from statuses.events import StatusFetched, StatusPublished, StatusQuoted
 from statuses.models import MediaAttachment, MediaType, Mention, Quote, QuoteState, Status, StatusTag
 from statuses.policies.polls import PollDraft, RemotePoll
+from statuses.policies.posts import AUTHOR_COLUMNS, AuthorColumns
 from statuses.policies.publishing import PLAIN_TEXT, check_media, check_tags, missing_media, missing_parent
 from statuses.policies.quotes import missing_quoted
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_counted, is_for_anybody, is_listed
@@ -35,7 +36,7 @@ PATH_LIMIT: Final = 4096
 
 _ATTEMPTS: Final = 5
 # Columns of a post that are what a Composed says, in a new post and in an edit.
-_WRITTEN_COLUMNS: Final = ("text", "content", "content_type", "spoiler_text", "sensitive", "language")
+_WRITTEN_COLUMNS: Final = (*AUTHOR_COLUMNS, "content", "content_type", "sensitive", "language")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class RemoteFile:
 
 
 @dataclass(frozen=True)
-class Composed:
+class Composed(AuthorColumns):
     """Content of a post, or of an edit of one, checked: made of a draft here, by federation of a document.
 
     Of a remote one `uri` and `created_at` are given, its text is sanitised already, `files` are its files and `emojis`
@@ -87,9 +88,7 @@ class Composed:
     author: Account
     content: str
     visibility: str
-    text: str = ""
     content_type: str = PLAIN_TEXT
-    spoiler_text: str = ""
     sensitive: bool = False
     language: str | None = None
     parent: Status | None = None

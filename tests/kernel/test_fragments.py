@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from social.kernel import fragments, redis
@@ -32,6 +34,16 @@ def test_an_older_release_s_fragments_are_not_read(monkeypatch: pytest.MonkeyPat
     fragments.save({"thing:1:1": b"1"})
     monkeypatch.setattr(fragments, "FORMAT", "next")
     assert fragments.load(["thing:1:1"]) == {}
+
+
+def test_what_other_code_of_serializers_has_encoded_is_not_read(tmp_path: Path) -> None:
+    code = tmp_path / "app" / "serializers" / "inner" / "post.py"
+    code.parent.mkdir(parents=True)
+    formats = [fragments.FORMAT, fragments.format_of(tmp_path)]
+    for text in ("one", "two"):
+        code.write_text(text)
+        formats.append(fragments.format_of(tmp_path))
+    assert len(set(formats)) == 4
 
 
 def test_nothing_is_asked_or_kept_when_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

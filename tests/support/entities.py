@@ -111,13 +111,15 @@ _SOURCE = exactly(
     }
 )
 
+# As the columns are named; a draft of a scheduled post has null for what was left out.
+_AUTHOR_COLUMNS: dict[str, Schema] = {"spoiler_text": S}
 _STATUS: dict[str, Schema] = {
+    **_AUTHOR_COLUMNS,
     "id": ID,
     "created_at": D,
     "in_reply_to_id": nullable(ID),
     "in_reply_to_account_id": nullable(ID),
     "sensitive": B,
-    "spoiler_text": S,
     "visibility": _VISIBILITY,
     "language": nullable(S),
     "uri": URL,
@@ -412,8 +414,8 @@ ENTITIES: dict[str, Schema] = {
                     "text": S,
                     "poll": nullable(FREE),
                     "media_ids": nullable(many(ID)),
+                    **{name: nullable(schema) for name, schema in _AUTHOR_COLUMNS.items()},
                     "sensitive": nullable(B),
-                    "spoiler_text": nullable(S),
                     "visibility": nullable(S),
                     "language": nullable(S),
                     "in_reply_to_id": nullable(ID),

@@ -1,0 +1,98 @@
+"""Promises about every column of a post that its author fills in: none loses its value on any way that a post takes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from federation.documents.notes import load_notes, note_document
+from federation.documents.received_notes import ReceivedNote, read_note
+from federation.remote.posts import keep_note, revise_note
+from social.kernel import clock
+from statuses.models import ScheduledStatus, Status
+from statuses.policies.posts import AUTHOR_COLUMNS, AuthorColumns
+from statuses.queries.posts import load_posts
+from tests.factories.accounts import make_account, make_remote
+from tests.factories.statuses import make_media, make_reblog
+from tests.statuses.conftest import api_of
+from tests.support.terms import unexplained
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
+STATUSES = "/api/v1/statuses"
+LEFT_OUT = AuthorColumns().author_columns
+_PARAMETERS = {"text": "status"}
+
+
+@pytest.fixture
+def media_root(settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+
+def _send(author: Account, name: str, value: str | None, number: str = "", **more: Any) -> str:
+    """Post, or edit the post of a number, with a value in a column. With a file the text may be left out."""
+    sent = {"media_ids": [str(make_media(author).id)]} if name == "text" else {"status": "still here"}
+    body = sent | ({} if value is None else {_PARAMETERS.get(name, name): value}) | more
+    answer = api_of(author).put(f"{STATUSES}/{number}", body) if number else api_of(author).post(STATUSES, body)
+    assert answer.status_code == 200, answer.content
+    return str(answer.json()["id"])
+
+
+def _read(reader: Account, name: str, number: str) -> tuple[Any, Any]:
+    """A column as it is stored, and as clients read it: in the post, or in its source."""
+    entity = api_of(reader).get(f"{STATUSES}/{number}").json()
+    source = api_of(reader).get(f"{STATUSES}/{number}/source").json()
+    return getattr(Status.objects.get(id=number), name), (entity | source)[name]
+
+
+@pytest.mark.parametrize("name", AUTHOR_COLUMNS)
+def test_a_column_is_posted_edited_cleared_and_boosted(alice: Account, name: str) -> None:
+    bob = make_account("bob")
+    number = _send(alice, name, "one")
+    assert _read(alice, name, number) == ("one", "one")
+    _send(alice, name, "two", number)
+    assert _read(bob, name, number) == ("two", "two")
+    shown = api_of(bob).get(f"{STATUSES}/{make_reblog(bob, Status.objects.get(id=number)).id}").json()
+    if name in shown:
+        assert (shown[name], shown["reblog"][name]) == (LEFT_OUT[name], "two")
+    _send(alice, name, None, number)
+    assert _read(bob, name, number) == (LEFT_OUT[name], LEFT_OUT[name])
+
+
+@pytest.mark.parametrize("name", AUTHOR_COLUMNS)
+def test_a_column_waits_with_a_scheduled_post_also_of_an_older_release(alice: Account, name: str) -> None:
+    number = _send(alice, name, "one", scheduled_at=(clock.now() + timedelta(days=1)).isoformat())
+    assert api_of(alice).get(f"/api/v1/scheduled_statuses/{number}").json()["params"][name] == "one"
+    scheduled = ScheduledStatus.objects.get(id=number)
+    del scheduled.draft[name]
+    scheduled.save()
+    assert not api_of(alice).get(f"/api/v1/scheduled_statuses/{number}").json()["params"][name]
+
+
+@pytest.mark.parametrize("name", AUTHOR_COLUMNS)
+def test_a_column_goes_to_other_servers_and_comes_from_them(alice: Account, name: str) -> None:
+    """The source of the text stays here: others see the HTML made of it."""
+    zoe = make_remote("zoe")
+    theirs = {
+        "id": "https://remote.example/1",
+        "attributedTo": zoe.uri,
+        "published": "2020-01-01T00:00:00Z",
+        "attachment": [],
+    }
+
+    def received() -> ReceivedNote:
+        (note,) = load_notes(load_posts([int(number)])).values()
+        assert not unexplained(note_document(note))
+        return read_note(note | theirs)
+
+    column = "content" if name == "text" else name
+    number = _send(alice, name, "one")
+    kept = keep_note(received(), zoe)
+    assert kept is not None
+    assert getattr(kept, column) in ("one", "<p>one</p>")
+    _send(alice, name, "two", number)
+    revise_note(kept, received())
+    kept.refresh_from_db()
+    assert getattr(kept, column) in ("two", "<p>two</p>")

@@ -1,0 +1,43 @@
+"""The words of a document that its @context does not explain: other servers may leave out what they name."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+# What https://www.w3.org/ns/activitystreams and https://w3id.org/security/v1 explain, of what is sent here.
+# Mastodon leaves featuredCollections unexplained, and so is it here.
+_WORDS: Final = """
+    Accept Add Announce Application Article Audio Block Collection CollectionPage Create Delete Document Event Flag Follow
+    Group Image Like Link Mention Move Note Object OrderedCollection OrderedCollectionPage Organization Page Person
+    Question Reject Remove Service Tombstone Undo Update Video
+    actor anyOf attachment attributedTo cc closed content contentMap context duration endTime endpoints first followers
+    following height href icon id image inReplyTo inbox instrument items last likes mediaType name next object oneOf
+    orderedItems outbox partOf preferredUsername prev published replies result sharedInbox shares startTime summary tag
+    target to totalItems type updated url width
+    owner publicKey publicKeyPem
+    featuredCollections
+"""
+_VOCABULARY: Final = frozenset(_WORDS.split())
+_BY_LANGUAGE: Final = ("contentMap", "nameMap", "summaryMap")
+
+
+def unexplained(document: dict[str, Any]) -> set[str]:
+    """The members and types of a document and of those within it that no context explains; none of what is no ActivityPub."""
+    return _unexplained(document, _VOCABULARY) if "@context" in document else set()
+
+
+def _unexplained(value: Any, known: frozenset[str]) -> set[str]:
+    if isinstance(value, list):
+        return {word for item in value for word in _unexplained(item, known)}
+    if not isinstance(value, dict):
+        return set()
+    contexts = value.get("@context", ())
+    for context in contexts if isinstance(contexts, list) else ():
+        known |= context.keys() if isinstance(context, dict) else _NAMED.get(context, frozenset())
+    kinds = value.get("type", [])
+    words = {*value, *([kinds] if isinstance(kinds, str) else kinds)} - {"@context"}
+    inner = [item for name, item in value.items() if name not in ("@context", *_BY_LANGUAGE)]
+    return (words - known) | _unexplained(inner, known)
+
+
+_NAMED: Final = {"https://purl.archive.org/socialweb/webfinger": frozenset({"webfinger"})}
