@@ -24,14 +24,14 @@ from accounts.models import SiteSetting
 from moderation.models import DomainAllow
 from social.kernel import heartbeats, redis
 from social.kernel.media.decoder import Decoder
-from social.runtime import database, doctor, fingerprints
+from social.runtime import database, doctor, fingerprints, machine_checks
 from social.runtime.datadir import sole_supervisor
 from social.settings import env
 from tests.support.s3 import BUCKET, object_server
 from tests.support.site import serving
 
 pytestmark = pytest.mark.django_db
-Examine = Callable[[], dict[str, doctor.Check]]
+Examine = Callable[[], dict[str, machine_checks.Check]]
 
 
 @pytest.fixture
@@ -89,12 +89,12 @@ def test_a_limit_of_open_files_below_what_the_connections_need_is_named(  # secu
     with subprocess.Popen(["sh", "-c", "ulimit -n 4096; echo; exec sleep 600"], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         server.stdout.readline()
-        monkeypatch.setattr(doctor, "running_supervisor", lambda folder: str(server.pid))
+        monkeypatch.setattr(machine_checks, "running_supervisor", lambda folder: str(server.pid))
         found = examine()["open files"]
         server.kill()
     assert found.state == "failed"
     assert "at most 4096 " in found.detail
-    assert str(doctor.LEAST_OPEN_FILES) in found.detail
+    assert str(machine_checks.LEAST_OPEN_FILES) in found.detail
     assert "LimitNOFILE" in found.remedy
 
 
@@ -188,7 +188,7 @@ def test_readers_who_do_not_get_what_is_stored(
 
 def test_a_dead_address_of_files_in_a_folder(examine: Examine, settings: Any) -> None:
     settings.MEDIA_URL = "http://127.0.0.1:1/"
-    found = [check for check in doctor._storage() if check.state == "failed"]
+    found = [check for check in machine_checks.storage() if check.state == "failed"]
     assert [check.remedy for check in found] == ["Check MEDIA_BASE_URL."]
 
 
@@ -206,7 +206,7 @@ def test_nobody_is_asked_to_start_what_is_starting(
 
 def test_files_that_cannot_be_decoded(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = Decoder("no.such.program")
-    monkeypatch.setattr(doctor, "decoder", broken)
+    monkeypatch.setattr(machine_checks, "decoder", broken)
     assert examine()["decoding"].state == "failed"
     broken.close()
 
@@ -353,7 +353,7 @@ def test_push_services_are_given_an_address_of_staff(examine: Examine, monkeypat
     monkeypatch.setattr(env, "LOOPBACK", False)
     assert examine()["web push"].state == "warning"
     SiteSetting.objects.create(key="site_contact_email", value="staff@example.org")
-    assert examine()["web push"] == doctor.Check(
+    assert examine()["web push"] == machine_checks.Check(
         "web push", "ok", "push services are given the address staff@example.org"
     )
 

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
-from social.runtime import database, doctor, health, tables
+from social.runtime import database, doctor, health, machine_checks, tables
 from social.runtime.failures import OperatorError
 from tests.factories.accounts import make_account
 
@@ -29,7 +29,7 @@ def execute(statement: str) -> None:
         cursor.execute(statement)
 
 
-def found_by_doctor() -> doctor.Check:
+def found_by_doctor() -> machine_checks.Check:
     return next(check for check in doctor._migrations() if check.name == "tables")
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from social.runtime.doctor import Check, examine
+from social.runtime.doctor import examine
+from social.runtime.machine_checks import Check
 from social.runtime.options import add_options
 
 _MARKS = {"ok": "ok", "warning": "WARN", "failed": "FAIL"}

@@ -1,0 +1,162 @@
+"""Checks of the doctor that ask the machine: folders, files, room, what may be opened and decoded."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import stat
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Literal
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from social.kernel import descriptors
+from social.kernel.media import storage as media_storage
+from social.kernel.media.decoder import DecodingFailed, decoder
+from social.kernel.media.decoding import jobs
+from social.runtime.datadir import running_supervisor
+from social.runtime.postgres import Postgres
+from social.runtime.web.limits import Limits
+from social.settings import env
+
+State = Literal["ok", "warning", "failed"]
+
+#: Seconds in which a reader expects a file.
+_READER_SECONDS = 10
+# A GIF of one pixel.
+_PIXEL = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;"
+#: Open files of a web process: a connection and the body or the file that it waits for, and everything else.
+LEAST_OPEN_FILES = 2 * Limits().connections + 256
+LEAST_FREE, LOW_FREE = 256 << 20, 2 << 30
+RUN_SETUP = f"Run {env.manage_command('setup')}"
+
+
+@dataclass(frozen=True)
+class Check:
+    """Result of a check. A warning does not fail the whole; a failure names its remedy."""
+
+    name: str
+    state: State
+    detail: str
+    remedy: str = ""
+
+
+def first_line(error: BaseException) -> str:
+    """First line of what an error says."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def secrets() -> Iterator[Check]:
+    """The file of the secrets: nobody else can read it."""
+    path = env.DATA_DIR / "secrets.json"
+    if not path.exists():
+        yield Check("secrets", "ok", "from the environment")
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        yield Check("secrets", "failed", f"{path} has mode {mode:04o}", f"Others can read it: chmod 600 {path}")
+        return
+    yield Check("secrets", "ok", f"{path}, mode {mode:04o}; keep a copy of it with the backups")
+
+
+def storage() -> Iterator[Check]:
+    """The folders, and the bucket or the shared folder of files: they can be written, and readers get what is in them."""
+    for name in ("", "media", "mail", "run"):
+        folder = env.DATA_DIR / name
+        if not folder.is_dir():
+            yield Check("storage", "failed", f"{folder} is missing", RUN_SETUP)
+            return
+        if not os.access(folder, os.W_OK | os.X_OK):
+            yield Check(
+                "storage", "failed", f"{folder} cannot be written", f"Give it to user {os.geteuid()} (chown -R)."
+            )
+            return
+    if env.MEDIA_STORAGE is not None:
+        yield _object_storage(env.MEDIA_STORAGE["OPTIONS"]["bucket_name"])
+        return
+    if not Postgres(env.DATA_DIR).cluster.exists():
+        detail = f"{env.DATA_DIR} is writable; every machine must see the same {env.DATA_DIR / 'media'}"
+        yield Check("storage", "ok", f"{detail} (a shared folder), and have the same secrets")
+    else:
+        yield Check("storage", "ok", f"{env.DATA_DIR} is writable")
+    if "//" in settings.MEDIA_URL:
+        yield _served(f"files of {env.DATA_DIR / 'media'}")
+
+
+def _object_storage(bucket: str) -> Check:
+    try:
+        return _served(f"the bucket {bucket}")
+    except Exception as error:
+        detail = f"the bucket {bucket} cannot be used ({first_line(error.__cause__ or error)})"
+        return Check("storage", "failed", detail, "Check MEDIA_STORAGE: address, keys, bucket, and that it exists.")
+
+
+def _served(what: str) -> Check:
+    """Check that a reader gets what is stored: a small file, which is removed again. Raises what the storage raises."""
+    path = default_storage.save(f"doctor/{token_hex(16)}.gif", ContentFile(_PIXEL))
+    address = media_storage.url(path)
+    try:
+        with urllib.request.urlopen(address, timeout=_READER_SECONDS) as answer:  # noqa: S310 (ours)
+            fault = "" if answer.read(len(_PIXEL) + 1) == _PIXEL else "answers something else"
+    except urllib.error.HTTPError as error:
+        with error:
+            fault = f"answers {error.code}"
+    except (OSError, ValueError) as error:
+        fault = f"does not answer ({first_line(error)})"
+    finally:
+        default_storage.delete(path)
+    if not fault:
+        return Check("storage", "ok", f"{what}: readers get them from {settings.MEDIA_URL}")
+    remedy = "Let everybody read the bucket (a policy of the bucket, or &acl=public-read in MEDIA_STORAGE)"
+    remedy = f"{remedy}, and check MEDIA_BASE_URL." if env.MEDIA_STORAGE else "Check MEDIA_BASE_URL."
+    return Check("storage", "failed", f"{what}: a file was stored, and {settings.MEDIA_URL} {fault}", remedy)
+
+
+def decoding() -> Iterator[Check]:
+    """The process that decodes files."""
+    try:
+        with decoder.decode(jobs.PICTURE, io.BytesIO(_PIXEL), {}):
+            pass
+    except (DecodingFailed, jobs.Refused, OSError) as error:
+        remedy = "Uploads fail: install the requirements again, and see that there is memory and room for files."
+        yield Check("decoding", "failed", f"a picture could not be decoded ({first_line(error)})", remedy)
+    else:
+        shut = "shut in by a filter of system calls" if decoder.is_confined else "without a filter of system calls"
+        yield Check("decoding", "ok", f"files are decoded in a process of their own, {shut}")
+
+
+def disk() -> Iterator[Check]:
+    """The room that is left."""
+    free = shutil.disk_usage(env.DATA_DIR).free
+    detail = f"{free / (1 << 30):.1f} GB free at {env.DATA_DIR}"
+    if free < LEAST_FREE:
+        yield Check("disk", "failed", detail, "Free some space before PostgreSQL stops for want of it.")
+    elif free < LOW_FREE:
+        yield Check("disk", "warning", detail, "Free some space, or move DATA_DIR to a larger disk.")
+    else:
+        yield Check("disk", "ok", detail)
+
+
+def open_files() -> Iterator[Check]:
+    """The limits of the processes that run, or of those that would be started from here (security row 52)."""
+    try:
+        soft, hard = descriptors.limits(int(running_supervisor(env.DATA_DIR) or os.getpid()))
+    except (OSError, ValueError):
+        soft, hard = descriptors.limits(os.getpid())
+    detail = (
+        f"at most {hard} for a process (soft limit {soft}, which web and streaming processes raise to the hard one)"
+    )
+    if hard < LEAST_OPEN_FILES:
+        remedy = "Raise the hard limit of whoever starts the server: LimitNOFILE=65536 in a unit of systemd, --ulimit "
+        remedy += "nofile=65536 for a container, `ulimit -Hn 65536` as root in a shell."
+        needed = f"a web process needs {LEAST_OPEN_FILES}, a streaming process one for each client"
+        yield Check("open files", "failed", f"{detail}; {needed}", remedy)
+    else:
+        yield Check("open files", "ok", detail)
