@@ -55,3 +55,8 @@ def extended(schema: Schema, required: dict[str, Schema]) -> Schema:
     """An object of `exactly`, with more keys."""
     properties = {**schema["properties"], **required}
     return schema | {"properties": properties, "required": [*schema["required"], *required]}
+
+
+POLICY_WORDS = one_of("public", "followers", "following", "unsupported_policy", "disabled")
+VISIBILITY = one_of("public", "unlisted", "private", "direct")
+HISTORY = many(exactly({"day": S, "accounts": S, "uses": S}))
