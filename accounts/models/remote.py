@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 
 from accounts.events import RemoteCopyRequested
 from social.kernel import clock
@@ -36,11 +37,16 @@ class Domain(models.Model):
     reached_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("known server")
+        verbose_name_plural = _("known servers")
         constraints = [
             lengths("accounts_domain_lengths", name=HOST_LIMIT),
             lengths("accounts_domain_software_lengths", software=WORD_LIMIT, version=NAME_LIMIT),
             models.CheckConstraint(condition=models.Q(name=Lower("name")), name="accounts_domain_lower_case"),
         ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class CopyPurpose(models.TextChoices):

@@ -25,5 +25,5 @@ def table(output: Output, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _cell(value: Any) -> str:
-    line = next(iter(str(value).splitlines()), "")
+    line = next(iter(str("-" if value is None else value).splitlines()), "")
     return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"

@@ -70,11 +70,18 @@ def test_servers_are_shown_with_their_figures_and_asked_again(posted: Status) ->
     assert set(figures("--failing")) == {"one.example", "xn--strae-oqa.example"}, "also a relay, whom no address names"
     assert set(figures("Straße.example")) == {"xn--strae-oqa.example"}
     assert "one.example" in said("show_domains")
-    assert said("show_domains", "--retry", "one.example") == "one.example  1\n"
+    assert said("show_domains", "--retry", "one.example") == "one.example is asked again. Deliveries: 1.\n"
     one = figures()["one.example"]
     assert [one[name] for name in ("waiting", "given_up", "failures")] == [1, 0, 0]
-    assert said("show_domains", "three.example").strip() == "No such server is known."
-    for wrong in (["--retry"], ["--limit", "0"]):
+    assert said("show_domains", "two.example", "--failing").strip() == "Every known server answers as it should."
+    for wrong in (
+        ["--retry"],
+        ["--limit", "0"],
+        ["three.example"],
+        ["one.example", "three.example"],
+        ["https://one.example/"],
+        ["--retry", "three.example"],
+    ):
         with pytest.raises(CommandError):
             said("show_domains", *wrong)
 
@@ -101,7 +108,7 @@ def test_deliveries_are_shown_tried_again_and_dropped(posted: Status) -> None:
         ("discard", "Create for two.example"),
         ("discard", "Create for one.example"),
     ]
-    for wrong in (["--drop", str(left.id)], ["--retry", "x"], ["--limit", "0"]):
+    for wrong in (["--drop", str(left.id)], ["--retry", "x"], ["--limit", "0"], ["--host", "https://one.example/"]):
         with pytest.raises(CommandError):
             said("show_deliveries", *wrong)
 

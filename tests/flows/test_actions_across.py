@@ -57,6 +57,12 @@ def pair(request: pytest.FixtureRequest, people: tuple[Person, Person]) -> tuple
     return people if "first to" in request.param else (people[1], people[0])
 
 
+@pytest.fixture(params=["there", "back"])
+def ends(request: pytest.FixtureRequest, servers: tuple[Instance, Instance]) -> tuple[Instance, Instance]:
+    """The server of who is acted upon, and that of who acts."""
+    return servers if request.param == "there" else (servers[1], servers[0])
+
+
 def test_an_edit_arrives_with_its_history_and_is_notified_to_who_has_boosted(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     text = f"{writer.username} makes a mistake"
@@ -188,8 +194,8 @@ def test_a_video_arrives_with_its_picture_and_duration_and_an_unlisted_post_as_s
     assert text not in str(reader.client.timeline_public(limit=40))
 
 
-def test_a_refused_request_is_over_on_both_sides_and_may_be_made_again(servers: tuple[Instance, Instance]) -> None:
-    shy, fan = Person(servers[0], "shy"), Person(servers[1], "fan")
+def test_a_refused_request_is_over_on_both_sides_and_may_be_made_again(ends: tuple[Instance, Instance]) -> None:
+    shy, fan = Person(ends[0], "shy"), Person(ends[1], "fan")
     shy.client.account_update_credentials(locked=True)
     account = fan.find(shy)
     for _time in range(2):
@@ -202,13 +208,21 @@ def test_a_refused_request_is_over_on_both_sides_and_may_be_made_again(servers: 
     asking = until(lambda: shy.client.follow_requests())
     shy.client.follow_request_authorize(asking[0].id)
     until(lambda: fan.client.account_relationships(account.id)[0].following)
+    shy.client.status_post("for those I let in", visibility="private")
+    arrives(fan, "for those I let in")
     # And who was let in can be sent away.
     shy.client.account_remove_from_followers(asking[0].id)
     until(lambda: not fan.client.account_relationships(account.id)[0].following)
+    assert not shy.client.account_relationships(asking[0].id)[0].followed_by
+    assert (shy.client.me().followers_count, fan.client.me().following_count) == (0, 0)
+    later = shy.client.status_post("for those who stayed", visibility="private")
+    witness = shy.client.status_post(f"@{fan.address} was sent away")
+    until(lambda: [item for item in fan.notifications("mention") if item.status.uri == witness.uri])
+    assert later.uri not in str(fan.home())
 
 
-def test_who_was_blocked_can_follow_again_when_that_is_over(servers: tuple[Instance, Instance]) -> None:
-    host, guest = Person(servers[1], "host"), Person(servers[0], "guest")
+def test_who_was_blocked_can_follow_again_when_that_is_over(ends: tuple[Instance, Instance]) -> None:
+    host, guest = Person(ends[0], "host"), Person(ends[1], "guest")
     account = guest.find(host)
     visitor = host.find(guest)
     host.client.account_block(visitor.id)
@@ -218,6 +232,25 @@ def test_who_was_blocked_can_follow_again_when_that_is_over(servers: tuple[Insta
     host.client.account_unblock(visitor.id)
     until(lambda: not guest.client.account_relationships(account.id)[0].blocked_by)
     guest.follow(host)
+
+
+def test_ones_own_post_for_followers_is_boosted_to_followers_elsewhere_and_that_is_taken_back(
+    pair: tuple[Person, Person],
+) -> None:
+    writer, reader = pair
+    post = writer.client.status_post(f"{writer.username} tells it twice", visibility="private")
+    seen = arrives(reader, f"{writer.username} tells it twice")
+    boost = writer.client.status_reblog(post.id)
+
+    def boosts() -> list[Any]:
+        shown = reader.client.account_statuses(seen.account.id)
+        return [item for item in shown if item.reblog is not None and item.reblog.id == seen.id]
+
+    (found,) = until(boosts)
+    assert (found.uri, found.visibility) == (boost.uri, "private")
+    writer.client.status_unreblog(post.id)
+    until(lambda: not boosts())
+    assert reader.client.status(seen.id).uri == post.uri
 
 
 def test_a_report_is_passed_on_without_the_name_of_who_made_it(pair: tuple[Person, Person]) -> None:

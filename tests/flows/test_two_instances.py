@@ -96,6 +96,12 @@ def pair(request: pytest.FixtureRequest, people: tuple[Person, Person]) -> tuple
     return people if "first to" in request.param else (people[1], people[0])
 
 
+@pytest.fixture(params=["there", "back"])
+def ends(request: pytest.FixtureRequest, servers: tuple[Instance, Instance]) -> tuple[Instance, Instance]:
+    """The server of who is acted upon, and that of who acts."""
+    return servers if request.param == "there" else (servers[1], servers[0])
+
+
 def test_a_follow_is_notified_and_counted_on_both_sides(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     assert [item.account.acct for item in wait(lambda: writer.notifications("follow"))] == [reader.address]
@@ -238,8 +244,8 @@ def test_a_changed_profile_is_seen_by_followers_elsewhere(pair: tuple[Person, Pe
     wait(lambda: reader.client.account(account.id).display_name == name)
 
 
-def test_a_locked_account_gets_a_request_and_an_unfollow_arrives(servers: tuple[Instance, Instance]) -> None:
-    shy, fan = Person(servers[0], "shy"), Person(servers[1], "fan")
+def test_a_locked_account_gets_a_request_and_an_unfollow_arrives(ends: tuple[Instance, Instance]) -> None:
+    shy, fan = Person(ends[0], "shy"), Person(ends[1], "fan")
     shy.client.account_update_credentials(locked=True)
     account = fan.find(shy)
     assert account.locked
@@ -277,8 +283,8 @@ def test_of_follows_and_unfollows_in_quick_succession_the_last_one_wins_on_both_
     assert not fan.client.account_relationships(account.id)[0].requested
 
 
-def test_a_block_ends_the_follow_on_both_sides(servers: tuple[Instance, Instance]) -> None:
-    host, guest = Person(servers[0], "host"), Person(servers[1], "guest")
+def test_a_block_ends_the_follow_on_both_sides(ends: tuple[Instance, Instance]) -> None:
+    host, guest = Person(ends[0], "host"), Person(ends[1], "guest")
     account = guest.follow(host)
     visitor = host.find(guest)
     host.client.account_block(visitor.id)
@@ -332,16 +338,22 @@ move_account(user=User.objects.get(account__username="{old}"), target=find_by_ad
 """
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["to the other server", "on the own server"])
-def test_who_moves_takes_along_the_followers_on_both_servers(servers: tuple[Instance, Instance], there: bool) -> None:
-    old, new = Person(servers[0], f"old{there:d}"), Person(servers[there], f"new{there:d}")
-    fans = [Person(server, f"fan{there:d}{number}") for number, server in enumerate(servers)]
-    before = [fan.follow(old) for fan in fans]
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(0, 1), (1, 0), (0, 0)],
+    ids=["to the second server", "to the first server", "on the own server"],
+)
+def test_who_moves_takes_along_the_followers_on_both_servers(
+    servers: tuple[Instance, Instance], before: int, after: int
+) -> None:
+    old, new = Person(servers[before], f"old{before}{after}"), Person(servers[after], f"new{before}{after}")
+    fans = [Person(server, f"fan{before}{after}{number}") for number, server in enumerate(servers)]
+    known = [fan.follow(old) for fan in fans]
 
     old.find(new), new.find(old)
     new.server.manage("shell", "-v", "0", "-c", _ALIAS.format(new=new.username, old=new.name_of(old)))
     old.server.manage("shell", "-v", "0", "-c", _MOVE.format(new=old.name_of(new), old=old.username))
-    for fan, left in zip(fans, before, strict=True):
+    for fan, left in zip(fans, known, strict=True):
         wait(lambda fan=fan, left=left: fan.client.account(left.id).get("moved"), UNFOLLOWED_SECONDS)
         moved = fan.client.account(left.id).moved
         wait(lambda fan=fan, moved=moved: fan.client.account_relationships(moved.id)[0].following, UNFOLLOWED_SECONDS)

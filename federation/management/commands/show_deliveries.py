@@ -38,7 +38,10 @@ class Command(BaseCommand):
             raise CommandError(_("--limit wants a whole number above 0."))
         rows = Delivery.objects.order_by("id")
         if options["host"]:
-            rows = rows.filter(host=normalise_domain(options["host"]) or "")
+            host = normalise_domain(options["host"])
+            if host is None:
+                raise CommandError(_("%(domain)s is no domain.") % {"domain": options["host"]})
+            rows = rows.filter(host=host)
         if options["given_up"]:
             rows = rows.filter(dead_at__isnull=False)
         if options["retry"]:

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from accounts.policies.staff import OPERATOR
+from federation.models import Delivery
 from federation.outbound.queueing import retry_host
 from federation.remote.servers import load_servers
 from social.kernel.text.names import normalise_domain
@@ -37,13 +38,27 @@ class Command(BaseCommand):
         if options["retry"]:
             if not names:
                 raise CommandError(_("Name the servers that are to be asked again."))
+            # What waits for a relay that is well is all that is known of it.
+            waiting = Delivery.objects.filter(host__one_of=names).values_list("host", flat=True)
+            _require_known(names, {server["domain"] for server in load_servers(names, limit=len(names))} | set(waiting))
             for name in names:
-                self.stdout.write(f"{name}  {retry_host(by=OPERATOR, name=name)}")
+                values = {"name": name, "count": retry_host(by=OPERATOR, name=name)}
+                self.stdout.write(_("%(name)s is asked again. Deliveries: %(count)d.") % values)
             return
-        found = load_servers(names or None, limit=options["limit"], failing=options["failing"])
+        found = load_servers(names or None, limit=len(names) or options["limit"], failing=options["failing"])
+        if not options["failing"]:
+            _require_known(names, {server["domain"] for server in found})
         if options["json"]:
             self.stdout.write(json.dumps(found, indent=1, default=int))
         elif found:
             table(self.stdout, found)
+        elif options["failing"]:
+            self.stdout.write(_("Every known server answers as it should."))
         else:
-            self.stdout.write(_("No such server is known."))
+            self.stdout.write(_("No server is known yet."))
+
+
+def _require_known(names: list[str], known: set[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise CommandError(_("%(name)s is no known server. Give its name alone: social.example.") % {"name": name})
