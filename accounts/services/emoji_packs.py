@@ -6,9 +6,12 @@ within ten minutes.
 
 from __future__ import annotations
 
+import bz2
+import lzma
 import re
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,11 +38,14 @@ PICTURE_LIMIT: Final = 256 * 1024
 """Bytes of a picture (contract: the limit of Mastodon's own emojis)."""
 PACK_LIMIT: Final = 10_000
 """Files that are looked at in a pack."""
+UNPACKED_LIMIT: Final = 128 * 1024 * 1024
+"""Bytes of a pack, unpacked."""
 _TYPES: Final = ("image/png", "image/gif", "image/webp", "image/jpeg")
 _SUFFIXES: Final = (".png", ".gif", ".webp", ".jpg", ".jpeg")
 _SHAPE: Final = Shape(256, 256, cropped=False)
 _SHORTCODE: Final = re.compile(r"[a-zA-Z0-9_]{2,128}")
 _BATCH: Final = 200
+_UNREADABLE: Final = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError)
 
 
 class UnreadablePack(Invalid):
@@ -84,25 +90,59 @@ def read_pack(source: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def read_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the pictures of a zip or tar archive as `read_pack` does. Raises UnreadablePack."""
-    with suppress(zipfile.BadZipFile):
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            for member in archive.infolist()[:PACK_LIMIT]:
-                if not member.is_dir() and _is_picture(member.filename):
-                    with archive.open(member) as file:
-                        yield member.filename, file.read(PICTURE_LIMIT + 1)
-        return
+    """Yield the pictures of a zip or tar archive as `read_pack` does: their first bytes, as long as all of them are not too
+    many. Raises UnreadablePack.
+    """
     try:
-        with tarfile.open(fileobj=BytesIO(data)) as pack:
-            for number, entry in enumerate(pack):
-                if number >= PACK_LIMIT:
-                    break
-                if entry.isfile() and _is_picture(entry.name):
-                    found = pack.extractfile(entry)
-                    if found is not None:
-                        yield entry.name, found.read(PICTURE_LIMIT + 1)
-    except (tarfile.TarError, EOFError, OSError) as error:
+        if zipfile.is_zipfile(BytesIO(data)):
+            yield from _read_zip(data)
+        else:
+            yield from _read_tar(data)
+    # RuntimeError: a zip archive with a password or an unknown compression.
+    except (*_UNREADABLE, EOFError, OSError, ValueError, RuntimeError) as error:
         raise UnreadablePack(_("That is no folder and no zip or tar archive of pictures.")) from error
+
+
+def _read_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
+    room = UNPACKED_LIMIT
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        for member in archive.infolist()[:PACK_LIMIT]:
+            if not member.is_dir() and _is_picture(member.filename):
+                with archive.open(member) as file:
+                    picture = file.read(PICTURE_LIMIT + 1)
+                room -= len(picture)
+                if room < 0:
+                    raise UnreadablePack(_("That is too large, unpacked."))
+                yield member.filename, picture
+
+
+def _read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(fileobj=BytesIO(_unpacked(data)), mode="r:") as pack:
+        for number, entry in enumerate(pack):
+            if number >= PACK_LIMIT:
+                break
+            if entry.isfile() and _is_picture(entry.name):
+                found = pack.extractfile(entry)
+                if found is not None:
+                    yield entry.name, found.read(PICTURE_LIMIT + 1)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """The bytes of a tar archive, which may be compressed. Raises UnreadablePack for one that is too large.
+
+    The whole is bounded before it is read: a header may announce any number of bytes, and is read at once.
+    """
+    if data.startswith(b"\x1f\x8b"):
+        unpacked = zlib.decompressobj(wbits=31).decompress(data, UNPACKED_LIMIT + 1)
+    elif data.startswith(b"BZh"):
+        unpacked = bz2.BZ2Decompressor().decompress(data, UNPACKED_LIMIT + 1)
+    elif data.startswith(b"\xfd7zXZ\0"):
+        unpacked = lzma.LZMADecompressor(memlimit=UNPACKED_LIMIT).decompress(data, UNPACKED_LIMIT + 1)
+    else:
+        return data
+    if len(unpacked) > UNPACKED_LIMIT:
+        raise UnreadablePack(_("That is too large, unpacked."))
+    return unpacked
 
 
 def _is_picture(name: str) -> bool:

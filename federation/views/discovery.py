@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account
@@ -117,11 +118,13 @@ def nodeinfo_links(request: HttpRequest) -> HttpResponse:
 def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
     """`/nodeinfo/2.0` and `/nodeinfo/2.1`."""
     texts, figures = load_site_texts(), load_figures()
+    # As in the documents of the interface: how many are active is for the servers that are let in (contract, entities).
+    shown = not settings.LIMITED_FEDERATION
     document = discovery.nodeinfo(
         version,
         users=figures.users,
-        active_month=figures.active_month,
-        active_half_year=count_active(clock.now() - _HALF_YEAR),
+        active_month=figures.active_month if shown else 0,
+        active_half_year=count_active(clock.now() - _HALF_YEAR) if shown else 0,
         posts=figures.statuses,
         title=texts["site_title"],
         description=texts["site_short_description"],

@@ -297,6 +297,20 @@ def test_traps_48_and_49_posts_look_and_lead_as_clients_parse_them(alice: Person
     assert post["tags"] == [{"name": "cats", "url": f"{base}/tags/{quote('cats')}"}]
 
 
+@needs_federation
+def test_trap_49_the_addresses_of_people_posts_and_hashtags_are_pages(alice: Person) -> None:
+    post = alice.post("one #Cats")
+    for url, shown in ((post["account"]["url"], "@alice@"), (post["url"], "one"), (post["tags"][0]["url"], "#cats")):
+        path = url.removeprefix("http://social.localhost")
+        for address in (path, f"{path}/", f"{path}?x=1"):
+            answer = Api().get(address, headers={"Accept": "text/html"})
+            assert (answer.status_code, answer["Content-Type"][:9]) == (200, "text/html"), address
+            assert shown in answer.content.decode()
+    for path in ("/@alice", f"/@alice/{post['id']}"):
+        answer = Api().get(path, headers={"Accept": "application/activity+json"})
+        assert answer.status_code == 200
+
+
 def test_trap_50_the_first_minute_of_a_client(alice: Person, bob: Person) -> None:
     alice.do(f"accounts/{bob.id}/follow")
     old = bob.post("old")

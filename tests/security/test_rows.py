@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -26,6 +27,7 @@ from tests.factories.statuses import make_media, make_remote_status
 from tests.support.client import Api
 from tests.support.federation_server import needs_federation
 
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.django_db
 UPDATE = "/api/v1/accounts/update_credentials"
 ACTIVITY = {"Accept": "application/activity+json"}
@@ -47,6 +49,16 @@ def test_row_15_a_remote_post_whose_page_is_on_another_host_is_shown(alice: Pers
     body = alice.read(f"statuses/{status.id}")
     assert (body["url"], body["account"]["url"]) == (status.url, remote.url)
     assert body["uri"].startswith("https://bridge.example/")
+
+
+def test_row_27_and_28_nobody_signs_in_by_another_service_so_none_is_believed() -> None:
+    # Neither an address that a provider claims nor a name in a query to a directory leads to an account.
+    assert "allauth.socialaccount" not in django_settings.INSTALLED_APPS
+    assert all(
+        name.startswith(("django.", "allauth.account.", "accounts."))
+        for name in django_settings.AUTHENTICATION_BACKENDS
+    )
+    assert "ldap" not in (ROOT / "requirements" / "runtime.txt").read_text().lower()
 
 
 @pytest.mark.parametrize("name", ["gone", "GONE", "Gone"])
