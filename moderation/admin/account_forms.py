@@ -29,6 +29,7 @@ class SanctionForm(StaffForm):
         coerce=int,
         empty_value=None,
         required=False,
+        widget=forms.CheckboxSelectMultiple,
         help_text=_("They stand in the statement of reasons; without a choice those of the report do."),
     )
 

@@ -81,6 +81,8 @@ class EvidenceFileAdmin(PermittedAdmin):
 
     permission = Permission.DELETE_USER_DATA
     list_display = (EVIDENCE_ACCOUNT, EVIDENCE_STATE, EVIDENCE_FILE, EVIDENCE_AUTHOR, EVIDENCE_TIME, EVIDENCE_END)
+    # The account is a link itself.
+    list_display_links = (EVIDENCE_STATE,)
     list_select_related = ("account",)
     ordering = ("-id",)
     fieldsets: ClassVar[Any] = (

@@ -135,7 +135,7 @@ def _strike(appeal: Appeal) -> Any:
 
 APPEAL_ACCOUNT = shown("account", gettext_lazy("Account"), lambda appeal: account_link(appeal.account))
 APPEALED_STRIKE = shown("strike", gettext_lazy("Against"), _strike)
-APPEAL_TEXT = shown("text", gettext_lazy("Text"), lambda appeal: shortened(appeal.text, 120), minor=True)
+APPEAL_TEXT = shown("text", gettext_lazy("Text"), lambda appeal: shortened(appeal.text, 120))
 APPEAL_STATE = shown("state", gettext_lazy("State"), _state)
 APPEAL_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
@@ -146,6 +146,8 @@ class AppealAdmin(PermittedAdmin):
 
     permission = Permission.MANAGE_APPEALS
     list_display = (APPEAL_ACCOUNT, APPEALED_STRIKE, APPEAL_TEXT, APPEAL_STATE, APPEAL_TIME)
+    # The first ones lead elsewhere.
+    list_display_links = (APPEAL_TEXT,)
     list_filter = (AppealStateFilter,)
     list_select_related = ("account", "strike")
     search_fields = ("text",)

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -104,7 +105,7 @@ def read_statement(kept: Mapping[str, Any], posts: Sequence[str] = ()) -> list[t
             _("What you can do"),
             [
                 _("You can appeal until %(day)s: somebody of the staff will read it.")
-                % {"day": kept["appeal_until"][:10]},
+                % {"day": date_format(datetime.fromisoformat(kept["appeal_until"]), "DATE_FORMAT")},
                 _("You can also turn to a certified body for the settlement of disputes, or to a court."),
             ],
         ),

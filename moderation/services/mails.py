@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from textwrap import shorten
 from typing import Any, Final
 
@@ -147,7 +148,8 @@ def _strike_letters(strike_id: int) -> Iterator[Letter]:
         context = {
             "action": StrikeAction(strike.action).label,
             "text": strike.text,
-            "reasons": _reasons(strike),
+            # Called when the mail is written: the language is its recipient's then.
+            "reasons": partial(_reasons, strike),
             "link": strike_link(strike.id),
         }
         yield Letter(user, user.email, "strike", context)

@@ -132,7 +132,7 @@ def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
     paths = list(addresses(client))
     assert len(paths) > 100
     assert Status.objects.exists()
-    wrong = []
+    wrong: list[Any] = []
     with open_tab(tmp_path / "browser") as tab:
         tab.call("Page.setBypassCSP", enabled=True)
         sign_in(tab, live_server.url, boss)
@@ -141,5 +141,7 @@ def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
             tab.go(live_server.url + path)
             wrong += loaded_from_elsewhere(tab, live_server.url)
             wrong += wrong_on(tab, path)
-        assert [each for each in tab.problems if "/admin/nothing/" not in each and "category=none" not in each] == []
+            # Two of the pages are errors themselves.
+            wrong += [(path, each) for each in tab.problems if path not in each]
+            tab.problems.clear()
     assert wrong == []

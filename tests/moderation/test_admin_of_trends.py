@@ -120,7 +120,8 @@ def test_pages_cost_the_same_for_two_and_twenty_rows(boss: Client) -> None:
         for number in numbers:
             trending(TrendKind.LINK, link(number).pk)
             LinkPublisher.objects.create(domain=f"site{number}.example")
-            Tag.objects.create(name=f"tag{number}", display_name=f"tag{number}")
+            trending(TrendKind.TAG, Tag.objects.create(name=f"tag{number}", display_name=f"tag{number}").pk)
+            trending(TrendKind.STATUS, make_remote_status(make_remote()).pk)
 
     add(range(2))
     costs()

@@ -409,6 +409,11 @@ def test_a_strike_comes_with_the_reasons_that_its_person_has_to_learn(boss: User
     letter = mail.outbox[-1].body
     for words in ("These posts were deleted", "Bad words", "Somebody has reported it", "A person has decided"):
         assert words in letter
+    bob = make_user("bob")
+    User.objects.filter(pk=bob.pk).update(locale="de")
+    warn(boss, bob.account)
+    work()
+    assert "Was geschehen ist" in mail.outbox[-1].body
     page = f"/admin/accounts/account/{ann.account_id}/limit/"
     browser = signed_in(boss)
     asked = browser.get(page)
