@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
 from accounts.services.erasing import close_server
+from federation.documents.reading import origin_of
 from federation.models import Delivery
 from federation.outbound.audience import known_inboxes
 from social.kernel.errors import KernelError
@@ -33,7 +34,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         left = User.objects.filter(account__deleted_at=None).count()
         if options["confirm"] is None:
-            values = {"accounts": left, "servers": len(known_inboxes()), "domain": settings.LOCAL_DOMAIN}
+            servers = {origin_of(inbox) for inbox in known_inboxes()}
+            values = {"accounts": left, "servers": len(servers), "domain": settings.LOCAL_DOMAIN}
             self.stdout.write(
                 _(
                     "%(accounts)d accounts would be deleted for good, and %(servers)d servers notified. "
