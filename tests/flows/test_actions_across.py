@@ -234,6 +234,34 @@ def test_who_was_blocked_can_follow_again_when_that_is_over(ends: tuple[Instance
     guest.follow(host)
 
 
+_FORGET = """
+from accounts.models import Follow
+assert Follow.objects.filter(account__username="{fan}").delete()[0]
+"""
+_SYNCHRONIZE = """
+from django.db.models.functions import Now
+from federation.models import Fetch
+from social.kernel.outbox import OutboxRow
+print(Fetch.objects.filter(kind="followers", dead_at=None).update(due_at=Now()))
+OutboxRow.objects.filter(event="FetchesDue").update(due_at=Now())
+"""
+
+
+def test_a_follow_that_the_followers_server_has_lost_ends_on_the_other_one(ends: tuple[Instance, Instance]) -> None:
+    """As after a database that was restored (FEP-8fcf): the next post for followers brings it to light."""
+    poet, fan, friend = Person(ends[0], "poet"), Person(ends[1], "forgetful"), Person(ends[1], "friend")
+    fan.follow(poet)
+    friend.follow(poet)
+    ends[1].manage("shell", "-v", "0", "-c", _FORGET.format(fan=fan.username))
+    assert poet.client.me().followers_count == 2
+    poet.client.status_post("for those who follow me still", visibility="private")
+    arrives(friend, "for those who follow me still")
+    # Follows that are on their way are waited for: a minute, which is over at once here.
+    until(lambda: ends[1].manage("shell", "-v", "0", "-c", _SYNCHRONIZE).strip().endswith("1"))
+    until(lambda: poet.client.me().followers_count == 1)
+    assert poet.client.account_relationships(poet.find(friend).id)[0].followed_by
+
+
 def test_ones_own_post_for_followers_is_boosted_to_followers_elsewhere_and_that_is_taken_back(
     pair: tuple[Person, Person],
 ) -> None:
