@@ -28,7 +28,7 @@ from social.kernel.events import publish
 
 logger = logging.getLogger(__name__)
 RETENTION: Final = timedelta(days=7)
-"""How long a file can be fetched; one that is not finished by then never will be."""
+"""Time in which a file can be fetched; one that is not finished by then never will be."""
 
 
 def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFile:

@@ -141,7 +141,8 @@ def _trace(role: str) -> None:
     provider.add_span_processor(BatchSpanProcessor(_scrubbing(OTLPSpanExporter())))
     trace.set_tracer_provider(provider)
     propagate.set_global_textmap(NoPropagator([]))
-    (DjangoInstrumentor() if role == "web" else CeleryInstrumentor()).instrument(tracer_provider=provider)
+    instrumentor = DjangoInstrumentor() if role == "web" else CeleryInstrumentor()  # type: ignore[no-untyped-call]  # its __init__ has no types
+    instrumentor.instrument(tracer_provider=provider)
     AioHttpClientInstrumentor().instrument(tracer_provider=provider)
 
 
