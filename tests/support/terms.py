@@ -12,8 +12,8 @@ _WORDS: Final = """
     Question Reject Remove Service Tombstone Undo Update Video
     actor anyOf attachment attributedTo cc closed content contentMap context duration endTime endpoints first followers
     following height href icon id image inReplyTo inbox instrument items last likes mediaType name nameMap next object oneOf
-    orderedItems outbox partOf preferredUsername prev published replies result sharedInbox shares startTime summary summaryMap tag
-    target to totalItems type updated url width
+    orderedItems outbox partOf preferredUsername prev published replies result sharedInbox shares startTime summary summaryMap
+    tag target to totalItems type updated url width
     owner publicKey publicKeyPem
     featuredCollections
 """
