@@ -61,12 +61,12 @@ def read_software(address: str) -> None:
     Raises Rejected when the server has no NodeInfo that can be read, or does not answer: once a period is enough.
     """
     place, domain = urldefrag(address)
-    links = {link.get("rel"): link for link in many(_document(place).get("links")) if isinstance(link, dict)}
+    links = {str(link.get("rel")): link for link in many(_document(place).get("links")) if isinstance(link, dict)}
     url = next((web_uri(links[schema].get("href")) for schema in _SCHEMAS if schema in links), None)
     if url is None or not same_origin(url, place):
         raise Rejected("the server names no document about its software")
     said = _document(url).get("software")
-    name = _word(said, "name", WORD_LIMIT).lower()
+    name = _word(said, "name", WORD_LIMIT).lower()[:WORD_LIMIT]
     if not name:
         raise Rejected("the document names no software")
     keep_software(name=domain, software=name, version=_word(said, "version", NAME_LIMIT))

@@ -108,8 +108,21 @@ def test_what_is_no_answer_changes_nothing_and_stops_nothing(
     assert Account.objects.filter(uri=zoe.uri).exists()
 
 
+@pytest.mark.parametrize(
+    "links", [[{"rel": ["x"], "href": {}}, {"rel": {}}, 7, None], "x", {}, {"rel": f"{SCHEMA}2.0"}]
+)
+def test_links_of_any_shape_are_no_fault(
+    elsewhere: RemoteServer, zoe: RemotePerson, links: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    elsewhere.pages[PLACE] = Answer(json.dumps({"links": links}).encode(), "application/json")
+    fetch_actor(zoe.uri)
+    assert ask() == 1
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+    assert Fetch.objects.get(kind=FetchKind.SOFTWARE).dead_at is not None
+
+
 def test_long_words_are_cut_and_stay_on_one_line(elsewhere: RemoteServer, zoe: RemotePerson) -> None:
-    says(elsewhere, {"software": {"name": "N\n" * 900, "version": "v" * 9000}}, schema="2.1")
+    says(elsewhere, {"software": {"name": "\u0130\n" * 900, "version": "v" * 9000}}, schema="2.1")
     fetch_actor(zoe.uri)
     ask()
     server = known(elsewhere)
