@@ -7,9 +7,10 @@ from django.urls import path
 from accounts.pages.front_page import follow, settings_index
 from accounts.pages.invitations import expire, invitations
 from accounts.pages.migration import aliases, cancel_migration, deleted, deletion, forget_alias, migration
+from accounts.pages.profile_forms import PROFILE_MAX_BODY
 from accounts.pages.profile_settings import feature, notification_mails, preferences, profile_settings, unfeature
 from accounts.pages.settings import settings_page
-from accounts.pages.settings_forms import IMPORT_MAX_BODY, PROFILE_MAX_BODY
+from accounts.pages.settings_forms import IMPORT_MAX_BODY
 from accounts.pages.transfers import (
     archive,
     ask_for_archive,

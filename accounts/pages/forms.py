@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -34,6 +34,19 @@ def _password_field(label: Any, autocomplete: str, **options: Any) -> forms.Char
     return forms.CharField(label=label, strip=False, max_length=4096, widget=widget, **options)
 
 
+def text_field(label: Any, **options: Any) -> forms.CharField:
+    """A text, which may be empty. Its length is for the service to count, as people count: a character may be several code
+    points.
+    """
+    widget = options.pop("widget", None) or forms.TextInput({"dir": "auto"})
+    return forms.CharField(label=label, required=False, widget=widget, **options)
+
+
+def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
+    """A choice of yes or no."""
+    return forms.BooleanField(label=label, required=False, help_text=help_text)
+
+
 class SignInForm(LoginForm):
     """E-mail address or username, and password."""
 
@@ -49,17 +62,34 @@ class SignInForm(LoginForm):
         return find_email_of(typed) or typed
 
 
-class _ShowsDetails(forms.Form):
-    """A form whose rules are those of a service."""
+class ServiceForm(forms.Form):
+    """A form whose rules are a service's."""
+
+    #: Where the service's name of a value is another one than the form's.
+    renamed: Mapping[str, str] = {}
+    #: The fields of each part of the page.
+    parts: Mapping[str, Sequence[str]] = {}
+
+    def sections(self) -> dict[str, list[forms.BoundField]]:
+        """Fields of each part of the page."""
+        return {part: [self[name] for name in names if name in self.fields] for part, names in self.parts.items()}
 
     def add_details(self, error: Invalid) -> None:
-        """Show what the service found beside the fields it concerns."""
-        for name, found in error.extra.get("details", {}).items():
+        """Show what the service found beside the fields it concerns, each sentence once."""
+        details = error.extra.get("details")
+        if not details:
+            self.add_error(None, error.message)
+            return
+        seen = set()
+        for name, found in details.items():
+            field = self.renamed.get(name, name)
             for item in found:
-                self.add_error(name if name in self.fields else None, capfirst(item["description"]))
+                if (field, item["description"]) not in seen:
+                    seen.add((field, item["description"]))
+                    self.add_error(field if field in self.fields else None, capfirst(item["description"]))
 
 
-class SignUpForm(_ShowsDetails):
+class SignUpForm(ServiceForm):
     """Data of a new person. The rules are those of the service alone, which finds all mistakes at once."""
 
     by_passkey = False
@@ -101,7 +131,7 @@ class SignUpForm(_ShowsDetails):
         return get_adapter(request).save_user(request, None, self), None
 
 
-class NewEmailForm(_ShowsDetails):
+class NewEmailForm(ServiceForm):
     """Form for another e-mail address. The rules are those of the service."""
 
     email = forms.CharField(
@@ -148,24 +178,3 @@ def _one_password(form: forms.Form) -> None:
     field.widget.attrs.pop("placeholder", None)
     # No maxlength: browsers would cut a pasted password off without a word.
     field.widget.attrs["minlength"] = PASSWORD_MINIMUM
-
-
-class ServiceForm(forms.Form):
-    """A form whose rules are a service's."""
-
-    #: Where the service's name of a value is another one than the form's.
-    renamed: Mapping[str, str] = {}
-
-    def add_details(self, error: Invalid) -> None:
-        """Show what the service found beside the fields it concerns, each sentence once."""
-        details = error.extra.get("details")
-        if not details:
-            self.add_error(None, error.message)
-            return
-        seen = set()
-        for name, found in details.items():
-            field = self.renamed.get(name, name)
-            for item in found:
-                if (field, item["description"]) not in seen:
-                    seen.add((field, item["description"]))
-                    self.add_error(field if field in self.fields else None, capfirst(item["description"]))

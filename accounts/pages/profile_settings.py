@@ -16,8 +16,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.models import User
 from accounts.models.tag import FEATURED_TAGS_LIMIT
 from accounts.pages.person import person
+from accounts.pages.profile_forms import FeaturedTagForm, ProfileForm
 from accounts.pages.settings import signed_in
-from accounts.pages.settings_forms import FeaturedTagForm, NotificationMailsForm, PreferencesForm, ProfileForm
+from accounts.pages.settings_forms import NotificationMailsForm, PreferencesForm
 from accounts.queries.tags import list_featured_tags
 from accounts.queries.users import find_user
 from accounts.services.preferences import change_preferences
@@ -76,7 +77,7 @@ def _show(request: HttpRequest, user: User, form: ProfileForm, tag_form: Feature
     context: dict[str, Any] = {
         **person(account),
         "form": form,
-        **{name: form.section(name) for name in form.parts},
+        **form.sections(),
         "tag_form": tag_form,
         "header": f"{settings.MEDIA_URL}{account.header}" if account.header else "",
         "featured": list(list_featured_tags(account)),
@@ -122,7 +123,7 @@ def notification_mails(request: HttpRequest) -> HttpResponse:
 
 
 def _context(form: PreferencesForm) -> dict[str, Any]:
-    return {"form": form, **{name: form.section(name) for name in form.parts}}
+    return {"form": form, **form.sections()}
 
 
 def _saved(request: HttpRequest, form: PreferencesForm) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""The forms of the settings. The rules are those of the services: what these find wrong is shown beside the fields."""
+"""The forms of the settings but for the profile. What the rules of the services find wrong is shown beside the fields."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any, Final
 from django import forms
 from django.conf import settings
 from django.conf.locale import LANG_INFO
-from django.core.files.uploadedfile import UploadedFile
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account, ActorType, User
-from accounts.pages.forms import ServiceForm
+from accounts.models import User
+from accounts.pages.forms import ServiceForm, check_field, text_field
 from accounts.policies.mails import (
     DAILY,
     MAILED_TYPES,
@@ -33,172 +32,13 @@ from accounts.policies.transfers import FILE_LIMIT, LINES_LIMIT
 from accounts.policies.visibility import DEFAULTS, QUOTE_POLICIES, default_visibility
 from accounts.services.portable_lists import all_lists
 from accounts.services.preferences import PreferencesChange
-from accounts.services.profile_pictures import PICTURE_SIZE_LIMIT, PictureUpload
-from accounts.services.profiles import (
-    DESCRIPTION_LIMIT,
-    DISPLAY_NAME_LIMIT,
-    FIELDS_LIMIT,
-    NOTE_LIMIT,
-    ProfileChange,
-)
+from accounts.services.profiles import ProfileChange
 from social.kernel import clock
 from social.kernel.text.languages import known_language
-from social.kernel.text.names import is_hashtag
-from social.kernel.text.scan import clean_input
 
-MEBIBYTE: Final = 1024 * 1024
-PROFILE_MAX_BODY: Final = 4 * PICTURE_SIZE_LIMIT + MEBIBYTE
-"""Larger pictures than are taken arrive, so that it can be said beside their field; far larger ones are refused unread."""
 IMPORT_MAX_BODY: Final = 4 * FILE_LIMIT
-_PICTURES: Final = ("avatar", "header")
+"""Bytes of a request: larger files than are taken arrive, so that it can be said beside their field."""
 Choices = Iterable[tuple[str, str | Promise]]
-
-
-def _text(label: Any, limit: int | None = None, **options: Any) -> forms.CharField:
-    help_text = options.pop("help_text", "")
-    widget = options.pop("widget", None) or forms.TextInput({"dir": "auto"})
-    # Counted by the service as people count: a character may be several code points.
-    return forms.CharField(label=label, required=False, widget=widget, help_text=help_text, **options)
-
-
-def _check(label: Any, help_text: Any = "") -> forms.BooleanField:
-    return forms.BooleanField(label=label, required=False, help_text=help_text)
-
-
-def _picture(label: Any, help_text: Any) -> forms.FileField:
-    widget = forms.FileInput({"accept": "image/jpeg,image/png,image/gif,image/webp"})
-    return forms.FileField(label=label, required=False, widget=widget, help_text=help_text, allow_empty_file=True)
-
-
-class ProfileForm(ServiceForm):
-    """The profile of an account. Only what differs from the account is changed."""
-
-    renamed = {
-        **{f"{name}_{part}": name for name in _PICTURES for part in ("content_type", "file_size")},
-        "fields": "field_name_1",
-    }
-
-    display_name = _text(_("Display name"))
-    note = _text(_("Biography"), widget=forms.Textarea({"rows": 5, "dir": "auto"}))
-    avatar = _picture(_("Picture"), _("JPEG, PNG, GIF or WebP, less than 8 MB. It is cut to a square of 400 pixels."))
-    avatar_description = _text(_("What the picture shows"), help_text=_("For people who cannot see it."))
-    remove_avatar = _check(_("Remove the picture"))
-    header = _picture(_("Header"), _("JPEG, PNG, GIF or WebP, less than 8 MB. It is fitted into 1500 by 500 pixels."))
-    header_description = _text(_("What the header shows"), help_text=_("For people who cannot see it."))
-    remove_header = _check(_("Remove the header"))
-    locked = _check(_("Approve followers yourself"), _("Nobody follows you before you have said yes."))
-    discoverable = _check(
-        _("Be suggested to others"),
-        _("Your profile may stand in the directory and in suggestions, here and elsewhere."),
-    )
-    indexable = _check(_("Let your public posts be found by search"), _("By anybody on this network, not only by you."))
-    hide_collections = _check(_("Hide whom you follow and who follows you"))
-    bot = _check(_("This account is a bot"), _("It mostly does things by itself."))
-    show_media = _check(_("Show a section with pictures and videos"))
-    show_media_replies = _check(_("Show those of your replies there, too"))
-    show_featured = _check(_("Show a section with what you recommend"))
-    attribution_domains = _text(
-        _("Sites that may name you as an author"),
-        help_text=_("One domain in each line, for example news.example. Links to articles there show your name."),
-        widget=forms.Textarea({"rows": 3, "dir": "ltr", "spellcheck": "false", "autocapitalize": "none"}),
-    )
-
-    parts = {
-        "identity": ("display_name", "note"),
-        "pictures": (
-            *("avatar", "avatar_description", "remove_avatar"),
-            *("header", "header_description", "remove_header"),
-        ),
-        "pairs": tuple(f"field_{part}_{number + 1}" for number in range(FIELDS_LIMIT) for part in ("name", "value")),
-        "reach": ("locked", "discoverable", "indexable", "hide_collections", "bot"),
-        "sections": ("show_media", "show_media_replies", "show_featured"),
-        "authorship": ("attribution_domains",),
-    }
-
-    def __init__(self, account: Account, data: Any = None, files: Any = None) -> None:
-        self.account = account
-        super().__init__(data, files, initial=_profile_values(account))
-        for number in range(1, FIELDS_LIMIT + 1):
-            self.fields[f"field_name_{number}"] = _text(_("Label %(number)d") % {"number": number})
-            self.fields[f"field_value_{number}"] = _text(_("Content %(number)d") % {"number": number})
-        self.fields["display_name"].help_text = gettext("At most %(limit)d characters.") % {"limit": DISPLAY_NAME_LIMIT}
-        self.fields["note"].help_text = gettext("At most %(limit)d characters. A link counts as 23.") % {
-            "limit": NOTE_LIMIT
-        }
-        for name in _PICTURES:
-            self.fields[f"{name}_description"].widget.attrs["maxlength"] = DESCRIPTION_LIMIT
-            if not getattr(account, name):
-                del self.fields[f"remove_{name}"]
-
-    def section(self, name: str) -> list[forms.BoundField]:
-        """The fields of a part of the page."""
-        return [self[field] for field in self.parts[name] if field in self.fields]
-
-    def change(self) -> ProfileChange:
-        """The differences from the account."""
-        sent = self.cleaned_data
-        changed = set(self.changed_data)
-        values: dict[str, Any] = {
-            name: sent[name]
-            for name in (
-                *("locked", "discoverable", "indexable", "hide_collections", "bot"),
-                *("show_media", "show_media_replies", "show_featured"),
-            )
-            if name in changed
-        }
-        for name in ("display_name", "note", "avatar_description", "header_description"):
-            if name in changed:
-                values[name] = clean_input(sent[name])
-        if "attribution_domains" in changed:
-            lines = (line.strip() for line in clean_input(sent["attribution_domains"]).splitlines())
-            values["attribution_domains"] = [line for line in lines if line]
-        if any(name.startswith("field_") for name in changed):
-            values["fields"] = [
-                (clean_input(sent[f"field_name_{number}"]), clean_input(sent[f"field_value_{number}"]))
-                for number in range(1, FIELDS_LIMIT + 1)
-            ]
-        for name in _PICTURES:
-            file = sent.get(name)
-            if isinstance(file, UploadedFile):
-                # One byte beyond the limit tells as much as all of them.
-                values[name] = PictureUpload(file.read(PICTURE_SIZE_LIMIT + 1), file.content_type or "")
-        return ProfileChange(**values)
-
-    def pictures_to_remove(self) -> list[str]:
-        """The pictures that are to go: those that no new one takes the place of."""
-        sent = self.cleaned_data
-        return [name for name in _PICTURES if sent.get(f"remove_{name}") and not sent.get(name)]
-
-
-def _profile_values(account: Account) -> dict[str, Any]:
-    names = (
-        *("display_name", "note", "avatar_description", "header_description", "locked", "discoverable", "indexable"),
-        *("hide_collections", "show_media", "show_media_replies", "show_featured"),
-    )
-    values: dict[str, Any] = {name: getattr(account, name) for name in names}
-    values["bot"] = account.actor_type in (ActorType.SERVICE, ActorType.APPLICATION)
-    values["attribution_domains"] = "\n".join(account.attribution_domains)
-    for number, item in enumerate(account.fields[:FIELDS_LIMIT], 1):
-        values |= {f"field_name_{number}": item["name"], f"field_value_{number}": item["value"]}
-    return values
-
-
-class FeaturedTagForm(ServiceForm):
-    """A hashtag to be shown on one's profile."""
-
-    name = forms.CharField(
-        label=_("Hashtag"), widget=forms.TextInput({"dir": "auto", "autocapitalize": "none", "spellcheck": "false"})
-    )
-
-    def clean_name(self) -> str:
-        """The hashtag without its sign."""
-        name = str(self.cleaned_data["name"]).removeprefix("#")
-        if not is_hashtag(name):
-            raise forms.ValidationError(
-                _("A hashtag is one word of letters, digits and underscores, not of digits alone.")
-            )
-        return name
-
 
 VISIBILITIES: Final[dict[str, str | Promise]] = dict(
     zip(
@@ -233,14 +73,14 @@ class PreferencesForm(ServiceForm):
     privacy = forms.ChoiceField(label=_("Who may read your posts"), choices=list(VISIBILITIES.items()))
     quote_policy = forms.ChoiceField(label=_("Who may quote your posts"), choices=list(_QUOTERS.items()))
     language = forms.ChoiceField(label=_("Language of your posts"), required=False, choices=())
-    sensitive = _check(_("Mark media as sensitive"), _("They are shown when somebody asks to see them."))
-    show_application = _check(_("Show which application you have posted with"))
+    sensitive = check_field(_("Mark media as sensitive"), _("They are shown when somebody asks to see them."))
+    show_application = check_field(_("Show which application you have posted with"))
     expand_media = forms.ChoiceField(label=_("Media"), choices=_MEDIA)
-    expand_spoilers = _check(_("Always open posts with a content warning"))
-    autoplay_gifs = _check(_("Play animations without being asked"))
-    noindex = _check(_("Ask search engines to leave your profile alone"))
-    staff_mails = _check(SWITCHES[STAFF])
-    sign_up_mails = _check(SWITCHES[SIGN_UPS])
+    expand_spoilers = check_field(_("Always open posts with a content warning"))
+    autoplay_gifs = check_field(_("Play animations without being asked"))
+    noindex = check_field(_("Ask search engines to leave your profile alone"))
+    staff_mails = check_field(SWITCHES[STAFF])
+    sign_up_mails = check_field(SWITCHES[SIGN_UPS])
 
     parts = {
         "pages": ("locale", "time_zone"),
@@ -280,10 +120,6 @@ class PreferencesForm(ServiceForm):
         assert isinstance(field, forms.ChoiceField)
         field.choices = list(choices)
 
-    def section(self, name: str) -> list[forms.BoundField]:
-        """The fields of a part of the page."""
-        return [self[field] for field in self.parts[name] if field in self.fields]
-
     def profile_change(self) -> ProfileChange:
         """The differences in how one posts."""
         names = ("privacy", "quote_policy", "language", "sensitive")
@@ -314,10 +150,10 @@ class NotificationMailsForm(ServiceForm):
         ],
         widget=forms.RadioSelect,
     )
-    mails_when_online = _check(
+    mails_when_online = check_field(
         _("Also while you are here"), _("Otherwise what happens while an app is open is not mailed.")
     )
-    summary_mails = _check(SWITCHES[SUMMARIES], _("Once a week, for two months."))
+    summary_mails = check_field(SWITCHES[SUMMARIES], _("Once a week, for two months."))
 
     def __init__(self, user: User, data: Any = None) -> None:
         kept = user.preferences
@@ -325,7 +161,7 @@ class NotificationMailsForm(ServiceForm):
         values |= {NOTIFICATIONS: mode_of(kept), "mails_when_online": bool(kept.get("mails_when_online"))}
         super().__init__(data, initial=values)
         for name in map(type_switch, MAILED_TYPES):
-            self.fields[name] = _check(SWITCHES[name])
+            self.fields[name] = check_field(SWITCHES[name])
 
     def types(self) -> list[forms.BoundField]:
         """The fields of the types of notifications."""
@@ -404,5 +240,7 @@ class InvitationForm(ServiceForm):
 
     max_uses = forms.ChoiceField(label=_("Who can use it"), required=False, choices=_USES)
     expires_in = forms.ChoiceField(label=_("How long it can be used"), required=False, choices=_ENDS, initial="86400")
-    autofollow = _check(_("Whoever comes by it follows you"))
-    comment = _text(_("Comment"), help_text=_("So that you know later what it was for. Only you and the staff see it."))
+    autofollow = check_field(_("Whoever comes by it follows you"))
+    comment = text_field(
+        _("Comment"), help_text=_("So that you know later what it was for. Only you and the staff see it.")
+    )

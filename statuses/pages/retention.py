@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from accounts.pages.forms import ServiceForm
+from accounts.pages.forms import ServiceForm, check_field
 from accounts.pages.settings import Entry, add_entry, signed_in
 from social.kernel.errors import Invalid
 from social.pages.frame import show
@@ -30,10 +30,6 @@ _AGES = {
 }
 
 
-def _check(label: Any) -> forms.BooleanField:
-    return forms.BooleanField(label=label, required=False)
-
-
 def _number(label: Any) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
@@ -47,16 +43,16 @@ def _number(label: Any) -> forms.IntegerField:
 class RetentionForm(ServiceForm):
     """Form for which of one's own old posts are deleted."""
 
-    enabled = _check(gettext_lazy("Delete my old posts"))
+    enabled = check_field(gettext_lazy("Delete my old posts"))
     min_age = forms.TypedChoiceField(
         label=gettext_lazy("When they are older than"), coerce=int, choices=[(days, _AGES[days]) for days in AGES]
     )
-    keep_pinned = _check(gettext_lazy("Keep pinned posts"))
-    keep_direct = _check(gettext_lazy("Keep private mentions"))
-    keep_favourited = _check(gettext_lazy("Keep posts that I have favourited"))
-    keep_bookmarked = _check(gettext_lazy("Keep posts that I have bookmarked"))
-    keep_media = _check(gettext_lazy("Keep posts with media"))
-    keep_polls = _check(gettext_lazy("Keep polls"))
+    keep_pinned = check_field(gettext_lazy("Keep pinned posts"))
+    keep_direct = check_field(gettext_lazy("Keep private mentions"))
+    keep_favourited = check_field(gettext_lazy("Keep posts that I have favourited"))
+    keep_bookmarked = check_field(gettext_lazy("Keep posts that I have bookmarked"))
+    keep_media = check_field(gettext_lazy("Keep posts with media"))
+    keep_polls = check_field(gettext_lazy("Keep polls"))
     min_favourites = _number(gettext_lazy("Keep posts that were favourited at least so often"))
     min_reblogs = _number(gettext_lazy("Keep posts that were boosted at least so often"))
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Final
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from social.kernel import clock
 from statuses.models import IdempotencyKey, ScheduledStatus, Status
@@ -31,26 +32,20 @@ def _stored(key: str) -> str:
 
 def find_first(account_id: int, key: str) -> Status | None:
     """The post that this key has made within the last hour."""
-    row = (
-        IdempotencyKey.objects.select_related("status__account")
-        .filter(
-            account_id=account_id, key=_stored(key), status__isnull=False, created_at__gte=clock.now() - KEY_LIFETIME
-        )
-        .first()
-    )
+    row = _lately(account_id, key).filter(status__isnull=False).select_related("status__account").first()
     return row.status if row is not None else None
 
 
 def find_first_scheduled(account_id: int, key: str) -> ScheduledStatus | None:
     """The scheduled post that this key has made within the last hour, as long as it waits."""
-    row = (
-        IdempotencyKey.objects.select_related("scheduled")
-        .filter(
-            account_id=account_id, key=_stored(key), scheduled__isnull=False, created_at__gte=clock.now() - KEY_LIFETIME
-        )
-        .first()
-    )
+    row = _lately(account_id, key).filter(scheduled__isnull=False).select_related("scheduled").first()
     return row.scheduled if row is not None else None
+
+
+def _lately(account_id: int, key: str) -> QuerySet[IdempotencyKey]:
+    return IdempotencyKey.objects.filter(
+        account_id=account_id, key=_stored(key), created_at__gte=clock.now() - KEY_LIFETIME
+    )
 
 
 def claim(account_id: int, key: str) -> int | None:
