@@ -91,6 +91,7 @@ class RemoteServer:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 server.asked.append(Asked("POST", self.path, headers, body))
+                server.before_answer()
                 found = server.posts.get(self.path)
                 self.answer(found or Answer(b"", status=server.judge(server.asked[-1])))
 

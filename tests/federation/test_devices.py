@@ -5,6 +5,9 @@ section 20; seed decision D-05).
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -14,8 +17,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from accounts.models import AccessToken, Account, Device, EncryptedMessage, OneTimeKey
 from accounts.services.blocking import block_account, block_domain
 from federation.models import OutboundActivity
+from federation.outbound import messages
 from federation.remote.actors import fetch_actor
 from social.kernel import crypto, redis, streams
+from social.kernel.http.limits import web_request_budget
 from tests.accounts.api.test_crypto import CLAIM, CLEAR, DELIVER, MESSAGES, QUERY, Program, message, text
 from tests.factories.accounts import make_remote, make_user
 from tests.federation.activities import deal, remote
@@ -229,6 +234,49 @@ def test_a_key_that_the_device_has_not_signed_is_not_passed_on(
             del elsewhere.posts["/users/zoe/claim?id=d1"], elsewhere.pages["/users/zoe/collections/devices"]
         assert program.api.post(CLAIM, {"device": [_address(zoe)]}).json() == []
         assert third.asked == []
+
+
+@pytest.fixture
+def silence(elsewhere: RemoteServer, zoe: RemotePerson) -> Iterator[list[str]]:
+    """Ids of two people with a device each, whose server is asked and does not answer for a long time."""
+    yan = elsewhere.person("yan", devices=elsewhere.uri("users/yan/collections/devices"))
+    has(yan, device(yan))
+    numbers = [str(fetch_actor(someone.uri).id) for someone in (zoe, yan)]
+    for someone in (zoe, yan):
+        elsewhere.posts[f"/users/{someone.name}/claim?id=d1"] = key()
+    end = threading.Event()
+    elsewhere.before_answer = lambda: end.wait(30)
+    elsewhere.asked.clear()
+    yield numbers
+    end.set()
+
+
+def test_who_asks_for_devices_waits_for_a_silent_server_as_long_as_for_one_question(
+    elsewhere: RemoteServer, silence: list[str], program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "LOOKUP_SECONDS", 1.0)
+    assert program.api.post(QUERY, {"id": silence}).json() == []
+    assert len(elsewhere.gets()) == 1, "no time is left for the other"
+
+
+@pytest.mark.parametrize(("of_one", "of_the_request"), [(1.0, 60.0), (60.0, 1.0)])
+def test_who_claims_keys_of_a_silent_server_waits_no_longer_than_the_limits_of_a_question_and_of_a_request(
+    elsewhere: RemoteServer,
+    silence: list[str],
+    program: Program,
+    monkeypatch: pytest.MonkeyPatch,
+    of_one: float,
+    of_the_request: float,
+) -> None:
+    with monkeypatch.context() as at_first:
+        at_first.setattr(elsewhere, "before_answer", lambda: None)
+        assert len(program.api.post(QUERY, {"id": silence}).json()) == 2
+    elsewhere.asked.clear()
+    monkeypatch.setattr(messages, "LOOKUP_SECONDS", of_one)
+    monkeypatch.setattr("social.api.middleware.web_request_budget", partial(web_request_budget, of_the_request))
+    wanted = [{"account_id": number, "device_id": "d1"} for number in silence]
+    assert program.api.post(CLAIM, {"device": wanted}).json() == []
+    assert [one.method for one in elsewhere.asked] == ["POST"], "the other is not asked"
 
 
 def test_thousands_of_devices_and_what_is_none_are_passed_over(
