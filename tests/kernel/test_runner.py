@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -208,6 +209,24 @@ def test_who_waits_for_a_slow_host_goes_on_for_the_others_until_somebody_else_do
     assert done == ["first.example", "late.example", "slow.example"]
     assert OutboxRow.objects.filter(queue="fetches").exists(), "another one was asked to go on"
     assert not work.claiming
+
+
+def test_of_two_runs_whose_time_is_over_at_once_one_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both would wait for slow hosts otherwise, and nobody would do what others are due."""
+    both = threading.Barrier(2)
+
+    class Runs(set[Run[Fetch]]):
+        def __len__(self) -> int:
+            number = super().__len__()
+            with suppress(threading.BrokenBarrierError):
+                both.wait(1)
+            return number
+
+    work = Work(Fetch, lambda jobs: ())
+    runs = [Run(work), Run(work)]
+    monkeypatch.setattr(work, "claiming", Runs(runs))
+    at_once(2, lambda place: work.leave(runs[place], at_any_rate=False))
+    assert len(list(work.claiming)) == 1
 
 
 def test_what_is_gone_ends_all_work_about_it(monkeypatch: pytest.MonkeyPatch) -> None:

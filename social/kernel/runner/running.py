@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
@@ -80,6 +81,7 @@ class Work(Generic[R]):
         self.claims: Final = Claims(model._meta.db_table)
         # The runs of this process that claim; the others wait for what they have begun.
         self.claiming: Final[set[Run[R]]] = set()
+        self._leaving: Final = threading.Lock()
 
     @property
     def terms(self) -> Terms:
@@ -101,6 +103,12 @@ class Work(Generic[R]):
     def react(self, events: Sequence[Event]) -> None:
         """`run`, however many asked for it."""
         self.run()
+
+    def leave(self, run: Run[R], *, at_any_rate: bool) -> None:
+        """Have a run claim no more, `at_any_rate` or if another one of this process goes on: of two, never both."""
+        with self._leaving:
+            if at_any_rate or len(self.claiming) > 1:
+                self.claiming.discard(run)
 
     def schedule_next_run(self, *, now: bool) -> None:
         """Announce the event again, for NEXT_RUN seconds from now or for `now`, while anything waits or is held: what a
@@ -151,8 +159,8 @@ class Run(Generic[R]):
     def __init__(self, work: Work[R]) -> None:
         self.work = work
         self.terms = work.terms
-        # Shorter than the lease, so that no row is claimed twice by one token.
-        assert self.terms.slice_seconds < self.terms.lease
+        # As long as it claims is shorter than the lease, so that no row is claimed twice by one token.
+        assert self.terms.slice_seconds + self.terms.row_seconds < self.terms.lease
         self._token = new_token()
         self._claimed: dict[str, deque[Job[R]]] = {}
         self._under_way: Counter[str] = Counter()
@@ -179,8 +187,7 @@ class Run(Generic[R]):
                     if not is_announced:
                         is_announced = True
                         self.work.schedule_next_run(now=True)
-                    if len(claiming) > 1 or now >= last_end:
-                        claiming.discard(self)
+                    self.work.leave(self, at_any_rate=now >= last_end)
                 if self._awaited or self._tasks:
                     for job, task in run(self._wait(0.0 if jobs else _POLL_SECONDS)):
                         self._under_way[job.row.host] -= 1
