@@ -126,6 +126,8 @@ class PackForm(_CategoryForm):
 
 
 def _picture(emoji: CustomEmoji) -> Any:
+    if not (emoji.image or emoji.remote_url):
+        return None
     _url, still = emoji_urls(emoji)
     return format_html('<img src="{}" alt="" width="24" height="24" loading="lazy">', still) if still else None
 
