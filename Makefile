@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check 
 ARGS ?=
 CONFORMANCE ?= ../shared/conformance
 
-.PHONY: run help test dev shell verify interop lint bench bench-media conformance lock messages documents
+.PHONY: run help test dev shell verify interop lint bench bench-media conformance lock messages documents pictures
 
 run: $(RUNTIME) ## Start everything at http://localhost:8000 (the first time it is installed and set up)
 	@exec $(BIN)/python manage.py run $(ARGS)
@@ -67,6 +67,9 @@ lock: .tools/bin/uv ## Write the locks in requirements/ from pyproject.toml
 
 documents: $(DEV) ## Write the OpenAPI document, the table of endpoints and docs/interop.md from what is declared
 	@CONFORMANCE="$(CONFORMANCE)" $(BIN)/python -m tests.support.documents
+
+pictures: $(DEV) ## Take the pictures of pages in docs/pictures anew, of demonstration data; needs Chromium and port 8000
+	@$(BIN)/python -m tests.support.pictures
 
 messages: $(DEV) ## Add new sentences to the translations and compile them
 	@$(BIN)/python -m tests.support.catalogs
