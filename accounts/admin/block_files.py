@@ -169,7 +169,8 @@ def _row(kind: BlockFile[Any], plan: Planned[Any]) -> list[Any]:
 def ending(follows: FollowsUnder) -> str:
     """The names of some of the follows, and how many more there are."""
     count = follows.from_here + follows.to_here
-    named = [f"{follower} → {followed}" for follower, followed in follows.named[:NAMES_SHOWN]]
+    # Left to right among words of any script: U+2066 and U+2069 (UAX 9), because the text may also stand in an error.
+    named = [f"\u2066{follower} → {followed}\u2069" for follower, followed in follows.named[:NAMES_SHOWN]]
     if count > len(named):
         named.append(_("and %(count)d more") % {"count": count - len(named)})
     return ", ".join(named)

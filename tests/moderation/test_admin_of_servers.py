@@ -136,7 +136,9 @@ def test_before_follows_end_with_a_rule_they_are_named(client: Client) -> None:
     follow(make_account("anna"), make_remote("zoe", "sub.bad.example"))
     values = {"domain": "bad.example", "severity": "suspend"}
     asked = client.post(f"{RULES}add/", values)
-    assert "These follows would end: @anna → @zoe@sub.bad.example" in str(asked.context["adminform"].form.errors)
+    assert "These follows would end: \u2066@anna → @zoe@sub.bad.example\u2069" in str(
+        asked.context["adminform"].form.errors
+    )
     assert not DomainRule.objects.exists()
     assert client.post(f"{RULES}add/", values | {"severity": "silence"}).status_code == 302
     page = f"{RULES}{DomainRule.objects.get().pk}/change/"
