@@ -98,7 +98,8 @@ def _pictures(status: Status) -> Any:
     for media in status.media.all():
         if media.file:
             address = storage.url(media.file)
-            kept.append((address, storage.url(media.preview) if media.preview else address, media.description or ""))
+            shown_at = storage.url(media.preview) if media.preview else address
+            kept.append((address, shown_at, media.description or _("Picture")))
         elif media.remote_url:
             elsewhere.append((media.remote_url, media.description or media.remote_url))
     return format_html_join(" ", '<a href="{}"><img class="shot" src="{}" alt="{}"></a>', kept) + format_html_join(
