@@ -89,8 +89,9 @@ def test_templates_and_styles_bring_no_script_and_nothing_from_elsewhere() -> No
     assert len(sources) > 30
     for source in sources:
         text = source.read_text()
-        if source.name == "use.html":
-            text = text.replace("<script src=\"{% static 'passkeys.js' %}\" defer>", "")
+        if source.name in ("use.html", "api_docs.html", "api_docs_authorized.html"):
+            # Passkeys, and calls of the interface, need a script: one of ours.
+            text = re.sub(r"<script src=\"\{% static '[\w./-]+' %\}\" defer>", "", text)
         if source.parent.name == "mail":
             text = text.replace(' style="', " ")  # many mail programs read no style sheet
         assert not re.search(r"<script|\son(click|load|error)=|@import|url\(\s*['\"]?(https?:)?//|\sstyle=\"", text), (
