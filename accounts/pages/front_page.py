@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from accounts.pages.account_state import show_account_state, text_of
@@ -21,7 +21,6 @@ from accounts.queries.accounts import find_account
 from accounts.queries.discovery import load_suggestions
 from accounts.queries.site_settings import load_site_texts
 from accounts.queries.tokens import SignInState, find_sign_in_state
-from accounts.serializers.account import file_url
 from accounts.services.following import FollowChange, follow_account
 from social.api import limits
 from social.kernel.errors import Forbidden, Invalid, require_found
@@ -54,6 +53,7 @@ def front(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         **person(request.user.account),
         "standing": text_of(state),
+        "can_resend": state is SignInState.UNCONFIRMED,
         "admin_url": url_of("admin:index") if request.user.is_staff else "",
         "server_title": texts["site_title"],
         "server_description": plain(texts["site_short_description"]),
@@ -69,12 +69,11 @@ def _for_visitors() -> dict[str, Any]:
     """Values of the front page for who is not signed in: the title and description that staff have written, if any."""
     texts = load_site_texts(raw=True)
     title, description = texts.get("site_title"), plain(texts.get("site_short_description") or "")
-    picture = file_url(texts.get("site_thumbnail") or "", "", "thumbnail.png")
     return {
         **registrations(),
         "server_title": title or settings.LOCAL_DOMAIN,
         "server_description": description,
-        "sharing": sharing_of_site("/", title=title or "", description=description, image=picture),
+        "sharing": sharing_of_site("/", title=title or "", description=description),
     }
 
 
@@ -86,9 +85,14 @@ def _suggestions(account_id: int) -> list[dict[str, Any]]:
     ]
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def follow(request: HttpRequest) -> HttpResponse:
-    """Follow somebody who was suggested, or ask to. Raises NotFound for nobody, and RateLimited."""
+    """Follow somebody who was suggested, or ask to. Raises NotFound for nobody, and RateLimited.
+
+    GET, which is what follows a sign-in, leads to the suggestions.
+    """
+    if request.method != "POST":
+        return redirect("front")
     user = signed_in(request)
     counted(limits.INTERACTIONS, user)
     target = find_account(require_found(parse_id(request.POST.get("id", ""))))

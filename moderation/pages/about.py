@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
-from accounts.serializers.account import file_url
 from moderation.models import InstanceRule
 from moderation.queries.instance import find_description, find_privacy_policy, find_terms, have_terms, load_instance
 from social.kernel.errors import NotFound
@@ -42,7 +41,6 @@ def about(request: HttpRequest) -> HttpResponse:
         reverse("about"),
         title=context["title"],
         description=context["description"],
-        image=file_url(document.texts["site_thumbnail"], "", "thumbnail.png"),
     )
     return allow_caching(show(request, "moderation/about.html", context))
 

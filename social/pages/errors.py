@@ -11,15 +11,16 @@ import sys
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template import loader
+from django.templatetags.static import static
 from django.utils.translation import gettext as _
 
 from social.api import responses
 from social.api.exceptions import status_of
 from social.api.middleware import is_sessionless
 from social.kernel.errors import Forbidden, Gone, KernelError, NotFound, RateLimited
-from social.pages.frame import frame, protect
+from social.pages.frame import Sharing, absolute, frame, protect
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,9 @@ def error_page(request: HttpRequest, title: str, text: str, *, status: int, deta
     """A page that says what went wrong and what to do; `detail` is for developers."""
     context: dict[str, Any] = {
         **frame(request),
+        # Who reads the page is not known here, so that its header offers no account.
+        "in_popup": True,
+        "sharing": Sharing("website", "", title, text, absolute(static("thumbnail.png"))),
         "status": status,
         "title": title,
         "text": text,
@@ -68,6 +72,14 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """404, for a path nobody serves too."""
     return _answer(request, 404, _("Not Found"), _("There is nothing at this address, or it is not for you to see."))
+
+
+def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpResponse:
+    """405: what a button sends to, opened as a page."""
+    text = _("Only a button on a page leads here. Go back, and press it there.")
+    response = error_page(request, _("This cannot be opened"), text, status=405)
+    response.headers["Allow"] = refusal.headers["Allow"]
+    return response
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -135,7 +135,8 @@ DESCRIPTION_LENGTH = 300
 class Sharing:
     """The context `sharing` of `pages/sharing.html`. Addresses are absolute; empty ones are left out.
 
-    `kind` is a type of the Open Graph protocol; `embed_url` leads to the oEmbed document of the page.
+    Without an `image` the picture of this server is shown. `kind` is a type of the Open Graph protocol; `embed_url` leads
+    to the oEmbed document of the page.
     """
 
     kind: str
@@ -167,17 +168,16 @@ def path_of(url: str | None) -> str:
 
 
 def shown_picture(address: str) -> str:
-    """The absolute address of a picture for previews; the picture of the server in place of one that says nothing."""
-    return absolute(static("thumbnail.png") if address in ("", static("avatar.png")) else address)
+    """The absolute address of a picture for previews; empty for one that says nothing."""
+    return "" if address in ("", static("avatar.png")) else absolute(address)
 
 
-def sharing_of_site(path: str, *, title: str = "", description: str = "", image: str = "") -> Sharing:
+def sharing_of_site(path: str, *, title: str = "", description: str = "") -> Sharing:
     """Describe a page that shows nobody in particular."""
     return Sharing(
         kind="website",
         url=links.web_url(path),
         title=title or settings.LOCAL_DOMAIN,
         description=description or _("A social networking server, open to the fediverse."),
-        image=shown_picture(image),
         large_image=True,
     )

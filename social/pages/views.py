@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
 from social.kernel.errors import KernelError
-from social.pages.errors import of_kernel
+from social.pages.errors import not_allowed, of_kernel
 from social.pages.frame import allow_scripts, frame, protect, sharing_of_site
 
 View = Callable[..., HttpResponseBase]
@@ -32,6 +32,8 @@ def page(view: View, *, in_popup: bool = False) -> View:
             response = view(request, *args, **kwargs)
         except KernelError as error:
             response = of_kernel(request, error)
+        if isinstance(response, HttpResponseNotAllowed):
+            response = not_allowed(request, response)
         if isinstance(response, TemplateResponse):
             around = {**frame(request), "sharing": sharing_of_site(_canonical(request)), "in_popup": in_popup}
             response.context_data = {**around, **(response.context_data or {})}

@@ -128,6 +128,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "accounts.pages.person.reader",
+                "accounts.pages.server_picture.server_picture",
             ]
         },
     }

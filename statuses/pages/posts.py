@@ -202,5 +202,6 @@ def embed(request: HttpRequest, username: str, id: str) -> HttpResponse:
     Its script only tells the page around it how high it is. Raises NotFound.
     """
     for post in load_shown([find_embeddable(username, id).id]):
-        return allow_caching(allow_framing(allow_scripts(show(request, "statuses/embed.html", {"post": post}))))
+        context = {"post": post, "sharing": sharing_of(post)}
+        return allow_caching(allow_framing(allow_scripts(show(request, "statuses/embed.html", context))))
     raise NotFound

@@ -238,6 +238,7 @@ def test_the_confirmation_mail_can_be_asked_for_five_times(
     monkeypatch.setattr("accounts.services.confirmations.publish", lambda *events: said.extend(events))
     user = make_user("ada", confirmed=False)
     client.force_login(user)
+    assert 'action="/auth/confirm/again"' in client.get("/").content.decode()
     for _time in range(5):
         assert client.post("/auth/confirm/again")["Location"] == "/auth/confirm"
     assert client.post("/auth/confirm/again").status_code == 429

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account
+from accounts.models import Account, SiteSetting
 from accounts.services.changing import change_account
 from social.kernel import clock
 from statuses.models import PreviewCard, StatusCard
@@ -163,6 +163,10 @@ def test_a_preview_shows_the_header_of_a_person_else_their_picture_and_never_a_p
         profile, post = heads("/@alice"), heads(f"/@alice/{status.id}")
         assert (profile["og:image"].endswith(of_profile), post["og:image"].endswith(of_post)) == (True, True)
         assert profile["twitter:card"] == ("summary_large_image" if header else "summary")
+    change_account(alice.id, header="", avatar="")
+    SiteSetting.objects.create(key="site_thumbnail", value="site/of-staff.png")
+    for path in ("/@alice", f"/@alice/{status.id}", "/about", "/"):
+        assert heads(path)["og:image"].endswith("/site/of-staff.png"), path
 
 
 @needs_federation
