@@ -146,6 +146,25 @@ def test_a_quote_is_shown_with_the_consent_of_who_is_quoted_until_it_is_revoked(
         reader.client.status_post("quoted all the same", quoted_status_id=known.id)
 
 
+def test_a_quote_is_refused_on_both_sides_when_the_author_has_closed_the_post_meanwhile(
+    ends: tuple[Instance, Instance],
+) -> None:
+    author, asking = Person(ends[0], "closing"), Person(ends[1], "asking")
+    for policy in ("nobody", "followers"):
+        status = author.client.status_post(f"Quote me, says the author of {policy}", quote_approval_policy="public")
+        known = asking.client.search_v2(status.uri, resolve=True, result_type="statuses").statuses[0]
+        # Nobody there follows the author, so their server does not hear of it.
+        author.client.status_update_quote_approval_policy(status.id, policy)
+        quoting = asking.client.status_post(f"I quote what is for {policy}", quoted_status_id=known.id)
+        until(lambda quoting=quoting: asking.client.status(quoting.id).quote.state == "rejected")
+        assert asking.client.status(quoting.id).quote.quoted_status is None
+        assert author.client.status_quotes(status.id) == []
+        assert author.client.status(status.id).quotes_count == 0
+        seen = author.client.search_v2(quoting.uri, resolve=True, result_type="statuses").statuses[0]
+        assert (seen.quote.state, seen.quote.quoted_status) == ("pending", None)
+    assert author.notifications("quote") == []
+
+
 def test_a_quote_that_only_some_may_read_is_shown_to_them_with_the_consent_that_they_ask_for(
     pair: tuple[Person, Person],
 ) -> None:
@@ -355,3 +374,39 @@ def test_who_deletes_the_account_is_gone_on_the_other_server_with_everything(pai
     until(gone)
     until(lambda: not any(relation.following for relation in reader.client.account_relationships(account.id)))
     assert not [status for status in reader.home() if status.id == seen.id]
+
+
+_AGE = """
+from datetime import timedelta
+from django.db.models import F
+from statuses.models import Status
+assert Status.objects.filter(uri="{uri}").update(created_at=F("created_at") - timedelta(minutes=6))
+"""
+
+
+def test_what_a_server_lacks_of_a_thread_is_fetched_when_somebody_opens_it(ends: tuple[Instance, Instance]) -> None:
+    host, poet, fan = Person(ends[0], "starting"), Person(ends[0], "answering"), Person(ends[1], "reading")
+    start = host.client.status_post("Who is awake?")
+    middle = poet.client.status_post("I am", in_reply_to_id=start.id)
+    poet.client.status_pin(middle.id)
+    account = fan.find(poet)
+    # Of a pinned post nothing else of its thread is asked for.
+    (known,) = until(lambda: fan.client.account_statuses(account.id, pinned=True))
+    end = host.client.status_post("Then sleep", in_reply_to_id=middle.id)
+    last = poet.client.status_post("I will", in_reply_to_id=end.id)
+    for visibility in ("private", "direct"):
+        host.client.status_post(f"@{poet.username} not for fans", in_reply_to_id=middle.id, visibility=visibility)
+
+    def thread() -> tuple[list[str], list[str], str | None]:
+        answer = requests.get(
+            f"{fan.server.base_url}/api/v1/statuses/{known.id}/context",
+            headers={"Authorization": f"Bearer {fan.client.access_token}"},
+            timeout=10,
+        )
+        above, below = ([post["uri"] for post in answer.json()[name]] for name in ("ancestors", "descendants"))
+        return above, below, answer.headers.get("Mastodon-Async-Refresh")
+
+    assert thread() == ([], [], None), "a young post has hardly any answers elsewhere"
+    fan.server.manage("shell", "-v", "0", "-c", _AGE.format(uri=middle.uri))
+    assert thread() == ([], [], f'id="{known.id}", retry=3, result_count=0')
+    until(lambda: thread() == ([start.uri], [end.uri, last.uri], None))

@@ -113,6 +113,25 @@ def test_somebody_elsewhere_is_in_a_collection_with_their_consent_until_they_lea
     wait(lambda: member.collections_of(owner) == [])
 
 
+def test_who_has_closed_themselves_meanwhile_is_in_no_collection_on_either_side(
+    sides: tuple[Somebody, Somebody],
+) -> None:
+    owner, other = sides
+    coy = Somebody(other.server, f"coy{owner.username}")
+    number = owner.find(coy)
+    # Nobody there follows them, so that server does not hear of it.
+    coy.ask("PATCH", "/api/v1/accounts/update_credentials", discoverable=False)
+    values = {"name": "Ducks", "sensitive": False, "discoverable": True, "description": "They swim"}
+    made = owner.ask("POST", "/api/v1/collections", account_ids=[number], **values)["collection"]
+    assert [one["state"] for one in made["items"]] == ["pending"]
+    wait(lambda: owner.items(made["id"]) == [])
+    assert coy.ask("GET", f"/api/v1/accounts/{coy.find(coy)}/in_collections")["collections"] == []
+    assert "added_to_collection" not in coy.notified()
+    (shown,) = [one for one in coy.collections_of(owner) if one["name"] == "Ducks"]
+    assert shown["item_count"] == 0
+    assert owner.ask("DELETE", f"/api/v1/collections/{made['id']}") == 200
+
+
 def test_a_message_is_encrypted_with_a_key_from_the_other_server_and_arrives_there(
     sides: tuple[Somebody, Somebody],
 ) -> None:
