@@ -13,7 +13,6 @@ from django.db import connection
 from social.runtime import database, fingerprints, health, tables
 from social.runtime.migrating import migrate
 from social.runtime.options import add_options, remember
-from social.settings import env
 
 
 class Command(BaseCommand):
@@ -58,6 +57,4 @@ class Command(BaseCommand):
         for folder, mode in (("mail", 0o700), ("media", 0o755), ("static", 0o755)):
             (settings.DATA_DIR / folder).mkdir(mode=mode, parents=True, exist_ok=True)
         call_command("collectstatic", interactive=False, verbosity=0)
-        self.stdout.write(
-            f"{settings.LOCAL_DOMAIN} is set up in {settings.DATA_DIR}. Start it: {env.manage_command('run')}"
-        )
+        self.stdout.write(f"{settings.LOCAL_DOMAIN} is set up in {settings.DATA_DIR}.")
