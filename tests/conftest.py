@@ -24,6 +24,7 @@ from tests.support import answers, kept_schema, moments, servers
 from tests.support.callers import Callers
 from tests.support.emptying import empty_tables
 from tests.support.site import Site, serving
+from timelines.queries.public import forget_access
 
 # The same examples in every run: a promise is broken by a change, never by chance.
 hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
@@ -146,6 +147,12 @@ def _one_key_pair() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("accounts.services.key_pairs.new_rsa_pair", import_module("tests.factories.accounts").rsa_pair)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _access_is_read_anew() -> None:
+    """How open timelines are is remembered for two seconds: what one test has changed is nothing to the next."""
+    forget_access()
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -249,7 +251,9 @@ def test_only_who_may_writes(boss: Staff) -> None:
     assert read("rules") == []
 
 
-def test_staff_write_it_all_in_the_admin(boss: Staff, settings: Any) -> None:
+def test_staff_write_it_all_in_the_admin(
+    boss: Staff, settings: Any, django_capture_on_commit_callbacks: Callable[..., AbstractContextManager[Any]]
+) -> None:
     settings.STAFF_SECOND_FACTOR = False
     browser = Client()
     browser.force_login(User.objects.get(account_id=boss.account_id))
@@ -305,7 +309,8 @@ def test_staff_write_it_all_in_the_admin(boss: Staff, settings: Any) -> None:
         "site_access_live_feeds_remote": "authenticated",
         "site_keep_addresses_days": "30",
     }
-    send("accounts/sitesetting/", site_title="The Garden", site_publish_peers="on", **switches)
+    with django_capture_on_commit_callbacks(execute=True):
+        send("accounts/sitesetting/", site_title="The Garden", site_publish_peers="on", **switches)
     assert Api().get("/api/v2/instance").json()["title"] == "The Garden"
     assert Api().get(f"{INSTANCE}/activity").status_code == 404
     access = Api().get("/api/v2/instance").json()["configuration"]["timelines_access"]

@@ -14,13 +14,11 @@ from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import ALL_SCOPES, make_token, make_user
 from tests.support.client import Api
 from tests.timelines.server import StreamingServer, streaming_server
-from timelines.queries.public import forget_access
 from timelines.stores import feed
 
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
-    forget_access()
     # A server that does not have the scripts yet would forget all feeds at the first call of each, in the midst of a test.
     feed.drop_all()
     yield
