@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from typing import Any, ClassVar, Final
 
@@ -78,9 +79,9 @@ class FiledBlockListAdmin(BlockListAdmin):
 
     actions_list = ("import_file", "export_file")
 
+    @abstractmethod
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
         """The kind of file."""
-        raise NotImplementedError
 
     @takes(FORM_BYTES)
     @action(description=gettext_lazy("Import a file"), icon="upload", permissions=["manage"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from django.contrib import admin
@@ -20,9 +21,9 @@ class BlockListAdmin(EditedAdmin):
 
     actions = ("remove",)
 
+    @abstractmethod
     def take_back(self, by: Staff, row: Any) -> None:
         """Remove a row by its service."""
-        raise NotImplementedError
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         """Take it back by the service."""

@@ -77,7 +77,7 @@ class NetworkForm(RowForm):
         days = [(str(days), _from_now(days)) for days in _DAYS]
         ends = self.instance.expires_at
         stays = [("stays", _("until %(time)s UTC") % {"time": f"{ends:%Y-%m-%d %H:%M}"})] if ends is not None else []
-        self.fields["lasts"].choices = [*stays, ("", _("For ever")), *days]  # type: ignore[attr-defined]
+        self.fields["lasts"].choices = [*stays, ("", _("For ever")), *days]  # type: ignore[attr-defined]  # a choice field
         self.fields["severity"].initial = Severity.SIGN_UP_BLOCK
         if not _locks_out(self.data, self.own_address):
             del self.fields["own"]

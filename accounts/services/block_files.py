@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
@@ -57,7 +58,7 @@ class Planned(Generic[D]):
     follows: FollowsUnder | None = None
 
 
-class BlockFile(Generic[D]):
+class BlockFile(ABC, Generic[D]):
     """A kind of file."""
 
     #: The first one names what is blocked.
@@ -71,21 +72,21 @@ class BlockFile(Generic[D]):
     #: Whether existing blocks can be changed to what the file says.
     changes: ClassVar[bool] = False
 
+    @abstractmethod
     def parse(self, values: dict[str, str]) -> tuple[str, D]:
         """The name as it is stored and the draft of a line. Raises WrongLine."""
-        raise NotImplementedError
 
+    @abstractmethod
     def plan(self, entries: Sequence[Entry[D]], *, replace: bool) -> Iterator[Planned[D]]:
         """Plan of at most BATCH lines, none of which has a problem; a fixed number of queries."""
-        raise NotImplementedError
 
+    @abstractmethod
     def do(self, by: Staff, plan: Planned[D]) -> Planned[D]:
         """Add or change a block by its service; the plan, or what it became meanwhile. Raises KernelError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self) -> Iterator[Sequence[str]]:
         """Values of all blocks, in the order of the columns."""
-        raise NotImplementedError
 
     def details(self, draft: D) -> str:
         """The words for what a line says beside the name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -69,9 +70,9 @@ class ReviewedAdmin(PermittedAdmin):
     permission = Permission.MANAGE_TAXONOMIES
     actions = ("approve", "reject")
 
+    @abstractmethod
     def review(self, by: Staff, row: Any, *, trendable: bool) -> None:
         """Write a decision down; every class that extends this one says how."""
-        raise NotImplementedError
 
     def waiting(self) -> QuerySet[Any] | None:
         """The rows that nobody has decided about."""

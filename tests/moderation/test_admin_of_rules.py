@@ -140,7 +140,7 @@ def test_evidence_is_written_in_the_background_and_fetched_by_staff(
     assert boss.get(fetch).status_code == 404, "it is not there yet"
     work()
     sent = boss.get(fetch)
-    with zipfile.ZipFile(io.BytesIO(data := b"".join(sent.streaming_content))) as archive:  # type: ignore[arg-type]
+    with zipfile.ZipFile(io.BytesIO(data := b"".join(sent.streaming_content))) as archive:  # type: ignore[arg-type]  # not asynchronous
         assert "manifest.json" in archive.namelist()
     row.refresh_from_db()
     assert (row.sha256, row.size) == (hashlib.sha256(data).hexdigest(), len(data))

@@ -27,7 +27,7 @@ class Unit:
         instance, _, kind = rest.rpartition(".")
         self.file = UNITS / (f"{stem}@.{kind}" if at else self.name)
         self.lines = configparser.RawConfigParser(strict=False, delimiters="=", comment_prefixes="#")
-        self.lines.optionxform = str  # type: ignore[assignment,method-assign]
+        self.lines.optionxform = str  # type: ignore[assignment,method-assign]  # as its documentation says
         if not self.lines.read(self.file):
             sys.exit(f"Unit {self.name} not found.")
         self.instance = instance

@@ -166,7 +166,7 @@ def test_systemd_takes_its_units(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def _histogram() -> list:  # type: ignore[type-arg]
+def _histogram() -> list:  # type: ignore[type-arg]  # two kinds of them
     registry = CollectorRegistry()
     Histogram("x", "Sample", registry=registry).observe(1)
     return list(registry.collect())

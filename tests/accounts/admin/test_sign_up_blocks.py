@@ -113,7 +113,7 @@ def test_who_would_lock_themselves_out_is_asked_again(boss: Client) -> None:
 
 def test_a_network_is_changed_and_its_end_stays_unless_another_is_chosen(boss: Client) -> None:
     ends = clock.now() + timedelta(days=3)
-    block = service.block_network(by=OPERATOR, network="203.0.113.0/24", severity="no_access", expires_at=ends)  # type: ignore[arg-type]
+    block = service.block_network(by=OPERATOR, network="203.0.113.0/24", severity="no_access", expires_at=ends)  # type: ignore[arg-type]  # the word of the API
     page = f"{NETWORKS}{block.pk}/change/"
     values = {"network": "203.0.113.0/25", "severity": "sign_up_requires_approval", "comment": "quieter"}
     assert boss.post(page, values | {"lasts": "stays"}).status_code == 302
@@ -124,7 +124,7 @@ def test_a_network_is_changed_and_its_end_stays_unless_another_is_chosen(boss: C
     assert boss.post(page, values | {"lasts": ""}).status_code == 302
     block.refresh_from_db()
     assert block.expires_at is None
-    service.block_network(by=OPERATOR, network="192.0.2.0/24", severity="no_access")  # type: ignore[arg-type]
+    service.block_network(by=OPERATOR, network="192.0.2.0/24", severity="no_access")  # type: ignore[arg-type]  # the word of the API
     assert "already" in errors(boss.post(page, values | {"network": "192.0.2.9/24"}))
     IpBlock.objects.filter(pk=block.pk).update(expires_at=clock.now() - timedelta(days=1))
     assert "203.0.113.0/25" in boss.get(NETWORKS, {"state": "expired"}).content.decode()
@@ -214,7 +214,7 @@ def test_lists_take_a_fixed_number_of_statements(boss: Client) -> None:
             service.block_email_domain(by=OPERATOR, domain=f"m{count}x{number}.example")
             email = service.block_canonical_email(by=OPERATOR, email=f"{count}{number}@mail.example")
             CanonicalEmailBlock.objects.filter(pk=email.pk).update(account=suspended)
-            service.block_network(by=OPERATOR, network=f"203.0.{count}.{number + 1}", severity="no_access")  # type: ignore[arg-type]
+            service.block_network(by=OPERATOR, network=f"203.0.{count}.{number + 1}", severity="no_access")  # type: ignore[arg-type]  # the word of the API
             service.block_username(by=OPERATOR, username=f"name{count}x{chr(97 + number)}")
 
     def asked() -> list[int]:
