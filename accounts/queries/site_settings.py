@@ -30,6 +30,9 @@ _DEFAULTS: Final[dict[str, Any]] = {
 ACCESS_SETTING: Final = "timelines_access"
 """The key of how open timelines are: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
 
+BACKUP_SETTING: Final = "backup_taken"
+"""The key of when the last backup was taken."""
+
 
 def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
     """Texts and choices of staff about this server, else what fits any server; `raw`: only what they have written.

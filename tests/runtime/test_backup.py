@@ -288,3 +288,22 @@ def test_older_backups_of_the_same_domain_are_found_and_nothing_else(tmp_path: P
     (tmp_path / "photographs").mkdir()
     assert [folder.name for folder in archive.find_older(tmp_path, DOMAIN, keep=1)] == ["c", "b"]
     assert archive.find_older(tmp_path, DOMAIN, keep=3) == []
+
+
+def test_what_interrupted_backups_left_is_removed_and_not_what_is_being_taken(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR, settings.LOCAL_DOMAIN = tmp_path / "data", DOMAIN
+    (tmp_path / "data" / "run").mkdir(parents=True)
+    killed, taken, earlier = (tmp_path / f"{DOMAIN}-2026010{day}T000000Z{archive.PARTIAL}" for day in (1, 2, 3))
+    foreign = [tmp_path / f"{name}{archive.PARTIAL}" for name in ("photographs", f"not.{DOMAIN}-20260101T000000Z")]
+    for folder in (killed, taken, earlier, *foreign, tmp_path / f"{DOMAIN}-20260104T000000Z"):
+        folder.mkdir()
+    for folder in (killed, *foreign):
+        (folder / archive.LOCK).touch()
+    with saving._own(taken):
+        assert archive.find_interrupted(tmp_path, DOMAIN) == [killed, earlier]
+        assert saving.remove_interrupted(tmp_path) == [killed, earlier]
+    assert {folder.name for folder in tmp_path.iterdir()} == {
+        "data", taken.name, f"{DOMAIN}-20260104T000000Z", *(folder.name for folder in foreign),
+    }  # fmt: skip
+    with saving._sole(), pytest.raises(OperatorError, match="just now"):
+        saving.remove_interrupted(tmp_path)

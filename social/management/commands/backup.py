@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from argparse import ArgumentParser, ArgumentTypeError
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from django.template.defaultfilters import filesizeformat
 
 from social.management.progress import progress_bar
 from social.runtime.backups import archive
-from social.runtime.backups.saving import plan, save
+from social.runtime.backups.saving import plan, remove, remove_interrupted, save
 
 
 class Command(BaseCommand):
@@ -39,18 +38,21 @@ class Command(BaseCommand):
             "--keep",
             type=_number,
             metavar="N",
-            help="then remove older backups of this server from that folder, all but the N newest; needs --into",
+            help="remove older backups of this server from that folder then, all but the N newest, and first what interrupted "
+            "ones have left there; needs --into",
         )
         parser.add_argument("--with-media", action="store_true", help="copy the files of an object storage, too")
         parser.add_argument("--dry-run", action="store_true", help="say what would be in it, and write nothing")
         parser.add_argument("--json", action="store_true", help="print the manifest")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        now = datetime.now(UTC)
-        name = f"{settings.LOCAL_DOMAIN.replace(':', '_')}-{now:%Y%m%dT%H%M%SZ}"
         if options["keep"] and not options["into"]:
             raise CommandError("--keep removes older backups: name their folder with --into.")
+        name = archive.name_of(settings.LOCAL_DOMAIN, datetime.now(UTC))
         folder = (options["output"] or (options["into"] or settings.DATA_DIR / "backups") / name).absolute()
+        if options["keep"] and not options["dry_run"]:
+            # Before there is looked for room.
+            self._say_removed(remove_interrupted(folder.parent), options)
         found = plan(folder, with_media=options["with_media"])
         if not found.with_media:
             self.stderr.write(
@@ -61,19 +63,23 @@ class Command(BaseCommand):
             self.stdout.write(f"{folder}: the database and {found.files} files, up to {size}.")
             if options["keep"]:
                 # This backup would be one of those that are kept.
-                for former in archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"] - 1):
+                older = archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"] - 1)
+                for former in (*archive.find_interrupted(folder.parent, settings.LOCAL_DOMAIN), *older):
                     self.stdout.write(f"{former} would be removed.")
             return
         manifest = save(found, progress_bar)
         if options["keep"]:
-            for former in archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"]):
-                shutil.rmtree(former)
-                if not options["json"]:
-                    self.stdout.write(f"{former} is removed.")
+            older = archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"])
+            self._say_removed([remove(former) for former in older], options)
         if options["json"]:
             self.stdout.write(json.dumps(asdict(manifest) | {"folder": str(folder)}, indent=1))
             return
         self.stdout.write(f"{folder}: {manifest.files} files, {filesizeformat(manifest.bytes)}.")
+
+    def _say_removed(self, folders: list[Path], options: dict[str, Any]) -> None:
+        if not options["json"]:
+            for folder in folders:
+                self.stdout.write(f"{folder} is removed.")
 
 
 def _number(value: str) -> int:

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
+from social.runtime.datadir import try_lock
 from social.runtime.failures import OperatorError
 
 FORMAT: Final = 1
 MANIFEST, CHECKSUMS, DATABASE, SECRETS = "manifest.json", "checksums.sha256", "database.sql.gz", "secrets.json"
 PARTIAL: Final = ".partial"
+LOCK: Final = ".lock"
+"""File of a folder that is no whole backup yet: whoever takes it holds a lock on it."""
 CHUNK: Final = 1 << 20
 
 Advance = Callable[[int], None]
@@ -64,6 +69,28 @@ def read_manifest(folder: Path) -> Manifest:
         raise OperatorError(f"{folder} is no backup: {error.filename}: {error.strerror}. Name its folder.") from None
     except (ValueError, TypeError, AttributeError) as error:
         raise OperatorError(f"{folder / MANIFEST} is damaged ({error}). Take another backup.") from None
+
+
+def name_of(domain: str, moment: datetime) -> str:
+    """The name of the folder of a backup that is given none: domain and time (UTC)."""
+    return f"{domain.replace(':', '_')}-{moment:%Y%m%dT%H%M%SZ}"
+
+
+def find_interrupted(parent: Path, domain: str) -> list[Path]:
+    """The backups of this domain in a folder that got their names by `name_of`, are not whole, and are not being taken."""
+    name = re.compile(rf"{re.escape(domain.replace(':', '_'))}-\d{{8}}T\d{{6}}Z{re.escape(PARTIAL)}", re.ASCII)
+    return sorted(path for path in parent.glob(f"*{PARTIAL}") if name.fullmatch(path.name) and not _is_taken(path))
+
+
+def _is_taken(partial: Path) -> bool:
+    path = partial / LOCK
+    if not path.exists():
+        return False
+    lock = try_lock(path, shared=True)
+    if lock is None:
+        return True
+    lock.close()
+    return False
 
 
 def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:

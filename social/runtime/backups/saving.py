@@ -17,7 +17,9 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from accounts.models import RemoteCopy
 from accounts.models.remote import CopyFetch
+from accounts.queries.site_settings import BACKUP_SETTING
 from accounts.services import remote_copies
+from accounts.services.audit import write_setting
 from social import __version__
 from social.kernel.media import storage
 from social.runtime.backups import archive
@@ -75,19 +77,18 @@ def save(found: Plan, report: Report) -> Manifest:
 
     Files that are deleted meanwhile are left out. Raises OperatorError when something fails; nothing is left then.
     """
-    lock = try_lock(settings.DATA_DIR / "run" / "backup.lock")
-    if lock is None:
-        pid = holder(settings.DATA_DIR / "run" / "backup.lock")
-        raise OperatorError(f"Process {pid} takes a backup of {settings.DATA_DIR} just now. Let it end.")
     partial = found.folder.with_name(found.folder.name + archive.PARTIAL)
-    with lock:
+    with _sole():
         shutil.rmtree(partial, ignore_errors=True)
         try:
             partial.mkdir(parents=True, mode=0o700)
-            manifest = _fill(partial, found, report)
-            os.sync()
-            partial.rename(found.folder)
+            with _own(partial):
+                manifest = _fill(partial, found, report)
+                os.sync()
+                partial.rename(found.folder)
+            (found.folder / archive.LOCK).unlink()
             sync_folder(found.folder.parent)
+            write_setting(BACKUP_SETTING, manifest.created_at)
         except OSError as error:
             shutil.rmtree(partial, ignore_errors=True)
             raise OperatorError(f"{error.filename or partial}: {error.strerror}. Check owner and free space.") from None
@@ -95,6 +96,39 @@ def save(found: Plan, report: Report) -> Manifest:
             shutil.rmtree(partial, ignore_errors=True)
             raise
     return manifest
+
+
+def remove_interrupted(parent: Path) -> list[Path]:
+    """Remove what interrupted backups of this server have left in a folder of backups (`archive.find_interrupted`), on
+    whichever machine they ran; the folders. Raises OperatorError when a backup is being taken, or one cannot be removed.
+    """
+    with _sole():
+        return [remove(folder) for folder in archive.find_interrupted(parent, settings.LOCAL_DOMAIN)]
+
+
+def remove(folder: Path) -> Path:
+    """Remove a backup; its folder. Raises OperatorError when it cannot be removed."""
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise OperatorError(f"{error.filename}: {error.strerror}. Check the owner of {folder}.") from None
+    return folder
+
+
+def _sole() -> IO[str]:
+    """Hold this data directory for one backup. Raises OperatorError when another has it."""
+    path = settings.DATA_DIR / "run" / "backup.lock"
+    lock = try_lock(path)
+    if lock is None:
+        raise OperatorError(f"Process {holder(path)} takes a backup of {settings.DATA_DIR} just now. Let it end.")
+    return lock
+
+
+def _own(partial: Path) -> IO[str]:
+    lock = try_lock(partial / archive.LOCK)
+    if lock is None:
+        raise OperatorError(f"{partial} is being removed by another process. Try again.")
+    return lock
 
 
 def _fill(folder: Path, found: Plan, report: Report) -> Manifest:
