@@ -25,7 +25,7 @@ from social.api.staff_forms import StaffForm
 from social.kernel.errors import KernelError
 from social.kernel.text.names import unambiguous_domain
 
-# Each line is a service with a transaction of its own, and all of them are one request.
+# All lines are one request, and somebody looks at them.
 LINES_LIMIT: Final = 1000
 FILE_BYTES: Final = 512 * 1024
 # A form with a file that is too large is read to its end, so that this can be said in the form.

@@ -72,6 +72,11 @@ def username_errors(username: str) -> list[FieldError]:
     return errors
 
 
+def is_in_usernames(text: str) -> bool:
+    """Tell whether a local username could be this, or contain it: a block of anything else would meet nobody."""
+    return _USERNAME.fullmatch(text) is not None
+
+
 def email_errors(email: str) -> list[FieldError]:
     """Errors of an e-mail address, apart from being taken; no other machine is asked about its domain."""
     if not email:

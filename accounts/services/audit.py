@@ -23,6 +23,14 @@ def record_each(
     *, by: Staff, action: str, target_type: str, targets: Iterable[tuple[int, str]], **details: Any
 ) -> None:
     """Add a row for each target (id and name), as `record` does for one."""
+    changes = ((target_id, target_name, details) for target_id, target_name in targets)
+    record_changes(by=by, action=action, target_type=target_type, changes=changes)
+
+
+def record_changes(
+    *, by: Staff, action: str, target_type: str, changes: Iterable[tuple[int, str, dict[str, Any]]]
+) -> None:
+    """Add a row for each target (id, name and details of its own), as `record` does for one."""
     entries = (
         AuditEntry(
             account_id=by.account_id,
@@ -33,7 +41,7 @@ def record_each(
             target_name=target_name,
             details=details,
         )
-        for target_id, target_name in targets
+        for target_id, target_name, details in changes
     )
     AuditEntry.objects.bulk_create(entries, batch_size=_BATCH)
 

@@ -20,7 +20,7 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.domain_follows import FollowsUnder
 from social.kernel.batches import in_batches
-from social.kernel.errors import Invalid, KernelError
+from social.kernel.errors import Conflict, Invalid, KernelError
 from social.kernel.text.names import clean_input
 
 BATCH: Final = 500
@@ -28,6 +28,7 @@ _TRUE: Final = ("true", "1", "t", "yes", "on")
 
 D = TypeVar("D")
 Action = Literal["add", "change", "keep", "refuse"]
+_DONE: Final = ("add", "change")
 
 
 class UnreadableFile(Invalid):
@@ -81,8 +82,10 @@ class BlockFile(ABC, Generic[D]):
         """Plan of at most BATCH lines, none of which has a problem; a fixed number of queries."""
 
     @abstractmethod
-    def do(self, by: Staff, plan: Planned[D]) -> Planned[D]:
-        """Add or change a block by its service; the plan, or what it became meanwhile. Raises KernelError."""
+    def do(self, by: Staff, plans: Sequence[Planned[D]]) -> Sequence[Planned[D]]:
+        """Add or change at most BATCH blocks by their service, in one transaction and a fixed number of statements; each
+        plan, or what it became meanwhile. Raises KernelError; Conflict when somebody else does so at the same moment.
+        """
 
     @abstractmethod
     def rows(self) -> Iterator[Sequence[str]]:
@@ -150,19 +153,24 @@ def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool 
 
 
 def import_file(kind: BlockFile[D], *, by: Staff, planned: Sequence[Planned[D]]) -> Iterator[Planned[D]]:
-    """Do what was planned, each line in a transaction of its own; yield each, with what it met meanwhile as `reason`.
-
-    Raises Forbidden.
+    """Do what was planned, each BATCH lines in one transaction and a fixed number of statements; yield each plan, with what
+    it met meanwhile as `reason`. Raises Forbidden.
     """
     require(by, kind.permission)
-    for plan in planned:
-        if plan.action in ("add", "change"):
-            try:
-                yield kind.do(by, plan)
-            except KernelError as error:
-                yield replace(plan, action="refuse", reason=error.message)
-        else:
-            yield plan
+    for batch in in_batches(planned, BATCH):
+        done = iter(_do(kind, by, [plan for plan in batch if plan.action in _DONE]))
+        yield from (next(done) if plan.action in _DONE else plan for plan in batch)
+
+
+def _do(kind: BlockFile[D], by: Staff, plans: Sequence[Planned[D]]) -> Sequence[Planned[D]]:
+    try:
+        try:
+            return kind.do(by, plans)
+        except Conflict:
+            # What somebody else has just written is found now.
+            return kind.do(by, plans)
+    except KernelError as error:
+        return [replace(plan, action="refuse", reason=error.message) for plan in plans]
 
 
 def export_file(kind: BlockFile[D]) -> Iterator[str]:

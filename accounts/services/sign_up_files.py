@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from accounts.policies.sign_up import network_of
 from accounts.policies.staff import Staff
 from accounts.queries.sign_up import list_ip_blocks
 from accounts.services.block_files import BATCH, Action, BlockFile, Entry, Planned, WrongLine, is_true
-from accounts.services.sign_up_blocks import block_email_domain, block_network, change_network_block
+from accounts.services.sign_up_blocks import block_email_domains, write_network_blocks
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
 
@@ -57,9 +58,10 @@ class EmailDomainFile(BlockFile[bool]):
                     entry, "keep", _("it has another block: %(block)s") % {"block": _asked(known[entry.name])}
                 )
 
-    def do(self, by: Staff, plan: Planned[bool]) -> Planned[bool]:
-        block_email_domain(by=by, domain=plan.entry.name, allow_with_approval=plan.entry.draft)
-        return plan
+    def do(self, by: Staff, plans: Sequence[Planned[bool]]) -> Sequence[Planned[bool]]:
+        known = block_email_domains(by=by, domains={plan.entry.name: plan.entry.draft for plan in plans})
+        reason = _("it is blocked already")
+        return [replaced(plan, action="keep", reason=reason) if plan.entry.name in known else plan for plan in plans]
 
     def rows(self) -> Iterator[Sequence[str]]:
         blocks = EmailDomainBlock.objects.order_by("domain")
@@ -133,14 +135,9 @@ class NetworkFile(BlockFile[NetworkDraft]):
             action, reason = _decide(entry.draft, known.get(entry.name), replace=replace)
             yield Planned(entry, action, reason)
 
-    def do(self, by: Staff, plan: Planned[NetworkDraft]) -> Planned[NetworkDraft]:
-        entry = plan.entry
-        known = IpBlock.objects.filter(network=entry.name).first()
-        if known is None:
-            block_network(by=by, network=entry.name, **entry.draft.values())
-        else:
-            change_network_block(by=by, block=known, changes=entry.draft.values())
-        return plan
+    def do(self, by: Staff, plans: Sequence[Planned[NetworkDraft]]) -> Sequence[Planned[NetworkDraft]]:
+        write_network_blocks(by=by, blocks={plan.entry.name: plan.entry.draft.values() for plan in plans})
+        return plans
 
     def rows(self) -> Iterator[Sequence[str]]:
         """Values of the blocks that count."""

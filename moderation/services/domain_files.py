@@ -19,7 +19,7 @@ from accounts.services.block_files import BATCH, Action, BlockFile, Entry, Plann
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft, is_stricter, names_of
-from moderation.services.domain_rules import AlreadyRuled, allow_domain, change_rule, create_rule
+from moderation.services.domain_rules import allow_domains, write_rules
 from social.kernel import links
 from social.kernel.text.names import normalise_domain
 
@@ -70,17 +70,14 @@ class RuleFile(BlockFile[DomainRuleDraft]):
             action, reason = _decide(entry, known, replace=replace)
             yield Planned(entry, action, reason, follows.get(entry.name) if action in ("add", "change") else None)
 
-    def do(self, by: Staff, plan: Planned[DomainRuleDraft]) -> Planned[DomainRuleDraft]:
-        entry = plan.entry
-        known = DomainRule.objects.filter(domain=entry.name).first()
-        try:
-            if known is None:
-                create_rule(by=by, domain=entry.name, draft=entry.draft)
-            else:
-                change_rule(by=by, rule=known, draft=entry.draft)
-        except AlreadyRuled as error:
-            return changed(plan, action="keep", reason=error.message)
-        return plan
+    def do(self, by: Staff, plans: Sequence[Planned[DomainRuleDraft]]) -> Sequence[Planned[DomainRuleDraft]]:
+        refused = write_rules(by=by, drafts={plan.entry.name: plan.entry.draft for plan in plans})
+        return [
+            changed(plan, action="keep", reason=refused[plan.entry.name].message)
+            if plan.entry.name in refused
+            else plan
+            for plan in plans
+        ]
 
     def rows(self) -> Iterator[Sequence[str]]:
         """Values of every rule but those that do nothing, as Mastodon writes them."""
@@ -142,9 +139,9 @@ class AllowFile(BlockFile[None]):
         for entry in entries:
             yield Planned(entry, "keep", _("it is let in already")) if entry.name in known else Planned(entry, "add")
 
-    def do(self, by: Staff, plan: Planned[None]) -> Planned[None]:
-        allow_domain(by=by, domain=plan.entry.name)
-        return plan
+    def do(self, by: Staff, plans: Sequence[Planned[None]]) -> Sequence[Planned[None]]:
+        allow_domains(by=by, domains=[plan.entry.name for plan in plans])
+        return plans
 
     def rows(self) -> Iterator[Sequence[str]]:
         names = DomainAllow.objects.order_by("domain").values_list("domain", flat=True)

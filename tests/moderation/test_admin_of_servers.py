@@ -11,10 +11,16 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, Domain
+from accounts.policies.staff import OPERATOR
+from accounts.services.block_files import import_file, plan_file, read_file
 from moderation.models import DomainAllow, DomainRule
+from moderation.policies.domain_rules import DomainRuleDraft
+from moderation.services.domain_files import AllowFile, RuleFile
+from moderation.services.domain_rules import allow_domain, create_rule
+from social.kernel.outbox import OutboxRow
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import follow
-from tests.support.block_files import chosen, confirmed, exported
+from tests.support.block_files import chosen, confirmed, exported, statements_of
 
 pytestmark = pytest.mark.django_db
 RULES = "/admin/moderation/domainrule/"
@@ -129,6 +135,54 @@ def test_pages_take_a_fixed_number_of_statements(client: Client) -> None:
     few = asked(3)
     assert asked(20) == few
     assert max(few) <= 20
+
+
+@pytest.mark.parametrize("path", [RULES, ALLOWED])
+def test_a_file_is_taken_in_by_as_many_statements_as_a_short_one(client: Client, path: str) -> None:
+    def taken_in(names: range, severity: str, **sent: str) -> int:
+        file = "#domain,#severity\n" + "".join(f"n{number}.example,{severity}\n" for number in names)
+        shown = chosen(client, path, file.encode(), **sent)
+        return statements_of(lambda: confirmed(client, path, shown))
+
+    confirmed(client, path, chosen(client, path, b"first.example"))
+    few = taken_in(range(2), "silence")
+    assert taken_in(range(2, 102), "silence") == few
+    assert few <= 40
+    if path == RULES:
+        assert taken_in(range(50), "noop", replace="on") == taken_in(range(50, 52), "noop", replace="on")
+        taken_in(range(2), "suspend")
+        counts = {name: DomainRule.objects.filter(severity=name).count() for name in ("noop", "silence", "suspend")}
+        assert counts == {"noop": 50, "silence": 50, "suspend": 3}
+        acts = (
+            AuditEntry.objects.filter(target_name="n0.example")
+            .order_by("id")
+            .values_list("action", "details__after__severity")
+        )
+        assert list(acts) == [("create", "silence"), ("update", "noop"), ("update", "suspend")]
+    else:
+        assert DomainAllow.objects.count() == AuditEntry.objects.filter(target_type="DomainAllow").count() == 103
+
+
+def test_of_a_file_a_rule_below_a_stricter_one_is_left_out(client: Client) -> None:
+    file = b"#domain,#severity\nsub.bad.example,noop\nbad.example,suspend\nother.bad.example,silence\n"
+    assert "2 new, 0 changed, 1 stay" in confirmed(client, RULES, chosen(client, RULES, file))
+    assert set(DomainRule.objects.values_list("domain", flat=True)) == {"bad.example", "sub.bad.example"}
+    assert OutboxRow.objects.filter(event="DomainRuleChanged").count() == 2
+
+
+def test_what_a_colleague_has_written_meanwhile_is_changed_and_kept(client: Client) -> None:
+    kind, allowed = RuleFile(), AllowFile()
+    planned = plan_file(kind, read_file(kind, b"#domain,#severity\nbad.example,suspend\nnew.example,suspend"))
+    let_in = plan_file(allowed, read_file(allowed, b"good.example\nnew.example"))
+    create_rule(by=OPERATOR, domain="bad.example", draft=DomainRuleDraft(severity="silence"))
+    allow_domain(by=OPERATOR, domain="good.example")
+    assert [done.action for done in import_file(kind, by=OPERATOR, planned=planned)] == ["add", "add"]
+    assert [done.action for done in import_file(allowed, by=OPERATOR, planned=let_in)] == ["add", "add"]
+    assert set(DomainRule.objects.values_list("domain", "severity")) == {
+        ("bad.example", "suspend"),
+        ("new.example", "suspend"),
+    }
+    assert AuditEntry.objects.filter(target_type="DomainAllow").count() == 2
 
 
 def test_before_follows_end_with_a_rule_they_are_named(client: Client) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 
 def chosen(client: Client, path: str, data: bytes, **sent: str) -> Any:
@@ -21,6 +24,13 @@ def confirmed(client: Client, path: str, shown: Any) -> str:
     hidden = dict(re.findall(r'type="hidden" name="(lines|replace)" value="([^"]*)"', shown.content.decode()))
     sent = {name: html.unescape(value) for name, value in hidden.items()}
     return str(client.post(f"{path}import_file/", sent, follow=True).content.decode())
+
+
+def statements_of(call: Callable[[], object]) -> int:
+    """The number of statements that a call takes."""
+    with CaptureQueriesContext(connection) as queries:
+        call()
+    return len(queries)
 
 
 def exported(client: Client, path: str) -> str:
