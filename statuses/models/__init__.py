@@ -4,7 +4,7 @@ from accounts.models import Visibility
 from statuses.models.attachments import MediaAttachment, MediaType, Poll, PollVote, Processing
 from statuses.models.card import CardFetch, CardType, PreviewCard, StatusCard
 from statuses.models.filter import Filter, FilterAction, FilterContext, FilterKeyword, FilterStatus
-from statuses.models.held import HeldBoost, HeldPost
+from statuses.models.held import HeldBoost, HeldMedia, HeldPost
 from statuses.models.interactions import Bookmark, ConversationMute, Favourite, Pin
 from statuses.models.scheduling import IdempotencyKey, RetentionPolicy, ScheduledMedia, ScheduledStatus
 from statuses.models.status import Mention, Quote, QuoteState, Status, StatusEdit, StatusStat, StatusTag
@@ -21,6 +21,7 @@ __all__ = [
     "FilterKeyword",
     "FilterStatus",
     "HeldBoost",
+    "HeldMedia",
     "HeldPost",
     "IdempotencyKey",
     "MediaAttachment",

@@ -11,6 +11,7 @@ from accounts.models import Account, SpamRule
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import DOCUMENT_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
+from statuses.models.attachments import MediaAttachment
 from statuses.models.scheduling import ScheduledStatus
 from statuses.models.status import Status
 
@@ -86,3 +87,14 @@ class HeldBoost(models.Model):
 
     class Meta:
         constraints = [lengths("statuses_heldboost_lengths", uri=URI_LIMIT, visibility=WORD_LIMIT)]
+
+
+class HeldMedia(models.Model):
+    """A file that belongs to a held edit: it can be attached to no other post, and waits as long as the edit does.
+
+    One with `preview_of` is nothing but a preview picture, to be that file's.
+    """
+
+    held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="media")
+    media = models.OneToOneField(MediaAttachment, on_delete=models.CASCADE, related_name="held")
+    preview_of = models.ForeignKey(MediaAttachment, null=True, on_delete=models.CASCADE, related_name="+")

@@ -28,13 +28,14 @@ def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock:
 
 
 def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[MediaAttachment]:
-    """The account's files that a post can have: attached to no other one, and to no scheduled one.
+    """The account's files that a post can have: attached to no other one, and to no scheduled one or held edit.
 
-    Of a post that is edited also those that it shows, or has shown before.
+    Of a post that is edited also those that it shows, or has shown before, or that an edit of it has that is held.
     """
-    free = Q(status=None, former_status=None, scheduled=None)
+    free = Q(status=None, former_status=None, scheduled=None, held=None)
     if of_status_id is not None:
         free |= Q(status_id=of_status_id) | Q(former_status_id=of_status_id)
+        free |= Q(held__held__status_id=of_status_id, held__preview_of=None)
     return MediaAttachment.objects.filter(free, account_id=account_id)
 
 

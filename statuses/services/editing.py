@@ -52,7 +52,10 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
                 described = [item.id for item in media if item.id in changes and changes[item.id].apply(item)]
                 store_revision(locked, new, media=media, described=described, screening=screening)
                 return
-            hold_edit(locked, new, screening, draft=draft)
+            previews = {
+                item: changes[item.id].drawn for item in media if item.id in changes and changes[item.id].drawn.preview
+            }
+            hold_edit(locked, new, screening, draft=draft, media=media, previews=previews)
     raise EditHeldForReview
 
 

@@ -19,7 +19,7 @@ from accounts.services.rule_matches import note_matches
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.locks import lock
-from statuses.models import HeldBoost, HeldPost, ScheduledStatus, Status
+from statuses.models import HeldBoost, HeldMedia, HeldPost, MediaAttachment, ScheduledStatus, Status
 from statuses.models.held import BOOSTS_LIMIT, EXCERPT_LIMIT
 from statuses.services import idempotency
 from statuses.services.composing import Draft
@@ -120,11 +120,14 @@ def hold_edit(
     screening: Screening,
     *,
     draft: Draft | None = None,
+    media: Sequence[MediaAttachment] = (),
+    previews: Mapping[MediaAttachment, MediaAttachment] | None = None,
     document: Mapping[str, Any] | None = None,
     recipient: Account | None = None,
 ) -> None:
     """Keep an edit that meets a rule, in the caller's transaction, which has locked the post: the `draft` of one written
-    here, the `document` of another server's. The newest takes the place of one that is held already; the post stays.
+    here with its files (`media`) and the `previews` that some of them get, the `document` of another server's. The newest
+    takes the place of one that is held already; the post stays.
 
     Raises Invalid for one too many of its author.
     """
@@ -134,18 +137,19 @@ def hold_edit(
         "recipient": recipient,
     }
     shown = _shown(new, screening) | {"written_at": new.edited_at or clock.now()}
-    if HeldPost.objects.filter(status=status).update(**source, **shown, approved_at=None):
-        return
-    _check_room(new.author)
-    _hold(
-        new,
-        screening,
-        limit_author(new, screening),
-        status=status,
-        uri=new.uri,
-        **source,
-        written_at=shown["written_at"],
-    )
+    if not HeldPost.objects.filter(status=status).update(**source, **shown, approved_at=None):
+        _check_room(new.author)
+        limited_by = limit_author(new, screening)
+        _hold(new, screening, limited_by, status=status, uri=new.uri, **source, written_at=shown["written_at"])
+    held = HeldPost.objects.get(status=status)
+    HeldMedia.objects.filter(held=held).delete()
+    for item in media:
+        if item.status_id is None and item.former_status_id is None:
+            HeldMedia.objects.create(held=held, media=item)
+    for item, drawn in (previews or {}).items():
+        drawn.account, drawn.type = new.author, item.type
+        drawn.save(force_insert=True)
+        HeldMedia.objects.create(held=held, media=drawn, preview_of=item)
 
 
 def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, created_at: datetime) -> bool:

@@ -57,7 +57,7 @@ def draft_of(scheduled: ScheduledStatus) -> Draft:
 
 
 def kept_edit(draft: Draft) -> dict[str, Any]:
-    """A draft of an edit as an object; another preview picture of a file is not kept."""
+    """A draft of an edit as an object, without the preview pictures of files: those are kept beside it (HeldMedia)."""
     changes = [
         (number, {"description": change.description, "focus": change.focus}) for number, change in draft.media_changes
     ]

@@ -69,11 +69,12 @@ class MediaUpload:
 
 @dataclass(frozen=True)
 class MediaChange:
-    """Changes of a file; None leaves it as it is."""
+    """Changes of a file; None leaves it as it is. `drawn` has the preview of a held edit, which was checked and stored."""
 
     description: str | None = None
     focus: str | None = None
     thumbnail: SentFile | None = None
+    drawn: MediaAttachment | None = None
 
 
 def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
@@ -200,6 +201,9 @@ class PreparedChange:
             media.preview, media.preview_size = self.drawn.preview, self.drawn.preview_size
             media.blurhash = self.drawn.blurhash
             media.meta.update(self.drawn.meta)
+            if self.drawn.pk is not None:
+                # The file is the other row's now.
+                self.drawn.delete()
         return bool(self.drawn.preview) or before != (media.description, media.meta.get("focus"))
 
 
@@ -211,6 +215,9 @@ def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedCh
     Outside of any transaction.
     """
     description, focus = _described(change.description), read_focus(change.focus)
+    if change.drawn is not None:
+        yield PreparedChange(description, focus, change.drawn)
+        return
     drawn = MediaAttachment()
     if change.thumbnail is not None:
         if not may_have_thumbnail(found):
@@ -259,7 +266,11 @@ def remove_unattached() -> int:
             old = list(
                 MediaAttachment.objects.select_for_update(skip_locked=True, of=("self",))
                 .filter(
-                    status=None, former_status=None, scheduled=None, unattached_at__lt=clock.now() - UNATTACHED_LIFETIME
+                    status=None,
+                    former_status=None,
+                    scheduled=None,
+                    held=None,
+                    unattached_at__lt=clock.now() - UNATTACHED_LIFETIME,
                 )
                 .order_by("unattached_at")[:_BATCH_SIZE]
             )

@@ -63,7 +63,11 @@ def _approve_edit(by: Staff, held: HeldPost) -> None:
         _record(by, "approve", locked)
 
     assert held.status_id is not None  # a draft without a post is a scheduled one
-    edit_status(author=_author(held), status_id=held.status_id, draft=read_draft(held.draft or {}), approve=approved)
+    draft = read_draft(held.draft or {})
+    previews = {kept.preview_of_id: kept.media for kept in held.media.exclude(preview_of=None).select_related("media")}
+    changes = tuple((number, replace(change, drawn=previews.get(number))) for number, change in draft.media_changes)
+    draft = replace(draft, media_changes=changes)
+    edit_status(author=_author(held), status_id=held.status_id, draft=draft, approve=approved)
 
 
 def _author(held: HeldPost) -> Account:

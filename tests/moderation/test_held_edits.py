@@ -1,0 +1,106 @@
+"""Files of an edit that is held wait as long as the edit does, and are in the post when it is approved."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from accounts.models import RuleOutcome, RuleSubject, User
+from accounts.policies.spam_rules import SpamRuleDraft
+from accounts.policies.staff import OPERATOR
+from accounts.services.spam_rules import create_rule
+from social.kernel.media import storage
+from statuses.models import HeldPost, MediaAttachment, MediaType, Status
+from statuses.services.media import MediaUpload, SentFile, remove_unattached, upload_media
+from statuses.services.reviewing import approve_held, discard_held
+from tests.factories.accounts import make_token, make_user
+from tests.factories.recordings import sample
+from tests.factories.statuses import make_media, make_status, picture
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def zoe(settings: Any, tmp_path: Path) -> User:
+    """Somebody whose edits are held when they speak of a casino."""
+    settings.MEDIA_ROOT = tmp_path
+    draft = SpamRuleDraft(name="casino", subject=RuleSubject.POSTS, outcome=RuleOutcome.HOLD, words=("casino",))
+    create_rule(by=OPERATOR, draft=draft, enabled=True)
+    return make_user("zoe")
+
+
+def sound(zoe: User) -> MediaAttachment:
+    """A recording, which has a preview picture."""
+    sent = SentFile(io.BytesIO(sample("audio/wav")), "audio/wav")
+    cover = SentFile(io.BytesIO(picture(50, 50)), "image/png")
+    media = upload_media(account_id=zoe.account_id, upload=MediaUpload(sent, thumbnail=cover))
+    work()
+    media.refresh_from_db()
+    return media
+
+
+def edited(zoe: User, post: Status, text: str, media: MediaAttachment, width: int | None = None) -> int:
+    """The status of the answer to an edit, with another preview picture of so many pixels."""
+    fields: dict[str, Any] = {"status": text, "media_ids[]": str(media.id)}
+    if width is not None:
+        fields |= {
+            "media_attributes[][id]": str(media.id),
+            "media_attributes[][thumbnail]": SimpleUploadedFile("x.png", picture(width, 30), "image/png"),
+        }
+    answer = Api(make_token(zoe)).upload("PUT", f"/api/v1/statuses/{post.id}", **fields)
+    return int(answer.status_code)
+
+
+def pass_days() -> int:
+    """Let every file wait for longer than files that nobody attaches; how many were removed."""
+    MediaAttachment.objects.update(unattached_at="2020-01-01T00:00:00Z")
+    return remove_unattached()
+
+
+def width_of(media: MediaAttachment) -> int:
+    media.refresh_from_db()
+    assert storage.exists(media.preview)
+    return int(media.meta["small"]["width"])
+
+
+def test_another_preview_picture_of_a_held_edit_is_there_when_it_is_approved(
+    zoe: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    media = sound(zoe)
+    post = make_status(zoe.account, "harmless", media=[media])
+    before = media.preview
+    assert edited(zoe, post, "a casino", media, 80) == 422
+    assert edited(zoe, post, "the casino", media, 90) == 422
+    assert (width_of(media), pass_days()) == (50, 1), "the picture of the first edit is nobody's any more"
+    with django_capture_on_commit_callbacks(execute=True):
+        approve_held(by=OPERATOR, held=HeldPost.objects.get())
+    assert width_of(media) == 90
+    assert [file.id for file in MediaAttachment.objects.all()] == [media.id]
+    assert not storage.exists(before)
+
+
+def test_of_a_discarded_edit_the_preview_picture_is_removed(zoe: User) -> None:
+    media = sound(zoe)
+    post = make_status(zoe.account, "harmless", media=[media])
+    assert edited(zoe, post, "a casino", media, 80) == 422
+    drawn = MediaAttachment.objects.exclude(id=media.id).get().preview
+    discard_held(by=OPERATOR, held=HeldPost.objects.get())
+    assert (pass_days(), storage.exists(drawn), width_of(media)) == (1, False, 50)
+
+
+def test_a_new_file_of_a_held_edit_waits_with_it_and_is_in_no_other_post(zoe: User) -> None:
+    media = make_media(zoe.account)
+    post, other = make_status(zoe.account, "harmless"), make_status(zoe.account, "another")
+    assert edited(zoe, post, "a casino", media) == 422
+    assert pass_days() == 0
+    assert edited(zoe, other, "mine", media) == 422
+    assert not HeldPost.objects.filter(status=other).exists()
+    assert edited(zoe, post, "the casino", media) == 422, "once more for the same post"
+    approve_held(by=OPERATOR, held=HeldPost.objects.get())
+    assert list(MediaAttachment.objects.values_list("status_id", "type")) == [(post.id, MediaType.IMAGE)]
