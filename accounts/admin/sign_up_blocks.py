@@ -21,7 +21,7 @@ from accounts.admin.permitted import RowForm
 from accounts.admin.users import acting
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, UsernameBlock
 from accounts.models.user import Permission
-from accounts.policies.sign_up import EMAIL_LIMIT, email_digest, normalised_username
+from accounts.policies.sign_up import EMAIL_LIMIT, email_digest, is_in_usernames, normalised_username
 from accounts.policies.staff import Staff
 from accounts.queries.sign_up import with_refusals
 from accounts.services import sign_up_blocks
@@ -243,6 +243,10 @@ class UsernameForm(RowForm):
         name: str = self.cleaned_data["username"].strip().removeprefix("@")
         if not name:
             raise ValidationError(_("This is no name."))
+        if not is_in_usernames(name):
+            raise ValidationError(
+                _("Nobody can choose that: usernames have only the letters a to z, digits and underscores.")
+            )
         if len(name) > NAME_LIMIT:
             raise ValidationError(_("It is too long: %(count)d characters at most.") % {"count": NAME_LIMIT})
         if UsernameBlock.objects.filter(normalised=normalised_username(name)).exists():

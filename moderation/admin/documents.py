@@ -8,6 +8,7 @@ from typing import Any, Final
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -27,6 +28,7 @@ from moderation.policies.documents import (
     AUDIENCES,
     AUDIT_LOG_DAYS,
     DAYS_LIMIT,
+    POSITION_MAXIMUM,
     RETENTION_NAMES,
     RuleDraft,
     SiteTexts,
@@ -40,6 +42,7 @@ from moderation.services.documents import (
     change_thumbnail,
     create_rule,
     delete_terms,
+    hide_first_steps,
     publish_terms,
     update_rule,
     withdraw_rule,
@@ -72,7 +75,9 @@ class RuleForm(RowForm):
         widgets = {
             "text": forms.Textarea({"rows": 2, "dir": "auto"}),
             "hint": forms.Textarea({"rows": 3, "dir": "auto"}),
+            "position": forms.NumberInput({"min": 0, "max": POSITION_MAXIMUM}),
         }
+        help_texts = {"position": gettext_lazy("The rule with the lowest number is the first one.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -247,6 +252,17 @@ class SiteAdmin(PermittedAdmin):
             "form": form,
         }
         return TemplateResponse(request, "admin/site.html", context, status=422 if form.errors else 200)
+
+    def get_custom_urls(self) -> Any:
+        """Return where the list of first steps is hidden."""
+        return (("first-steps/", "first_steps_hide", self._hide_first_steps),)
+
+    def _hide_first_steps(self, request: HttpRequest, **_rest: Any) -> HttpResponse:
+        if not self.is_permitted(request):
+            raise PermissionDenied
+        if request.method == "POST":
+            hide_first_steps(by=acting(request))
+        return redirect("admin:index")
 
     def _save(self, request: HttpRequest, form: SiteForm) -> bool:
         by, picture = acting(request), form.cleaned_data["thumbnail"]

@@ -18,6 +18,8 @@ from timelines.policies.access import Openness
 
 RULE_LIMIT: Final = 300
 HINT_LIMIT: Final = 2000
+POSITION_MAXIMUM: Final = 1000
+"""A rule with a lower position stands before those with a higher one."""
 TITLE_LIMIT: Final = 100
 SHORT_LIMIT: Final = 1000
 LONG_LIMIT: Final = 100_000
@@ -45,6 +47,9 @@ def rule_errors(draft: RuleDraft) -> list[FieldError]:
     errors += _too_long("text", max(map(len, texts)), RULE_LIMIT) + _too_long("hint", max(map(len, hints)), HINT_LIMIT)
     if any(known_language(code) != code for code in draft.translations):
         errors.append(FieldError("translations", "ERR_INVALID", _("is invalid")))
+    if not 0 <= draft.position <= POSITION_MAXIMUM:
+        message = _("must be a number from 0 to %(most)d") % {"most": POSITION_MAXIMUM}
+        errors.append(FieldError("position", "ERR_INVALID", message))
     return errors
 
 

@@ -29,6 +29,7 @@ from moderation.policies.documents import (
     site_errors,
     terms_errors,
 )
+from moderation.queries.first_steps import HIDDEN_SETTING
 from social.kernel import clock
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
 from social.kernel.media import images, storage
@@ -160,6 +161,14 @@ def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
         if path:
             storage.remove(path)
         raise
+
+
+def hide_first_steps(*, by: Staff) -> None:
+    """Show nobody any more what a new server needs. Raises Forbidden."""
+    require(by, Permission.MANAGE_SETTINGS)
+    with transaction.atomic():
+        write_setting(HIDDEN_SETTING, True)
+        _record(by, "update", "SiteSetting", 0, HIDDEN_SETTING)
 
 
 def _values(draft: RuleDraft) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from unfold.widgets import (
     TEXTAREA_CLASSES,
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminFileFieldWidget,
+    UnfoldAdminSelectWidget,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _CLASSES: tuple[tuple[type[forms.Widget], list[str]], ...] = (
 _WIDGETS: dict[type[forms.Widget], Any] = {
     forms.CheckboxSelectMultiple: UnfoldAdminCheckboxSelectMultipleWidget,
     forms.ClearableFileInput: UnfoldAdminFileFieldWidget,
+    forms.Select: UnfoldAdminSelectWidget,
 }
 
 
@@ -49,7 +51,7 @@ class Styled(_Mixin):
             replacement = _WIDGETS.get(type(field.widget))
             if replacement is not None:
                 choices = getattr(field, "choices", None)
-                field.widget = replacement()
+                field.widget = replacement(dict(field.widget.attrs))
                 if choices is not None:
                     field.widget.choices = choices
                 field.widget.is_required = field.required

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, timedelta
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,25 @@ def test_an_address_of_one_interface_is_no_network(boss: Api) -> None:
     answer = boss.post("/api/v1/admin/ip_blocks", sent)
     assert (answer.status_code, answer.json()) == (422, {"error": "Validation failed: Ip can't be blank"})
     assert boss.get("/api/v2/admin/accounts", {"ip": "fe80::1%eth0"}).json() == []
+
+
+def test_all_that_is_wrong_with_a_block_of_a_network_is_named(boss: Api) -> None:
+    path = "/api/v1/admin/ip_blocks"
+
+    def refused(answer: Any) -> str:
+        assert answer.status_code == 422
+        return str(answer.json()["error"]).removeprefix("Validation failed: ")
+
+    neither = "Severity is not included in the list, Ip can't be blank, Severity can't be blank"
+    assert refused(boss.post(path, {"ip": "1.2.3"})) == refused(boss.post(path, {})) == neither
+    assert (
+        refused(boss.post(path, {"ip": "1.2.3.4"})) == "Severity is not included in the list, Severity can't be blank"
+    )
+    wrong = {"ip": "1.2.3", "severity": "sometimes", "expires_in": "9" * 18}
+    said = "Severity is not included in the list, Ip can't be blank, Expires in is invalid"
+    assert refused(boss.post(path, wrong)) == said
+    made = boss.post(path, {"ip": "1.2.3.4", "severity": "no_access"}).json()
+    assert refused(boss.put(f"{path}/{made['id']}", wrong)) == said
 
 
 def test_of_two_who_take_something_back_one_has_done_it() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -45,43 +46,43 @@ class NetworkInput(Form):
     expires_in: str | None = None
 
     def changes(self) -> Mapping[str, Any]:
-        """The values for the service. Raises Invalid for what is no severity and for a blank address."""
+        """The values for the service. Raises Invalid, which names all that is wrong: the severity, the address, the time."""
         found: dict[str, Any] = {}
-        if self.severity is not None:
-            if self.severity not in Severity.values:
-                raise Invalid.of([FieldError("severity", "ERR_INCLUSION", _("is not included in the list"))])
+        errors: list[FieldError] = []
+        if self.severity is not None and self.severity not in Severity.values:
+            errors.append(FieldError("severity", "ERR_INCLUSION", _("is not included in the list")))
+        elif self.severity is not None:
             found["severity"] = Severity(self.severity)
         if self.ip is not None:
-            found["network"] = self._network(self.ip)
+            try:
+                found["network"] = str(network_of(self.ip))
+            except ValueError:
+                # The contract's word for whatever is no address.
+                errors.append(_blank("ip"))
+        if self.severity == "":
+            errors.append(_blank("severity"))
         if self.comment is not None:
             found["comment"] = self.comment
         if self.expires_in is not None:
-            found["expires_at"] = self._expires_at(self.expires_in)
+            try:
+                found["expires_at"] = _expires_at(self.expires_in)
+            except OverflowError:
+                errors.append(FieldError("expires_in", "ERR_INVALID", _("is invalid")))
+        if errors:
+            raise Invalid.of(errors)
         return found
 
     def complete(self) -> Mapping[str, Any]:
-        """The values of a new block. Raises Invalid for one without severity or address."""
-        if not (self.severity or "").strip():
-            missing = FieldError("severity", "ERR_BLANK", _("can't be blank"))
-            raise Invalid.of([FieldError("severity", "ERR_INCLUSION", _("is not included in the list")), missing])
-        return {"network": self._network(self.ip or ""), **self.changes()}
+        """The values of a new block. Raises Invalid as `changes`, also for one without severity or address."""
+        return replace(self, severity=self.severity or "", ip=self.ip or "").changes()
 
-    @staticmethod
-    def _network(text: str) -> str:
-        """The value that was sent, if it is an address or a network; the API says of anything else that it is blank."""
-        try:
-            return str(network_of(text))
-        except ValueError:
-            raise Invalid.of([FieldError("ip", "ERR_BLANK", _("can't be blank"))]) from None
 
-    @staticmethod
-    def _expires_at(seconds: str) -> datetime | None:
-        if not seconds.strip():
-            return None
-        try:
-            return clock.now() + timedelta(seconds=max(0, as_integer(seconds)))
-        except OverflowError:
-            raise Invalid.of([FieldError("expires_in", "ERR_INVALID", _("is invalid"))]) from None
+def _blank(field: str) -> FieldError:
+    return FieldError(field, "ERR_BLANK", _("can't be blank"))
+
+
+def _expires_at(seconds: str) -> datetime | None:
+    return clock.now() + timedelta(seconds=max(0, as_integer(seconds))) if seconds.strip() else None
 
 
 class EmailInput(Form):

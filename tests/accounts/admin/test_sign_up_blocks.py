@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -21,7 +22,7 @@ from accounts.services import sign_up_blocks as service
 from moderation.admin.audit_sentences import sentence
 from social.kernel import clock
 from tests.factories.accounts import make_user
-from tests.support.block_files import chosen, confirmed, exported
+from tests.support.block_files import chosen, confirmed, exported, statements_of
 
 pytestmark = pytest.mark.django_db
 DOMAINS, ADDRESSES, NETWORKS, NAMES = (
@@ -88,6 +89,8 @@ def test_each_kind_is_blocked_looked_for_and_taken_back_many_at_once(boss: Clien
         (NETWORKS, {"network": "1.2.3.4", "severity": "no_access", "lasts": "-1"}, "valid choice"),
         (NAMES, {"username": " @ "}, "no name"),
         (NAMES, {"username": "x" * 256}, "too long"),
+        (NAMES, {"username": "-1"}, "only the letters"),
+        (NAMES, {"username": "spam king"}, "only the letters"),
     ],
 )
 def test_wrong_input_is_said_beside_its_field_and_kept(boss: Client, path: str, values: Any, said: str) -> None:
@@ -95,6 +98,17 @@ def test_wrong_input_is_said_beside_its_field_and_kept(boss: Client, path: str, 
     assert said in errors(answer).replace("at most 10000", "at most")
     assert all(value[:200] in answer.content.decode() for value in values.values() if value.strip(" @") != "sometimes")
     assert not AuditEntry.objects.exists()
+
+
+def test_all_that_is_wrong_with_a_network_is_said_at_once(boss: Client) -> None:
+    said = errors(boss.post(f"{NETWORKS}add/", {"network": "1.2.3"}))
+    assert ("neither" in said, "required" in said) == (True, True)
+
+
+def test_what_is_chosen_from_a_list_is_seen_to_be_one(boss: Client) -> None:
+    page = boss.get(f"{NETWORKS}add/").content.decode()
+    for name in ("severity", "lasts"):
+        assert re.search(rf'<select name="{name}"[^§]*?</select>\s*<span[^>]*>expand_more', page), name
 
 
 def test_who_would_lock_themselves_out_is_asked_again(boss: Client) -> None:
@@ -174,6 +188,29 @@ def test_domains_and_networks_come_and_go_as_files(boss: Client) -> None:
     confirmed(boss, NETWORKS, chosen(boss, NETWORKS, milder, replace="on"))
     block = IpBlock.objects.get(network="203.0.113.0/24")
     assert (block.severity, block.comment) == ("sign_up_block", "scrapers"), "what the file does not say stays"
+
+
+@pytest.mark.parametrize(("path", "line"), [(DOMAINS, "mail{}.example,{}"), (NETWORKS, "203.0.113.{},{}")])
+def test_a_file_is_taken_in_by_as_many_statements_as_a_short_one(boss: Client, path: str, line: str) -> None:
+    header, milder, stricter = (
+        ("#domain,#allow_with_approval", "true", "false")
+        if path == DOMAINS
+        else ("#ip,#severity", "sign_up_block", "no_access")
+    )
+
+    def taken_in(numbers: range, word: str) -> int:
+        file = "\n".join([header, *(line.format(number, word) for number in numbers)])
+        shown = chosen(boss, path, file.encode())
+        return statements_of(lambda: confirmed(boss, path, shown))
+
+    taken_in(range(1), milder)
+    few = taken_in(range(1, 3), milder)
+    assert taken_in(range(3, 103), milder) == few <= 40
+    if path == NETWORKS:
+        assert taken_in(range(50), stricter) == taken_in(range(50, 52), stricter)
+        changed = AuditEntry.objects.filter(action="update", details__before__severity=milder)
+        assert IpBlock.objects.filter(severity=stricter).count() == changed.count() == 52
+    assert AuditEntry.objects.filter(action="create").count() == 103
 
 
 def test_long_files_go_through_the_command_line(tmp_path: Path) -> None:
