@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, timedelta
 from typing import Any, Final
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format
@@ -18,6 +19,7 @@ from accounts.admin.users import acting
 from accounts.models.user import Permission
 from accounts.policies.staff import can
 from moderation.queries.dimensions import load_parts
+from moderation.queries.first_steps import open_first_steps
 from moderation.queries.measures import Cohort, Measured, load_cohorts, measure
 from social.api import staff_navigation
 from social.api.staff_columns import moment
@@ -41,6 +43,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The context of the first page with what the role of this person lets them see, in at most 20 statements."""
     by = acting(request)
     context["tasks"] = _tasks(request)
+    if can(by, Permission.MANAGE_SETTINGS):
+        context["first_steps"] = _first_steps(request)
     if can(by, Permission.VIEW_DEVOPS):
         context |= {"lanes": _lanes(), "hosts": _hosts(), "space": load_parts("space_usage", *_period(), {}, 0)}
     if can(by, Permission.VIEW_DASHBOARD):
@@ -54,6 +58,51 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             "retention": _retention(load_cohorts(_months_ago(end, MONTHS - 1), end, "month")),
         }
     return context
+
+
+def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
+    """Steps that a new server needs and nobody has done yet."""
+    user: Any = request.user
+    who: Any = {
+        "open": _("Everybody may sign up now."),
+        "approval": _("Staff let people in one by one now."),
+        "closed": _("Nobody may sign up now."),
+    }[settings.REGISTRATIONS]
+    change = _("The operator chooses it with %(name)s in the environment.") % {"name": "REGISTRATIONS"}
+    steps = {
+        "describe": (
+            "info", "accounts_sitesetting_changelist", _("Say what this server is"),
+            _("Its name and its description stand on the front page, and in every app."),
+        ),
+        "contact": (
+            "alternate_email", "accounts_sitesetting_changelist", _("Say who is to be written to"),
+            _("A username and an e-mail address for everybody who needs help or has to complain."),
+        ),
+        "rules": (
+            "rule", "moderation_instancerule_add", _("Write the rules"),
+            _("People read them before they sign up, and reports name them."),
+        ),
+        "registrations": ("person_add", "accounts_user_changelist", _("Choose who may sign up"), f"{who} {change}"),
+        "invite": (
+            "mail", "accounts_invite_add", _("Invite somebody"),
+            _("An invitation is an address with which one person or many may sign up."),
+        ),
+        "factor": (
+            "lock", "", _("Protect your account"),
+            _("With a second factor your password alone is not enough to act as you."),
+        ),
+        "backup": (
+            "backup", "", _("Take backups"),
+            _("The operator takes one with %(command)s, best every night: docs/operating.md says how.")
+            % {"command": "manage.py backup"},
+        ),
+    }  # fmt: skip
+    found = []
+    for name in open_first_steps(user):
+        icon, page, title, text = steps[name]
+        link = reverse(f"admin:{page}") if page else reverse("mfa_index") if name == "factor" else ""
+        found.append({"icon": icon, "title": title, "text": text, "link": link})
+    return found
 
 
 def _period() -> tuple[Any, Any]:

@@ -56,7 +56,12 @@ def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
     if isinstance(error, RateLimited):
         text = _("You have tried this too often. Please wait a while, then try again.")
         return error_page(request, _("Too many attempts"), text, status=status)
-    return error_page(request, _("This did not work"), error.message, status=status)
+    return error_page(request, _("This did not work"), _sentence(error.message), status=status)
+
+
+def _sentence(message: str) -> str:
+    """A message of the API, which has no full stop, as it stands on a page."""
+    return message if message.endswith((".", "!", "?", "؟")) else f"{message}."
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -96,7 +101,7 @@ def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
     if is_sessionless(request.path_info):
         response = responses.error(_(responses.TRY_AGAIN), status=503)
     else:
-        response = error_page(request, _("This did not work"), _(responses.TRY_AGAIN), status=503)
+        response = error_page(request, _("This did not work"), _sentence(_(responses.TRY_AGAIN)), status=503)
         response.headers["Retry-After"] = responses.RETRY_AFTER
     return response
 

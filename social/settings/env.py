@@ -344,6 +344,7 @@ REGISTRATIONS = cast(
     Literal["open", "approval", "closed"],
     _choice("REGISTRATIONS", ("open", "approval", "closed"), "open" if LOOPBACK else "approval"),
 )
+REGISTRATIONS_CHOSEN = bool(_read("REGISTRATIONS"))
 PREPARED_STATEMENTS = _switch("PREPARED_STATEMENTS", True)
 CONFIRM_EMAIL = _switch("CONFIRM_EMAIL", not LOOPBACK)
 CHECK_EMAIL_DOMAINS = _switch("CHECK_EMAIL_DOMAINS", False)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import pytest
 from django.core import exceptions as django_errors
 from django.http import Http404
-from django.test import Client
+from django.test import Client, RequestFactory
+from django.utils import translation
 from rest_framework import exceptions as drf_errors
 
 from social.kernel import errors
+from social.pages.errors import of_kernel
 from tests.api.conftest import Tokens
 from tests.api.sample import FailuresViewSet, database_gone, duplicate
 
@@ -65,6 +68,17 @@ def test_a_database_that_does_not_answer_is_503(caplog: pytest.LogCaptureFixture
     text = "There was a temporary problem serving your request, please try again"
     assert response.json() == {"error": text}
     assert "did not answer" in caplog.text
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ar"])
+def test_what_a_page_says_ends_with_a_full_stop(language: str) -> None:
+    request = RequestFactory().get("/")
+    with translation.override(language):
+        for error in (errors.Unavailable(), errors.Conflict(), errors.Invalid("Done.")):
+            page = of_kernel(request, error).content.decode()
+            (text,) = re.findall(r"<p>(.*?)</p>", page)
+            assert text.endswith("."), text
+            assert not text.endswith("..")
 
 
 def test_what_nobody_foresaw_is_500_with_a_number_and_a_trace_in_the_log(caplog: pytest.LogCaptureFixture) -> None:

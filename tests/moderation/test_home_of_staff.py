@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
+from accounts.models import AuditEntry, User
+from accounts.policies.staff import staff_of
+from accounts.queries.site_settings import BACKUP_SETTING
+from accounts.services.activation import create_invite
+from accounts.services.audit import write_setting
+from moderation.policies.documents import RuleDraft, SiteTexts
+from moderation.services.documents import change_site, create_rule
 from social.kernel.outbox import OutboxRow
 from tests.factories.accounts import make_user
 
@@ -41,6 +48,52 @@ def test_the_first_page_shows_what_waits_and_how_the_server_is_in_at_most_20_sta
     page = answer.content.decode()
     for words in ("What waits for you", "Who stayed", "Website", "PostgreSQL", "Servers in trouble"):
         assert words in page, words
+
+
+def test_the_owner_of_a_new_server_is_shown_what_to_do_first_until_it_is_done(settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR, settings.REGISTRATIONS_CHOSEN = False, False
+    user = make_user("boss", role="Owner")
+    client, by = signed_in(user), staff_of(user)
+
+    def steps() -> list[str]:
+        answer = client.get("/admin/")
+        shown = [step["title"] for step in answer.context["first_steps"]]
+        assert ("First steps" in answer.content.decode()) == bool(shown)
+        return shown
+
+    everything = [
+        "Say what this server is", "Say who is to be written to", "Write the rules", "Choose who may sign up",
+        "Invite somebody", "Protect your account", "Take backups",
+    ]  # fmt: skip
+    assert steps() == everything
+    for step in client.get("/admin/").context["first_steps"]:
+        assert not step["link"] or client.get(step["link"], follow=True).status_code == 200, step
+    change_site(by=by, texts=SiteTexts(site_title="Ours"))
+    assert steps() == everything, "an empty text is none"
+    acts: list[Callable[[], object]] = [
+        lambda: change_site(by=by, texts=SiteTexts(site_short_description="A server")),
+        lambda: change_site(by=by, texts=SiteTexts(site_short_description="A server", site_contact_username="boss")),
+        lambda: create_rule(by=by, draft=RuleDraft("Be kind")),
+        lambda: setattr(settings, "REGISTRATIONS_CHOSEN", True),
+        lambda: create_invite(by=by, inviter=user),
+        lambda: TOTP.activate(user, generate_totp_secret()),
+        lambda: write_setting(BACKUP_SETTING, "2026-01-01"),
+    ]
+    for number, act in enumerate(acts, start=1):
+        act()
+        assert steps() == everything[number:]
+
+
+def test_first_steps_are_hidden_for_all_by_a_button_that_only_staff_of_the_settings_have(settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    client, moderator = signed_in(make_user("boss", role="Owner")), signed_in(make_user("mod", role="Moderator"))
+    assert "first_steps" not in moderator.get("/admin/").context
+    path = "/admin/accounts/sitesetting/first-steps/"
+    assert moderator.post(path).status_code == 403
+    client.get(path)
+    assert client.get("/admin/").context["first_steps"]
+    assert client.post(path, follow=True).context["first_steps"] == []
+    assert AuditEntry.objects.get().target_name == "first_steps_hidden"
 
 
 def test_a_moderator_sees_figures_but_nothing_of_the_machinery(settings: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import AccountStat, Follow, FollowRequest, User
+from accounts.models import AccountStat, Follow, FollowRequest, SiteSetting, User
 from tests.factories.accounts import make_account
 
 pytestmark = pytest.mark.django_db
@@ -55,3 +55,14 @@ def test_suggestions_cost_the_same_however_many(browser: Client, django_assert_m
     with django_assert_max_num_queries(16):
         text = browser.get("/").content.decode()
     assert text.count('name="id"') == 5
+
+
+def test_a_long_name_of_the_server_is_broken_between_its_words(client: Client, settings: Any) -> None:
+    name = "nachbarschaftsnetz.<b>.example"
+    settings.LOCAL_DOMAIN = name
+    page = client.get("/").content.decode()
+    assert page.count("<bdi>nachbarschaftsnetz<wbr>.&lt;b&gt;<wbr>.example</bdi>") == 2
+    assert '<h1 class="long">' in page
+    SiteSetting.objects.create(key="site_title", value="A net of many neighbours")
+    page = client.get("/").content.decode()
+    assert "<h1><bdi>A net of many neighbours</bdi></h1>" in page

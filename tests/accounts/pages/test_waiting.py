@@ -38,7 +38,9 @@ def test_who_waits_for_approval_sees_that_and_no_page_else() -> None:
         answer = browser.get(path)
         assert (answer.status_code, SENTENCE in answer.content.decode()) == (403, True), path
     deletion = browser.get("/settings/delete").content.decode()
-    assert "/settings/profile" not in deletion, "nothing leads to what is not open yet"
+    for path in ("/settings/profile", "/settings/export"):
+        assert path not in deletion, "nothing leads to what is not open yet"
     assert browser.post("/settings/export/archives").status_code == 403
     User.objects.filter(pk=user.pk).update(approved=True)
     assert browser.get("/settings/export").status_code == 200
+    assert 'first. <a href="/settings/export">' in " ".join(browser.get("/settings/delete").content.decode().split())

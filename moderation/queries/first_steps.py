@@ -1,0 +1,40 @@
+"""Finds what the owner of a new server has not done yet."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from allauth.mfa.models import Authenticator
+from django.conf import settings
+from django.db.models import Exists
+
+from accounts.models import Invite, SiteSetting, User
+from accounts.queries.site_settings import BACKUP_SETTING
+from moderation.models import InstanceRule
+
+HIDDEN_SETTING: Final = "first_steps_hidden"
+STEPS: Final = ("describe", "contact", "rules", "registrations", "invite", "factor", "backup")
+_CONTACT: Final = ("site_contact_username", "site_contact_email")
+
+
+def open_first_steps(user: User) -> list[str]:
+    """The STEPS that are still to be done; none once they were hidden. One query.
+
+    `describe`: no description is written; `contact`: nobody to write to is named; `rules`: there are none; `registrations`:
+    the operator has not said who may sign up; `invite`: nobody was invited, and nobody else is here; `factor`: this user has
+    no second factor; `backup`: none was taken.
+    """
+    written = SiteSetting.objects.exclude(value="")
+    done = {
+        "hidden": Exists(SiteSetting.objects.filter(key=HIDDEN_SETTING)),
+        "describe": Exists(written.filter(key="site_short_description")),
+        "contact": Exists(written.filter(key__in=_CONTACT)),
+        "rules": Exists(InstanceRule.objects.filter(withdrawn_at=None)),
+        "invited": Exists(Invite.objects.all()),
+        "others": Exists(User.objects.exclude(pk=user.pk)),
+        "factor": Exists(Authenticator.objects.filter(user=user)),
+        "backup": Exists(SiteSetting.objects.filter(key=BACKUP_SETTING)),
+    }
+    found: dict[str, Any] = {**User.objects.filter(pk=user.pk).values(**done).get()}
+    found |= {"registrations": settings.REGISTRATIONS_CHOSEN, "invite": found["invited"] or found["others"]}
+    return [] if found["hidden"] else [name for name in STEPS if not found[name]]
