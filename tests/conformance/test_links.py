@@ -110,6 +110,7 @@ def test_no_link_of_a_page_is_broken(world: User) -> None:
     assert broken(Client(), *STARTS, "/nothing/here") == {"/nothing/here": "the address bar: 404"}
 
 
+@pytest.mark.verify
 @needs_federation
 def test_no_link_of_a_page_is_broken_for_who_is_signed_in(world: User, settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False

@@ -62,6 +62,7 @@ def drain_until_empty(seconds: float, **terms: Any) -> None:
             time.sleep(0.05)
 
 
+@pytest.mark.verify
 def test_a_drain_killed_in_the_middle_of_a_batch_loses_nothing_and_does_nothing_twice(listen: Listen) -> None:
     listen(Happened, reactions.write_and_hang, database=True)
     commit(*(Happened(n % 5, n) for n in range(40)))

@@ -118,6 +118,7 @@ def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
     assert not (data_dir / "secrets.json").exists()
 
 
+@pytest.mark.verify
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: env.Secrets) -> None:
     """With a database elsewhere: none are generated, and others are refused."""

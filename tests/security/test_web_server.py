@@ -16,6 +16,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from tests.runtime.processes import PATIENCE, descendants, eventually
 from tests.security.small_client import ENDLESS, FILE_SIZE, first_line, is_closed, is_readable, read_until
 from tests.support.patience import SOON
@@ -195,6 +197,7 @@ def test_more_requests_than_can_wait_are_503_with_retry_after(start: Any) -> Non
     assert "error" in json.loads(refused.read())
 
 
+@pytest.mark.verify
 def test_row_49_a_process_that_is_stopped_is_replaced_while_the_other_answers(start: Any) -> None:
     small = start(processes=2, silence=4.0)
     before = descendants(small.process.pid)
@@ -206,6 +209,7 @@ def test_row_49_a_process_that_is_stopped_is_replaced_while_the_other_answers(st
     assert small.serves_others()
 
 
+@pytest.mark.verify
 def test_row_49_a_process_whose_threads_never_come_back_is_replaced(start: Any) -> None:
     small = start(threads=2, stuck_seconds=1.5, silence=4.0)
     for _number in range(3):

@@ -79,6 +79,7 @@ def test_one_request_of_several_is_answered(server: StreamingServer) -> None:
         assert connection.makefile("rb").read().count(b"HTTP/1.1") == 1
 
 
+@pytest.mark.verify
 def test_connections_without_a_complete_request_end_and_streams_do_not(
     tmp_path: Path, reader: Person, author: Person
 ) -> None:

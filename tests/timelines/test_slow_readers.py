@@ -60,6 +60,7 @@ def publish(number: int) -> None:
     streams.publish(channels.PUBLIC_LOCAL, Message(Event.UPDATE, b'"%06d%s"' % (number, b"x" * SIZE)).encode())
 
 
+@pytest.mark.verify
 def test_who_reads_nothing_is_disconnected_and_others_get_everything(tmp_path: Path, reader: Person) -> None:
     with ExitStack() as stack:
         server = stack.enter_context(streaming_server(tmp_path / "log", abort=0.5, traced=True))
