@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account
 from accounts.queries.accounts import list_accounts
 from accounts.queries.sign_up import is_retired
 from accounts.services.instance_actor import instance_actor
+from federation.inbound import waiting
 from federation.inbound.receiving import receive
-from federation.views.negotiation import accepts, message_of, refusal
+from federation.signatures.message import Message
+from federation.views.negotiation import REFUSALS, accepts, message_of, refusal, refused
+from social.api.later import answer_later, is_put_off
 from social.kernel.errors import Gone, NotFound
+from social.kernel.http.client import Busy
+from social.kernel.http.limits import web_request_budget
 
 
 @accepts
@@ -39,5 +46,30 @@ def instance_inbox(request: HttpRequest) -> HttpResponse:
 def _receive(request: HttpRequest, recipient: Account | None) -> HttpResponse:
     if not request.headers.get("Content-Type"):
         return refusal("Not Acceptable", 406)
-    receive(message_of(request), recipient)
+    message = message_of(request)
+    try:
+        return _take(message, recipient)
+    except Busy as busy:
+        place = waiting.begin(message.source) if is_put_off(request) else None
+        if place is None:
+            raise
+        poll = partial(_try_again, message, recipient, place)
+        return answer_later(request, poll, refused(busy), seconds=waiting.WAIT_SECONDS)
+
+
+def _take(message: Message, recipient: Account | None) -> HttpResponse:
+    receive(message, recipient)
     return HttpResponse(b"", status=202)
+
+
+def _try_again(message: Message, recipient: Account | None, place: object) -> HttpResponse | None:
+    """Answer a sender who waits for its key; None when it is not their turn yet."""
+    with web_request_budget():
+        try:
+            answer = _take(message, recipient)
+        except Busy:
+            return None
+        except REFUSALS as error:
+            answer = refused(error)
+    waiting.end(place)
+    return answer

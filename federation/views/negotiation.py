@@ -135,6 +135,27 @@ def accepts(view: View) -> View:
     return _guarded(view, frozenset({"POST"}))
 
 
+REFUSALS: Final = (TooLarge, BadSignature, Rejected, KernelError)
+"""Errors that `refused` answers."""
+
+
+def refused(error: Exception) -> HttpResponse:
+    """The answer to a request that ended with one of REFUSALS."""
+    if isinstance(error, TooLarge):
+        return HttpResponse(b"", status=413)
+    if isinstance(error, BadSignature):
+        return refusal(str(error), 400 if isinstance(error, MalformedDigest) else 401)
+    if isinstance(error, NotFound):
+        return refusal(_("Not Found"), 404)
+    if isinstance(error, Unavailable):
+        response = refusal(error.message, 503)
+        response.headers["Retry-After"] = _RETRY_AFTER
+        return response
+    if isinstance(error, KernelError):
+        return refusal(error.message, exceptions.status_of(error))
+    return refusal(str(error), 400)
+
+
 def _guarded(view: View, methods: frozenset[str]) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, **values: str) -> HttpResponse:
@@ -142,20 +163,8 @@ def _guarded(view: View, methods: frozenset[str]) -> View:
             return refusal(_("Not Found"), 404)
         try:
             return view(request, **values)
-        except TooLarge:
-            return HttpResponse(b"", status=413)
-        except BadSignature as error:
-            return refusal(str(error), 400 if isinstance(error, MalformedDigest) else 401)
-        except Rejected as error:
-            return refusal(str(error), 400)
-        except NotFound:
-            return refusal(_("Not Found"), 404)
-        except Unavailable as error:
-            response = refusal(error.message, 503)
-            response.headers["Retry-After"] = _RETRY_AFTER
-            return response
-        except KernelError as error:
-            return refusal(error.message, exceptions.status_of(error))
+        except REFUSALS as error:
+            return refused(error)
 
     # Other servers sign what they send and have no cookies. Django reads this attribute of a function, mypy knows none.
     guarded.csrf_exempt = True  # type: ignore[attr-defined]

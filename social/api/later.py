@@ -30,6 +30,11 @@ class Wait:
     seconds: float
 
 
+def is_put_off(request: HttpRequest) -> bool:
+    """Tell whether an answer to this request can wait without a thread."""
+    return KEY in request.META
+
+
 def answer_later(request: HttpRequest, poll: Poll, otherwise: HttpResponse, *, seconds: float) -> HttpResponse:
     """The answer of `poll` as soon as it has one, else `otherwise` after so many seconds.
 

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from statistics import median
 from typing import Any
@@ -27,6 +28,7 @@ ACTIVITIES = 200
 PAUSE = 0.15
 SECONDS = 1.0
 STRANGERS = 24
+TOGETHER = 10
 
 
 def send(server: Instance, someone: RemotePerson, activity: dict[str, Any]) -> int:
@@ -165,3 +167,24 @@ def test_people_are_served_while_strangers_sign_with_keys_on_slow_servers() -> N
         assert {status for status, _seconds in answers} == {503}
         assert [account.acct for account in found] == [f"zoe@{elsewhere.domain}"]
         assert max(times) < SECONDS * 3, times
+
+
+def test_people_of_one_server_who_are_all_unknown_and_come_at_once_are_accepted_at_once() -> None:
+    """No sender has to come again: not every program does."""
+    with Instance(FEDERATION_LOOPBACK="yes") as server, RemoteServer().running() as elsewhere:
+        server.sign_up("anna")
+        people = [elsewhere.person(f"unknown{number}") for number in range(TOGETHER)]
+        # As far away as another continent.
+        elsewhere.before_answer = lambda: time.sleep(0.1)
+        victim = f"{server.base_url}/users/anna"
+
+        def press(someone: RemotePerson) -> tuple[int, float]:
+            start = time.monotonic()
+            return send(server, someone, someone.activity("Follow", victim)), time.monotonic() - start
+
+        with ThreadPoolExecutor(TOGETHER) as pool:
+            answers = list(pool.map(press, people))
+        print(
+            f"answered after {', '.join(f'{seconds:.1f}' for _status, seconds in sorted(answers, key=lambda it: it[1]))} s"
+        )
+        assert [status for status, _seconds in answers] == [202] * TOGETHER

@@ -1,0 +1,101 @@
+"""Unknown senders of one server who come at once are accepted one after the other, without threads that wait for them, and a
+bounded number of them (security rows 58 and 71).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Account
+from federation.inbound import waiting
+from federation.models import InboundActivity
+from federation.remote import signers
+from social.api import later
+from social.kernel.http import limits
+from social.kernel.http.limits import stranger_budget, web_request_budget
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_waits", {})
+
+
+def put_off(someone: RemotePerson, alice: Account) -> tuple[int, list[later.Wait]]:
+    """Send as to a web server that can wait without a thread: the answer so far, and what it waits for."""
+    waits: list[later.Wait] = []
+    body = json.dumps(someone.activity("Follow", alice.uri)).encode()
+    headers = someone.headers("/inbox", body)
+    # Django's types know no values of a WSGI environment but words.
+    options: Any = {later.KEY: waits}
+    return Client().generic("POST", "/inbox", body, ACTIVITY, headers=headers, **options).status_code, waits
+
+
+def test_a_signer_whose_turn_does_not_come_is_asked_for_until_it_does(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is judged as ever then."""
+    liar = elsewhere.person("liar", key=2)
+    elsewhere.serve(liar.document() | {"publicKey": liar.document()["publicKey"] | {"publicKeyPem": zoe.public_key}})
+    with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), monkeypatch.context() as soon:
+        soon.setattr(signers, "DEADLINE", 0.1)
+        (status, (honest,)), (other, (false,)) = put_off(zoe, alice), put_off(liar, alice)
+        assert (status, other) == (503, 503), "what is answered when the turn does not come in time"
+        assert (honest.poll(), false.poll(), elsewhere.gets()) == (None, None, [])
+    answers = [wait.poll() for wait in (honest, false)]
+    assert [answer and answer.status_code for answer in answers] == [202, 401]
+    assert list(InboundActivity.objects.values_list("actor__uri", flat=True)) == [zoe.uri]
+    assert waiting._waits == {}, "the places are free again"
+
+
+def test_a_poll_is_bounded_as_a_request_is(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+    """Outside of web requests nothing would be."""
+    seen: list[bool] = []
+    with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), pytest.MonkeyPatch.context() as soon:
+        soon.setattr(signers, "DEADLINE", 0.1)
+        _status, (wait,) = put_off(zoe, alice)
+
+    def note() -> None:
+        seen.append(bool(limits._asked_by_strangers))
+
+    elsewhere.before_answer = note
+    answer = wait.poll()
+    assert answer is not None
+    assert (answer.status_code, set(seen)) == (202, {True})
+
+
+def test_of_those_who_come_at_once_some_wait_and_others_come_again(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signers, "DEADLINE", 0.01)
+    monkeypatch.setattr(waiting, "PLACES_OF_ADDRESS", 2)
+    now = time.monotonic()
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: now))
+
+    def waits() -> int:
+        return len(put_off(zoe, alice)[1])
+
+    with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0):
+        assert [waits() for _time in range(3)] == [1, 1, 0]
+        now += waiting.WAIT_SECONDS
+        assert [waits() for _time in range(3)] == [1, 1, 0], "each wait has its end"
+        now += waiting.WAIT_SECONDS
+        monkeypatch.setattr(waiting, "PLACES", 1)
+        assert [waits() for _time in range(2)] == [1, 0]
+
+
+def test_where_a_wait_would_hold_a_thread_nobody_waits(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signers, "DEADLINE", 0.01)
+    with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0):
+        answer = zoe.send(zoe.activity("Follow", alice.uri))
+    assert (answer.status_code, answer.headers["Retry-After"], waiting._waits) == (503, "30", {})
