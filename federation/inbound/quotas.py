@@ -24,30 +24,45 @@ DAILY_OF_ACTOR: Final = 20_000
 #: Deletions and undoings by one actor of what never came, and how long each is remembered.
 UNKNOWN_OF_ACTOR: Final = 1_000
 
-_COUNTS: Final = """
-SELECT count(*), COALESCE(sum(size), 0), count(*) FILTER (WHERE actor_id = %(actor)s),
-       COALESCE(sum(size) FILTER (WHERE actor_id = %(actor)s), 0),
-       (SELECT received_at FROM federation_inboundactivity WHERE actor_id = %(actor)s
-        ORDER BY id DESC OFFSET %(daily)s - 1 LIMIT 1)
-FROM (SELECT size, actor_id FROM federation_inboundactivity WHERE host = %(host)s AND processed_at IS NULL LIMIT %(limit)s) w
+ROOM: Final = """
+SELECT TRUE FROM (
+    SELECT count(*) AS of_host, COALESCE(sum(size), 0) AS bytes_of_host,
+           count(*) FILTER (WHERE actor_id = %(actor)s) AS of_actor,
+           COALESCE(sum(size) FILTER (WHERE actor_id = %(actor)s), 0) AS bytes_of_actor
+      FROM (SELECT size, actor_id FROM federation_inboundactivity WHERE host = %(host)s AND processed_at IS NULL
+             LIMIT %(most_of_host)s) w) waiting
+ WHERE of_host < %(most_of_host)s AND bytes_of_host + %(size)s <= %(most_bytes_of_host)s
+   AND of_actor < %(most_of_actor)s AND bytes_of_actor + %(size)s <= %(most_bytes_of_actor)s
+   AND COALESCE((
+       SELECT received_at FROM federation_inboundactivity WHERE actor_id = %(actor)s
+        ORDER BY id DESC OFFSET %(daily)s - 1 LIMIT 1) <= %(yesterday)s, TRUE)
+"""
+"""A row if an activity of so many bytes is no more than its actor and server may have stored here; the daily bound counts since
+when the actor has sent as many. Its values are those of `room_values`.
 """
 
 
-def check_room(actor_id: int, host: str, size: int) -> None:
-    """Raise RateLimited when an activity of so many bytes is more than its actor or server may have stored here.
+def room_values(actor_id: int, host: str, size: int) -> dict[str, Value]:
+    """Values for ROOM."""
+    return {
+        "actor": actor_id,
+        "host": host,
+        "size": size,
+        "most_of_host": WAITING_OF_HOST,
+        "most_bytes_of_host": BYTES_OF_HOST,
+        "most_of_actor": WAITING_OF_ACTOR,
+        "most_bytes_of_actor": BYTES_OF_ACTOR,
+        "daily": DAILY_OF_ACTOR,
+        "yesterday": clock.now() - timedelta(days=1),
+    }
+
+
+def check_room(values: dict[str, Value]) -> None:
+    """Raise RateLimited when there is no room for an activity with these `room_values`.
 
     It is answered 429, upon which servers send it again later.
     """
-    values: dict[str, Value] = {"host": host, "actor": actor_id, "limit": WAITING_OF_HOST, "daily": DAILY_OF_ACTOR}
-    ((of_host, bytes_of_host, of_actor, bytes_of_actor, since),) = rows_of(_COUNTS, values)
-    if (
-        of_host >= WAITING_OF_HOST
-        or bytes_of_host + size > BYTES_OF_HOST
-        or of_actor >= WAITING_OF_ACTOR
-        or bytes_of_actor + size > BYTES_OF_ACTOR
-        # Since when it has sent as many as it may within a day; None as long as it has not.
-        or (since is not None and clock.now() - since < timedelta(days=1))
-    ):
+    if not rows_of(ROOM, values):
         raise RateLimited
 
 
