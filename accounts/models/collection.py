@@ -45,10 +45,18 @@ class Collection(models.Model):
             lengths("accounts_collection_lengths", uri=URI_LIMIT, language=WORD_LIMIT),
             lengths("accounts_collection_text_lengths", name=REMOTE_NAME_LIMIT, description=HTML_LIMIT, url=URI_LIMIT),
         ]
-        indexes = [models.Index(fields=["account", "-id"], name="accounts_collection_account")]
+        indexes = [
+            models.Index(fields=["account", "-id"], name="accounts_collection_account"),
+            models.Index(fields=["url"], name="accounts_collection_page", condition=~Q(url="")),
+        ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def object_uri(self) -> str:
+        """The ActivityPub id; of one of this server its account must be loaded."""
+        return self.uri or links.collection_uri(self.account.username, self.id)
 
     @property
     def page_url(self) -> str:

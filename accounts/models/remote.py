@@ -25,11 +25,13 @@ from social.kernel.runner import WaitingRow
 class Domain(models.Model):
     """A server we have met, by its lower-case Punycode name; what staff decided about it is in `moderation`.
 
+    `host` is where the documents of its people were last, which may be another name; empty where that is unknown.
     `software` and `version` are what its NodeInfo said last, empty where that is unknown; it was asked at
     `software_asked_at`. `reached_at` is when it last took or gave what it should, to about an hour.
     """
 
     name = models.TextField(unique=True)
+    host = models.TextField(default="", db_default="")
     first_seen_at = models.DateTimeField(default=clock.now)
     software = models.TextField(default="", db_default="")
     version = models.TextField(default="", db_default="")
@@ -42,8 +44,10 @@ class Domain(models.Model):
         constraints = [
             lengths("accounts_domain_lengths", name=HOST_LIMIT),
             lengths("accounts_domain_software_lengths", software=WORD_LIMIT, version=NAME_LIMIT),
+            lengths("accounts_domain_host_lengths", host=HOST_LIMIT),
             models.CheckConstraint(condition=models.Q(name=Lower("name")), name="accounts_domain_lower_case"),
         ]
+        indexes = [models.Index(fields=["host"], name="accounts_domain_host", condition=~models.Q(host=""))]
 
     def __str__(self) -> str:
         return self.name

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.models import Account, Collection, CollectionItem
 from accounts.models.collection import ItemState
 from accounts.policies.audience import is_present
+from accounts.policies.relations import Relations
 from accounts.queries.accounts import load_accounts
 from accounts.queries.relations import load_relations
+from social.kernel import links
 from social.kernel.errors import Forbidden, require_found
+
+_OWN_NUMBER: Final = re.compile(r"/collections/([0-9]{1,18})\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,29 @@ def load_shown(collection_ids: Iterable[int], viewer_id: int | None) -> dict[int
     return {one.collection.id: one for one in show(_collections().filter(id__one_of=ids), viewer_id)}
 
 
+def load_whole(collection_ids: Iterable[int]) -> dict[int, ShownCollection]:
+    """Collections by id with everybody who is in them or was asked, whoever looks, in two queries, none for no ids; those of
+    suspended owners, and suspended accounts, are left out. What a viewer sees of one is `seen_by`.
+    """
+    ids = list(collection_ids)
+    return {one.collection.id: one for one in _whole(_collections().filter(id__one_of=ids))} if ids else {}
+
+
+def find_linked(addresses: Iterable[str]) -> dict[str, int]:
+    """The ids of the collections known here that have these ActivityPub ids or pages, by address; one query, none for no
+    addresses.
+    """
+    wanted = list(dict.fromkeys(addresses))
+    if not wanted:
+        return {}
+    numbers = [
+        int(found[1]) for one in wanted if (found := _OWN_NUMBER.search(one)) and one.startswith(links.web_url())
+    ]
+    rows = _collections().filter(Q(uri__one_of=wanted) | Q(url__one_of=wanted) | Q(id__one_of=numbers))
+    known = {address: row.id for row in rows for address in (row.page_url, row.object_uri)}
+    return {address: known[address] for address in wanted if address in known}
+
+
 def find_item(collection_id: int, item_id: int) -> CollectionItem:
     """An item of the collection, in whatever state. Raises NotFound."""
     items = CollectionItem.objects.select_related("collection")
@@ -81,21 +110,28 @@ def show(collections: Iterable[Collection], viewer_id: int | None) -> list[Shown
 
     Suspended accounts and those the viewer blocks, or whose server, are left out.
     """
+    whole = _whole(collections)
+    members = {item.account_id for one in whole for item in one.items if item.account_id is not None}
+    relations = load_relations(viewer_id, members)
+    return [seen_by(one, viewer_id, relations) for one in whole]
+
+
+def seen_by(whole: ShownCollection, viewer_id: int | None, relations: Relations) -> ShownCollection:
+    """The part of a whole collection that a viewer sees; `relations` are the viewer's and know who is in it."""
+    states = _states(whole.collection, viewer_id)
+    hidden = relations.blocking | relations.domain_blocking
+    kept = (item for item in whole.items if item.state in states and item.account_id not in hidden)
+    return ShownCollection(whole.collection, tuple(kept))
+
+
+def _whole(collections: Iterable[Collection]) -> list[ShownCollection]:
     collections = list(collections)
     ids = [collection.id for collection in collections]
     rows = CollectionItem.objects.filter(is_present("account"), account__isnull=False, collection_id__one_of=ids)
-    found = list(rows.order_by("id"))
     items: dict[int, list[CollectionItem]] = {number: [] for number in ids}
-    for item in found:
+    for item in rows.order_by("id"):
         items[item.collection_id].append(item)
-    relations = load_relations(viewer_id, {item.account_id for item in found if item.account_id is not None})
-    hidden = relations.blocking | relations.domain_blocking
-    shown = []
-    for collection in collections:
-        states = _states(collection, viewer_id)
-        kept = (item for item in items[collection.id] if item.state in states and item.account_id not in hidden)
-        shown.append(ShownCollection(collection, tuple(kept)))
-    return shown
+    return [ShownCollection(collection, tuple(items[collection.id])) for collection in collections]
 
 
 def load_members(shown: ShownCollection) -> list[Account]:

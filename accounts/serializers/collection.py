@@ -30,7 +30,7 @@ class CollectionSerializer(EntitySerializer):
         tag = collection.tag
         return {
             "id": str(collection.id),
-            "uri": collection.uri or links.collection_uri(collection.account.username, collection.id),
+            "uri": collection.object_uri,
             "name": collection.name,
             "description": collection.description,
             "language": collection.language,

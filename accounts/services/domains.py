@@ -14,7 +14,8 @@ REACHED_PERIOD: Final = timedelta(hours=1)
 _REACHED: Final = """
 UPDATE accounts_domain SET reached_at = %(now)s WHERE id IN (
     SELECT id FROM accounts_domain
-    WHERE name = ANY(%(names)s) AND (reached_at IS NULL OR reached_at <= %(before)s) FOR UPDATE SKIP LOCKED)
+    WHERE (name = ANY(%(names)s) OR (host = ANY(%(names)s) AND host <> ''))
+      AND (reached_at IS NULL OR reached_at <= %(before)s) FOR UPDATE SKIP LOCKED)
 RETURNING id
 """
 
@@ -29,9 +30,14 @@ def keep_software(*, name: str, software: str, version: str) -> None:
     Domain.objects.filter(name=name).update(software=software, version=version)
 
 
+def note_host(*, name: str, host: str) -> None:
+    """Write where the documents of a known server's people are."""
+    Domain.objects.filter(name=name).exclude(host=host).update(host=host)
+
+
 def note_reached(names: Collection[str]) -> None:
     """Write of known servers that they have taken or given what they should, once in REACHED_PERIOD; of a server that another
-    process is writing about it is left to the next time.
+    process is writing about it is left to the next time. `names` are theirs, or those where their documents are.
     """
     now = clock.now()
     if names:

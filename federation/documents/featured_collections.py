@@ -43,6 +43,29 @@ def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]
     return found
 
 
+def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """Collections as they stand among the tags of a post, by id: whole those of this server, of others what names them. Two
+    queries, none for no ids.
+    """
+    ids = list(collection_ids)
+    if not ids:
+        return {}
+    known = Collection.objects.filter(is_present("account"), id__one_of=ids).select_related("account", "tag")
+    items = load_items(ids)
+    return {one.id: _named(one) if one.uri else featured_collection(one, items[one.id]) for one in known}
+
+
+def _named(collection: Collection) -> dict[str, Any]:
+    """The name and places of a collection of another server, which alone says what is in it."""
+    return {
+        "id": collection.uri,
+        "type": "FeaturedCollection",
+        "name": collection.name,
+        "attributedTo": collection.account.uri,
+        "url": collection.page_url,
+    }
+
+
 def authorization_uri(account: Account, item_id: int) -> str:
     """The id of the consent of somebody of this server to be in a collection."""
     return f"{account.uri}/feature_authorizations/{item_id}"

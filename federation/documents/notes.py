@@ -11,6 +11,8 @@ from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_nearby_pairs
 from federation.documents.actors import emoji_object, hashtag, image, iso
 from federation.documents.context import PUBLIC, TERMS, addresses, followers_url_of, with_context
+from federation.documents.featured_collections import TERMS as COLLECTION_TERMS
+from federation.documents.featured_collections import load_linked
 from social.kernel import clock, links
 from social.kernel.media import storage
 from statuses.models import MediaAttachment, MediaType, Poll, QuoteState
@@ -35,7 +37,7 @@ SELF_REPLIES: Final = 5
 
 def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
     """Posts of this server, no boosts, as they stand inside a Create, without their @context, by id: five queries at most,
-    however many, one more when one is of a limited author, and one when one has a poll.
+    however many, one more when one is of a limited author, one when one has a poll, and two when one links to a collection.
     """
     found = {post.id: post for post in posts}
     bodies = load_bodies(found)
@@ -44,6 +46,7 @@ def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
     emojis = EmojiLookup((None, body.texts(local=True)) for body in bodies.values())
     replies = load_self_replies(found, SELF_REPLIES)
     polls = load_polls([post.id for post in found.values() if post.poll_id is not None])
+    linked = load_linked({one for post in found.values() for one in post.collection_ids})
     limited = {post.account_id for post in found.values() if post.author.is_limited}
     nearby = load_nearby_pairs({account["id"] for body in bodies.values() for account in body.addressed}, limited)
     return {
@@ -54,6 +57,7 @@ def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
             root=above.get(body.thread_root_id, found[number]),
             poll=polls.get(number),
             emojis=emojis.find(None, *body.texts(local=True)),
+            collections=[linked[one] for one in found[number].collection_ids if one in linked],
             self_replies=replies[number],
             addressed=[
                 uri
@@ -75,11 +79,12 @@ def note(
     root: Post,
     poll: Poll | None,
     emojis: Iterable[CustomEmoji],
+    collections: Sequence[dict[str, Any]],
     self_replies: Sequence[int],
     addressed: Sequence[str],
 ) -> dict[str, Any]:
     """The document of a post without its @context; `parent_uri` is the id of what it answers, `root` the first post
-    of the thread that is known. `addressed` are the ids of the
+    of the thread that is known. `collections` are the documents of those it links to. `addressed` are the ids of the
     accounts that it is sent to, with the followers of groups: whom it mentions, of a limited author those who follow the
     author, or have asked to (contract, federation section 6).
     """
@@ -109,7 +114,7 @@ def note(
         **_quote(post, body),
         "interactionPolicy": {"canQuote": {"automaticApproval": _may_quote(post)}},
         "attachment": [_attachment(media) for media in body.media],
-        "tag": _tags(body, emojis),
+        "tag": [*_tags(body, emojis), *collections],
         "replies": _replies(uri, author.username, self_replies),
         "likes": {"id": f"{uri}/likes", "type": "Collection", "totalItems": post.favourites_count},
         "shares": {"id": f"{uri}/shares", "type": "Collection", "totalItems": post.reblogs_count},
@@ -120,6 +125,8 @@ def note_terms(document: dict[str, Any]) -> list[str]:
     """The terms of every Note and of its members, and those of its tags and files (contract, federation section 3)."""
     terms = [*_TERMS, *(name for name in document if name in TERMS)]
     terms += sorted({item["type"] for item in document["tag"]} - {"Mention"})
+    if "FeaturedCollection" in terms:
+        terms += COLLECTION_TERMS
     if document["attachment"]:
         terms.append("blurhash")
     if document["attachment"] or "Emoji" in terms:

@@ -36,6 +36,7 @@ from social.kernel.text.names import normalise_hashtag
 from social.kernel.text.sanitize import MAX_BYTES, sanitize
 from statuses.models import MediaType
 from statuses.models.attachments import DESCRIPTION_LIMIT, OPTIONS_LIMIT
+from statuses.models.status import COLLECTIONS_LIMIT
 from statuses.policies.polls import RemotePoll
 from statuses.policies.posts import AuthorColumns
 from statuses.services.storing import RemoteFile
@@ -76,6 +77,8 @@ class ReceivedNote(AuthorColumns):
     cc: list[str]
     mentioned: list[str] = field(default_factory=list)
     tags: list[tuple[str, str]] = field(default_factory=list)
+    # The ids of collections of people that it links to (FEP-7aa9); what else their tags say is not believed.
+    collections: list[str] = field(default_factory=list)
     files: list[RemoteFile] = field(default_factory=list)
     emojis: list[RemoteEmoji] = field(default_factory=list)
     # What it quotes; `legacy` when that is said without the word of FEP-044f.
@@ -147,6 +150,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         cc=cc,
         mentioned=_tagged(document, "Mention", MENTIONS_LIMIT),
         tags=_read_tags(document),
+        collections=_read_collections(document),
         files=_read_files(document),
         emojis=read_emojis(document, content, summary, *(poll.options if poll is not None else ())),
         quoted=quoted,
@@ -239,6 +243,15 @@ def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
             if 0 < len(name) <= TAG_LIMIT:
                 found.setdefault(name, shown)
     return list(found.items())[:TAGS_LIMIT]
+
+
+def _read_collections(document: Mapping[str, Any]) -> list[str]:
+    found = (
+        web_uri(item.get("id"))
+        for item in many(document.get("tag"))
+        if isinstance(item, Mapping) and "FeaturedCollection" in kinds_of(item)
+    )
+    return list(dict.fromkeys(uri for uri in found if uri is not None))[:COLLECTIONS_LIMIT]
 
 
 def _read_files(document: Mapping[str, Any]) -> list[RemoteFile]:

@@ -15,7 +15,7 @@ from federation.inbound.processing import act_upon
 from federation.inbound.synchronizing import synchronize_followers
 from federation.models import Fetch, FetchKind, Lookup, ThreadStep
 from federation.remote.actors import refresh_if_stale
-from federation.remote.collections import read_collections, resolve_item
+from federation.remote.collections import find_or_fetch_linked, read_collections, resolve_item
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.lookups import ask_for
 from federation.remote.posts import fetch_again, find_or_fetch_post
@@ -68,6 +68,8 @@ def _work(row: Fetch) -> None:
         read_collections(row.uri)
     elif row.kind == FetchKind.FEATURED:
         resolve_item(row.uri)
+    elif row.kind == FetchKind.COLLECTION:
+        find_or_fetch_linked(row.uri)
     elif row.kind == FetchKind.SOFTWARE:
         read_software(row.uri)
     elif row.kind == FetchKind.QUOTE:

@@ -15,7 +15,7 @@ from accounts.models import Account, KeyPair, Move
 from accounts.models.account import SuspensionOrigin
 from accounts.queries.accounts import split_address
 from accounts.services.changing import note_fetched
-from accounts.services.domains import note_reached
+from accounts.services.domains import note_host, note_reached
 from accounts.services.erasing import end_account
 from accounts.services.remote_accounts import RemoteKey, RemoteProfile, store_remote_account
 from federation.documents.reading import Rejected, kinds_of, origin_of, uri_of, without_fragment
@@ -131,8 +131,10 @@ def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool
     moved_to_id = _successor_id(received, deadline, may_fetch=follow_move) or _just_moved_to(received.uri)
     account = keep_actor(received, found, moved_to_id=moved_to_id)
     request_profile(account)
-    # Also of a server whose documents are under another name than its people.
-    note_reached([account.domain or ""])
+    # Its documents may be under another name than its people.
+    name, host = account.domain or "", origin_of(account.uri) or ""
+    note_host(name=name, host=host)
+    note_reached([name])
     return account
 
 

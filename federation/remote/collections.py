@@ -72,6 +72,12 @@ def fetch_unknown_collection(document: Mapping[str, Any], *, deadline: float) ->
     return find_or_fetch_collection(uri_of(document) or "", find_or_fetch(owner_uri, deadline=deadline))
 
 
+def find_or_fetch_linked(uri: str) -> None:
+    """Keep the collection with this id, which a post links to, unless it is known. Raises as `fetch_unknown_collection`."""
+    if not is_own(uri) and not Collection.objects.filter(uri=uri).exists():
+        fetch_unknown_collection(fetch_document(uri), deadline=DEADLINE)
+
+
 def read_collections(actor_uri: str) -> None:
     """Keep the collections that an account's server lists, and forget the others: but those that the list, which may come from
     a cache, may not have yet, and those with people here, whose consent outlasts a list. Raises as `fetch_collection`.

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import DateTimeField, Q, TextField
 
 from accounts.models import Account, Follow
+from accounts.queries.collections import find_linked
 from federation.documents.context import PUBLIC_NAMES, visibility_of
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import ReceivedNote, is_note, read_note
@@ -17,7 +18,7 @@ from federation.models import Tombstone
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import find_accounts_by_uri, find_post_by_uri, is_own
-from federation.remote.requests import ANCESTORS, request_posts, request_quote
+from federation.remote.requests import ANCESTORS, request_collections, request_posts, request_quote
 from moderation.queries.blocks import rule_for
 from social.kernel import clock
 from social.kernel.http.client import Signer
@@ -127,6 +128,7 @@ def keep_note(
             if _answers_unknown(note):
                 request_posts([str(note.in_reply_to)], remaining=ancestors - 1)
             request_posts(note.replies, remaining=0)
+            _request_linked(new)
             if new.quote is not None:
                 look_at_quote(status, remaining=ancestors - 1)
     if status is not None:
@@ -153,6 +155,8 @@ def revise_note(
         uri = note.quote_authorization
         is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)
         look_at_quote(status, remaining=ANCESTORS, again=is_new)
+        if changed:
+            _request_linked(new)
     return changed
 
 
@@ -179,6 +183,10 @@ def look_at_quote(status: Status, *, remaining: int, again: bool = False) -> Non
         request_quote(str(status.uri), wanted, remaining=remaining, again=again)
 
 
+def _request_linked(new: Composed) -> None:
+    request_collections(one for one in new.collections if isinstance(one, str))
+
+
 def _answers_unknown(note: ReceivedNote) -> bool:
     return note.in_reply_to is not None and not is_own(note.in_reply_to) and find_post_by_uri(note.in_reply_to) is None
 
@@ -200,6 +208,7 @@ def compose_received(
     parent = _readable_parent(note, author)
     rule = rule_for(author.domain or "")
     shows_pictures = rule is None or not rule.reject_media
+    linked = find_linked(note.collections)
     return Composed(
         **note.author_columns,
         author=author,
@@ -213,6 +222,7 @@ def compose_received(
         mentions=[account for account in people.values() if account.local or account.id not in silent],
         silent=silent,
         tags=note.tags,
+        collections=[linked.get(uri, uri) for uri in note.collections if uri in linked or not is_own(uri)],
         files=note.files if shows_pictures else (),
         emojis=note.emojis if shows_pictures else (),
         has_link=note.quoted is None and find_link(note.content) is not None,

@@ -41,6 +41,12 @@ def request_posts(uris: Iterable[str], *, remaining: int) -> None:
     enqueue(*rows)
 
 
+def request_collections(uris: Iterable[str]) -> None:
+    """Have collections of people fetched that a post links to and that are unknown here."""
+    hosts = {uri: origin_of(uri) for uri in uris}
+    enqueue(*(Fetch(kind=FetchKind.COLLECTION, uri=uri, host=host) for uri, host in hosts.items() if host))
+
+
 def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:
     """Have the quote in a post looked at: what it quotes, and the consent to it, of which the first is at `wanted_uri`.
 

@@ -7,7 +7,16 @@ from statuses.models.filter import Filter, FilterAction, FilterContext, FilterKe
 from statuses.models.held import HeldBoost, HeldMedia, HeldPost
 from statuses.models.interactions import Bookmark, ConversationMute, Favourite, Pin
 from statuses.models.scheduling import IdempotencyKey, RetentionPolicy, ScheduledMedia, ScheduledStatus
-from statuses.models.status import Mention, Quote, QuoteState, Status, StatusEdit, StatusStat, StatusTag
+from statuses.models.status import (
+    LinkedCollection,
+    Mention,
+    Quote,
+    QuoteState,
+    Status,
+    StatusEdit,
+    StatusStat,
+    StatusTag,
+)
 
 __all__ = [
     "Bookmark",
@@ -24,6 +33,7 @@ __all__ = [
     "HeldMedia",
     "HeldPost",
     "IdempotencyKey",
+    "LinkedCollection",
     "MediaAttachment",
     "MediaType",
     "Mention",

@@ -7,13 +7,15 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account, Application, Tag, Visibility
+from accounts.models import Account, Application, Collection, Tag, Visibility
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 # Remote posts are clamped to this; local ones are limited by `statuses.policies.publishing`.
 CONTENT_LIMIT = 200_000
+# Collections that a post is known to link to; what it links to beyond that is a link like others.
+COLLECTIONS_LIMIT = 10
 
 
 class Status(models.Model):
@@ -201,6 +203,30 @@ class StatusTag(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["status", "tag"], name="statuses_statustag_pair")]
         indexes = [models.Index(fields=["tag", "-status"], name="statuses_statustag_tag")]
+
+
+class LinkedCollection(models.Model):
+    """A collection of people that a post links to, in the order of the text. One that was not known here when the post was
+    written is named by its `uri`.
+    """
+
+    status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="linked_collections", db_index=False)
+    collection = models.ForeignKey(Collection, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
+    uri = models.TextField(null=True)
+
+    class Meta:
+        constraints = [
+            lengths("statuses_linkedcollection_lengths", uri=URI_LIMIT),
+            models.CheckConstraint(
+                condition=Q(collection=None) ^ Q(uri=None), name="statuses_linkedcollection_known_or_named"
+            ),
+            models.UniqueConstraint(fields=["status", "collection"], name="statuses_linkedcollection_pair"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["collection"], name="statuses_linkedcollection_of", condition=Q(collection__isnull=False)
+            )
+        ]
 
 
 class QuoteState(models.TextChoices):

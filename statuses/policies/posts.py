@@ -42,6 +42,7 @@ class Post:
 
     `original` is the boosted post, `quoted` the post it quotes, whatever came of the quote (`quote_state`, None for a post
     without one). `addressed_ids` are the accounts it mentions, silently or not; a boost addresses nobody itself.
+    `collection_ids` are the collections it links to, in the order of its text.
     """
 
     id: int
@@ -70,6 +71,7 @@ class Post:
     quoted_status_id: int | None = None
     card_id: int | None = None
     addressed_ids: list[int] = field(default_factory=list)
+    collection_ids: list[int] = field(default_factory=list)
     original: Post | None = None
     quoted: Post | None = None
 

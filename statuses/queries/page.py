@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from accounts.models import Account
 from accounts.policies.relations import NO_RELATIONS, Relations
 from accounts.queries.accounts import account_fragment_key, approving, load_accounts
+from accounts.queries.collections import ShownCollection, load_whole, seen_by
 from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.queries.relations import featuring_ids, load_hiding, load_reading
 from social.kernel import fragments
@@ -38,8 +39,8 @@ class PostPage:
 
     Made by `select` and `of_rows` alone, shown after `fill` alone: `bodies` and `author_bodies` hold the encoded bodies that
     were in the cache, by id of post and account, and for the others there are `sources` and `accounts`. A post without one
-    of the `cards` or `polls` shows null there. `with_source`: an author is shown a post with its source, and what it quotes
-    whatever came of that.
+    of the `cards` or `polls` shows null there. `collections` are whole, by their ids. `with_source`: an author is
+    shown a post with its source, and what it quotes whatever came of that.
     """
 
     viewer_id: int | None
@@ -53,6 +54,7 @@ class PostPage:
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
     cards: ShownCards = field(default_factory=ShownCards)
     polls: dict[int, Poll] = field(default_factory=dict)
+    collections: dict[int, ShownCollection] = field(default_factory=dict)
     with_source: bool = False
 
     @property
@@ -82,6 +84,28 @@ class PostPage:
             if proper.quoted is not None:
                 found[proper.quoted.account_id] = proper.quoted.author
         return found
+
+    def related_ids(self, post: Post) -> set[int]:
+        """The accounts to which a viewer's relations decide what is shown of a post: authors quoted, authors who let some
+        people quote them, and who made or is in the collections it links to.
+        """
+        shown = [part for part in (post.proper, post.proper.quoted) if part is not None]
+        restricted = {part.account_id for part in shown if depends_on_relations(part.quote_policy)}
+        linked = (
+            self.collections[number] for part in shown for number in part.collection_ids if number in self.collections
+        )
+        return (
+            restricted | {part.account_id for part in post.quotes} | {who for one in linked for who in one.account_ids}
+        )
+
+    def linked_collections(self, post: Post) -> list[ShownCollection]:
+        """The collections a post links to as the viewer sees them: none whose owner blocks the viewer."""
+        found = (self.collections[number] for number in post.collection_ids if number in self.collections)
+        return [
+            seen_by(one, self.viewer_id, self.relations)
+            for one in found
+            if not self.relations.is_blocked_by(one.collection.account_id)
+        ]
 
     def extend(self, other: PostPage) -> None:
         """Add the posts of another page of the same viewer behind these, before it is filled."""
@@ -135,15 +159,6 @@ def select(
     return PostPage(viewer_id=viewer_id, rows=readable, relations=relations)
 
 
-def related_ids(post: Post) -> set[int]:
-    """The accounts to which a viewer's relations decide what is shown of a post: authors quoted, and authors who let some
-    people quote them.
-    """
-    shown = [part for part in (post.proper, post.proper.quoted) if part is not None]
-    restricted = {part.account_id for part in shown if depends_on_relations(part.quote_policy)}
-    return restricted | {part.account_id for part in post.quotes}
-
-
 def _parts(post: Post) -> list[Post]:
     return [part for part in (post, post.original, post.proper.quoted) if part is not None]
 
@@ -163,13 +178,14 @@ def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:
 
 def fill(page: PostPage) -> PostPage:
     """Add the viewer's marks and the encoded bodies, or what they are made of: one query, none for anybody, when all
-    bodies are cached, else at most three more.
+    bodies are cached, else at most three more; and up to three when a post links to collections.
     """
     posts, authors = page.posts, page.authors
     page.polls = load_polls(number for number, row in posts.items() if row.poll_id is not None)
     page.cards = load_status_cards((number for number, row in posts.items() if row.card_id is not None), page.viewer_id)
     if page.viewer_id is not None and posts:
         page.marks = load_marks([page.viewer_id], posts, page.polls).get(page.viewer_id, Marks())
+    page.collections = load_whole({number for row in posts.values() for number in row.collection_ids})
     bodies = {status_key(row): number for number, row in posts.items()}
     author_bodies = {author_key(author): number for number, author in authors.items()}
     cached = fragments.load([*bodies, *author_bodies])
@@ -183,10 +199,13 @@ def fill(page: PostPage) -> PostPage:
             page.viewer_id,
             {
                 *featuring_ids(page.accounts.values(), approving(page.author_bodies)),
-                *(number for row in page.rows for number in related_ids(row)),
+                *(number for row in page.rows for number in page.related_ids(row)),
             },
             with_followed_by=_asks_who_follows(page.rows),
         )
+    elif page.collections:
+        people = (number for one in page.collections.values() for number in one.account_ids)
+        page.relations = page.relations.joined(load_hiding(page.viewer_id, people))
     if page.sources or page.accounts or page.polls:
         page.emojis = EmojiLookup(
             [
@@ -208,7 +227,7 @@ def fill(page: PostPage) -> PostPage:
 
 
 def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, accept: PostFilter | None = None) -> PostPage:
-    """`select` and `fill`: the page of these posts (or their ids) for a viewer, at most six queries.
+    """`select` and `fill`: the page of these posts (or their ids) for a viewer, at most six queries, nine with collections.
 
     Posts the viewer may not read are left out: what is shown is decided from rows read now, never from a cache.
     """

@@ -98,6 +98,15 @@ _PARTS: Final = {
     "poll": _Part(f"statuses_poll WHERE status_id = {_BODIES}", bigint=("status_id", "id")),
     "card": _Part(f"statuses_statuscard WHERE status_id = {_BODIES}", bigint=("status_id", "card_id")),
     "mention": _Part(f"statuses_mention WHERE status_id = {_BODIES}", bigint=("status_id", "account_id")),
+    # One that came to be known after the post is found by the id that the post names.
+    "collection": _Part(
+        f"statuses_linkedcollection l WHERE status_id = {_BODIES}",
+        bigint=(
+            "status_id",
+            "id",
+            "COALESCE(collection_id, (SELECT c.id FROM accounts_collection c WHERE c.uri = l.uri)) AS collection_id",
+        ),
+    ),
 }
 
 
@@ -129,6 +138,7 @@ _read_quote: Final = _reader("quote", "status_id", "quoted_status_id", "state")
 _read_poll: Final = _reader("poll", "status_id", "id")
 _read_card: Final = _reader("card", "status_id", "card_id")
 _read_mention: Final = _reader("mention", "status_id", "account_id")
+_read_collection: Final = _reader("collection", "id", "status_id", "collection_id")
 
 _PARTS_SQL: Final = "\nUNION ALL\n".join(
     f"SELECT '{name}', {', '.join(_laid_out(part))} FROM {part.source}"  # noqa: S608 (constants)
@@ -209,6 +219,10 @@ def _complete(posts: dict[int, Post], found: defaultdict[str, list[Values]]) -> 
         posts[status_id].card_id = card_id
     for status_id, account_id in map(_read_mention, found["mention"]):
         posts[status_id].addressed_ids.append(account_id)
+    for _place, status_id, collection_id in sorted(map(_read_collection, found["collection"])):
+        linked = posts[status_id].collection_ids
+        if collection_id is not None and collection_id not in linked:
+            linked.append(collection_id)
     for status_id, quoted_id, state in map(_read_quote, found["quote"] + found["inner_quote"]):
         posts[status_id].quoted_status_id, posts[status_id].quote_state = quoted_id, state
     for post in posts.values():

@@ -17,6 +17,7 @@ from accounts.models.account import acct_of
 from accounts.policies.relations import Relations
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers.account import CustomEmojiSerializer
+from accounts.serializers.collection import CollectionSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
 from statuses.policies.posts import READ_COLUMNS, Post, PostBody, read_as_text
@@ -73,7 +74,6 @@ def _content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
         "mentions": MentionSerializer(source.mentions, many=True).data,
         "tags": [{"name": name, "url": links.tag_url(name)} for name in source.tags],
         "emojis": CustomEmojiSerializer(emojis, many=True).data,
-        "tagged_collections": [],
     }
 
 
@@ -91,17 +91,21 @@ def searched_text_of(entity: dict[str, Any]) -> str:
 
 
 def attached(post: Post, page: PostPage, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:
-    """Card, poll and encoded quote of a post: entities of their own, which change without it and may depend on the viewer.
+    """Card, poll, encoded quote and collections of a post: entities of their own, which change without it and may depend on the
+    viewer.
 
     `cards` are encoded, by post.
     """
-    if not (cards or page.polls or post.quote_state):
+    if not (cards or page.polls or post.quote_state or post.collection_ids):
         return _NO_ATTACHMENTS
     number = post.id
-    return b'"card":%b,"poll":%b,"quote":%b' % (
+    return b'"card":%b,"poll":%b,"quote":%b,"tagged_collections":%b' % (
         cards.get(number, b"null"),
         _poll(post, page),
         quote,
+        orjson.dumps(CollectionSerializer(page.linked_collections(post), many=True).data)
+        if post.collection_ids
+        else b"[]",
     )
 
 
@@ -207,7 +211,7 @@ def _members(entity: dict[str, Any]) -> bytes:
 NO_APPLICATION: Final = application(None, None)
 """The member `application` of a post that none has written."""
 _NO_PARENT: Final = b'"in_reply_to_id":null,"in_reply_to_account_id":null'
-_NO_ATTACHMENTS: Final = b'"card":null,"poll":null,"quote":null'
+_NO_ATTACHMENTS: Final = b'"card":null,"poll":null,"quote":null,"tagged_collections":[]'
 _BOOST_MEMBERS: Final = b"," + _members(
     {
         **_content(PostBody(id=0), []),
@@ -221,6 +225,7 @@ _BOOST_MEMBERS: Final = b"," + _members(
         "quote": None,
         "card": None,
         "poll": None,
+        "tagged_collections": [],
     }
 )
 

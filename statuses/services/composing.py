@@ -16,6 +16,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, User
+from accounts.queries.collections import find_linked
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.languages import choose_language
@@ -173,7 +174,8 @@ def compose_content(
         media_ids=media_ids,
         poll=draft.poll,
         # A post that quotes has no preview of its links (contract, behaviours section 9 "Cards").
-        has_link=formatted.has_link and not is_quote,
+        has_link=bool(formatted.links) and not is_quote,
+        collections=list(find_linked(formatted.links).values()),
         **more,
     )
 

@@ -18,7 +18,7 @@ from social.kernel import links
 from social.kernel.text import markdown
 from social.kernel.text.markup import plain
 from social.kernel.text.names import clean_input, normalise_hashtag
-from social.kernel.text.scan import Kind, Token, scan
+from social.kernel.text.scan import Kind, Token, scan, web_links
 from social.kernel.text.to_html import MentionTarget, to_html
 from statuses.policies.publishing import MARKDOWN, PLAIN_TEXT
 
@@ -31,7 +31,7 @@ _SPACES: Final = " \t\n\v\f\r"
 class Formatted:
     """A text as it is kept, `text` with mentions by their full address, and as HTML.
 
-    `tags` are (normalised, as written), in the order of the text. `has_link`: it holds a link to a web page.
+    `tags` are (normalised, as written), in the order of the text; `links` are its links to web pages.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Formatted:
     content_type: str
     mentions: tuple[Account, ...]
     tags: tuple[tuple[str, str], ...]
-    has_link: bool
+    links: tuple[str, ...]
 
 
 class _PlainText:
@@ -47,7 +47,7 @@ class _PlainText:
 
     def __init__(self, text: str) -> None:
         self.tokens = scan(text)
-        self.has_link = any(token.kind is Kind.URL and token.name in ("http", "https") for token in self.tokens)
+        self.links = web_links(self.tokens)
 
     def html(
         self, *, mentions: Mapping[str, MentionTarget], hashtag_url: Callable[[str], str], quote_url: str | None = None
@@ -74,7 +74,7 @@ def format_text(
         content_type=content_type,
         mentions=tuple({account.id: account for account in mentioned.values()}.values()),
         tags=_tags(document.tokens),
-        has_link=document.has_link,
+        links=document.links,
     )
 
 

@@ -12,7 +12,17 @@ from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from statuses.events import StatusEdited
-from statuses.models import HeldPost, MediaAttachment, Mention, Poll, Quote, Status, StatusEdit, StatusTag
+from statuses.models import (
+    HeldPost,
+    LinkedCollection,
+    MediaAttachment,
+    Mention,
+    Poll,
+    Quote,
+    Status,
+    StatusEdit,
+    StatusTag,
+)
 from statuses.policies.posts import VERSION_COLUMNS
 from statuses.policies.publishing import check_tags
 from statuses.policies.visibility import is_for_anybody, is_listed
@@ -21,7 +31,7 @@ from statuses.services.media import CHANGED_COLUMNS
 from statuses.services.polls import revise_poll
 from statuses.services.quotes import write_quote_policy
 from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored
-from statuses.services.storing import Composed
+from statuses.services.storing import Composed, store_linked
 
 VERSIONS_LIMIT: Final = 200
 """Number of earlier versions of a post that are kept: the first one, and the newest of the others."""
@@ -62,6 +72,8 @@ def store_revision(
     _replace_media(status, current, media, described)
     first_mention_id = _replace_mentions(status, new)
     added, removed = _replace_tags(status, new.tags)
+    LinkedCollection.objects.filter(status_id=status.id).delete()
+    store_linked(status.id, new.collections)
     edited_at = new.edited_at or clock.now()
     change_statuses([status.id], edited_at=edited_at, **values)
     publish(

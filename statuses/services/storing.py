@@ -21,7 +21,17 @@ from social.kernel.errors import Unavailable
 from social.kernel.events import publish
 from social.kernel.ids import first_at, snowflake_at
 from statuses.events import StatusFetched, StatusPublished, StatusQuoted
-from statuses.models import MediaAttachment, MediaType, Mention, Quote, QuoteState, Status, StatusTag
+from statuses.models import (
+    LinkedCollection,
+    MediaAttachment,
+    MediaType,
+    Mention,
+    Quote,
+    QuoteState,
+    Status,
+    StatusTag,
+)
+from statuses.models.status import COLLECTIONS_LIMIT
 from statuses.policies.polls import PollDraft, RemotePoll
 from statuses.policies.posts import AUTHOR_COLUMNS, AuthorColumns
 from statuses.policies.publishing import PLAIN_TEXT, check_media, check_tags, missing_media, missing_parent
@@ -78,6 +88,7 @@ class Composed(AuthorColumns):
     Of a remote one `uri` and `created_at` are given, its text is sanitised already, `files` are its files and `emojis`
     those in its texts; of one from here the files are those with `media_ids`. A `quote_policy` of None is nobody's in a new
     post, and the one before in an edit, which leaves visibility, parent and quote as they are.
+    `collections` are those it links to: ids of those known here, ActivityPub ids of others.
     `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `tags` are
     (normalised, as written). `parent` is what it answers, never a boost; an unknown one is named by `in_reply_to_uri`.
     An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published. `answered_by` is the
@@ -102,6 +113,7 @@ class Composed(AuthorColumns):
     poll: PollDraft | RemotePoll | None = None
     quote_policy: int | None = None
     quote: NewQuote | None = None
+    collections: Sequence[int | str] = ()
     application_id: int | None = None
     has_link: bool = False
     uri: str | None = None
@@ -142,6 +154,7 @@ def store_status(new: Composed) -> Status:
     status = _insert(new)
     _store_mentions(status, new)
     tags = _store_tags(status, new)
+    store_linked(status.id, new.collections)
     _attach_media(status, media)
     if new.poll is not None:
         store_poll(status, new.poll)
@@ -209,6 +222,15 @@ def _store_tags(status: Status, new: Composed) -> list[Tag]:
         check_tags(tags)
     StatusTag.objects.bulk_create((StatusTag(status=status, tag=tag) for tag in tags), batch_size=BATCH)
     return tags
+
+
+def store_linked(status_id: int, collections: Sequence[int | str]) -> None:
+    """Write the first COLLECTIONS_LIMIT collections that a post links to, in the caller's transaction."""
+    rows = (
+        LinkedCollection(status_id=status_id, **({"collection_id": one} if isinstance(one, int) else {"uri": one}))
+        for one in list(dict.fromkeys(collections))[:COLLECTIONS_LIMIT]
+    )
+    LinkedCollection.objects.bulk_create(rows, batch_size=BATCH)
 
 
 def _attach_media(status: Status, media: Sequence[MediaAttachment]) -> None:

@@ -129,6 +129,27 @@ def test_long_words_are_cut_and_stay_on_one_line(elsewhere: RemoteServer, zoe: R
     assert (len(server.software) <= 64, "\n" in server.software, len(server.version)) == (True, False, 255)
 
 
+def test_a_delivery_to_a_server_whose_people_have_another_name_is_noted_under_that_name(
+    elsewhere: RemoteServer, settings: Any
+) -> None:
+    with RemoteServer().running() as names:
+        person = elsewhere.person("zoe", webfinger=f"zoe@{names.domain}")
+        names.finger("zoe", person.uri)
+        elsewhere.finger("zoe", person.uri, subject=f"acct:zoe@{names.domain}")
+        account = fetch_actor(person.uri)
+    assert account.domain == names.domain
+    alice = make_user("alice").account
+    follow(account, alice)
+    work()
+    yesterday = clock.now() - timedelta(days=1)
+    for status, changes in ((202, True), (500, False)):
+        elsewhere.inbox_status = status
+        Domain.objects.update(reached_at=yesterday)
+        make_status(alice)
+        work()
+        assert (known(names).reached_at != yesterday) == changes, status
+
+
 def test_a_delivery_that_arrives_is_noted_once_an_hour_and_a_failed_one_is_not(
     elsewhere: RemoteServer, zoe: RemotePerson
 ) -> None:

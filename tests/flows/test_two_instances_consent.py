@@ -104,6 +104,13 @@ def test_somebody_elsewhere_is_in_a_collection_with_their_consent_until_they_lea
     owner.ask("PATCH", f"/api/v1/collections/{number}", name="Singers")
     wait(lambda: [one["name"] for one in member.collections_of(owner)] == ["Singers"])
     wait(lambda: "collection_update" in member.notified())
+    text = {"status": f"{owner.username} shows [birds]({made['url']})", "content_type": "text/markdown"}
+    posted = owner.ask("POST", "/api/v1/statuses", **text)
+    assert [one["id"] for one in posted["tagged_collections"]] == [number]
+    (seen,) = wait(lambda: [one for one in member.ask("GET", "/api/v1/timelines/home") if one["uri"] == posted["uri"]])
+    assert [(one["uri"], one["local"], one["item_count"]) for one in seen["tagged_collections"]] == [
+        (made["uri"], False, 1)
+    ]
     item = there["items"][0]["id"]
     assert member.ask("POST", f"/api/v1/collections/{there['id']}/items/{item}/revoke") == 200
     wait(lambda: owner.items(number) == [])

@@ -48,7 +48,7 @@ _STATUS: dict[str, Schema] = {
     "mentions": many(entity("Mention")),
     "tags": many(entity("ShallowTag")),
     "emojis": many(entity("CustomEmoji")),
-    "tagged_collections": many(FREE),
+    "tagged_collections": many(entity("Collection")),
     "quote": nullable({"anyOf": [entity("Quote"), entity("ShallowQuote")]}),
     "card": nullable(entity("PreviewCard")),
     "poll": nullable(entity("Poll")),

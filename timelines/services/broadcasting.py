@@ -17,7 +17,7 @@ from social.kernel import clock, streams
 from statuses.policies.audience import HASHTAG_TIMELINE, HOME, PUBLIC_TIMELINE
 from statuses.policies.posts import Post
 from statuses.queries.marks import Marks, load_marks
-from statuses.queries.page import fill, of_rows, related_ids
+from statuses.queries.page import fill, of_rows
 from statuses.queries.posts import load_posts
 from statuses.serializers.presenting import present
 from timelines.policies.feeds import involved_ids
@@ -113,7 +113,8 @@ class _Bodies:
     def __init__(self, posts: Sequence[Post], readers: Collection[int]) -> None:
         self._page = fill(of_rows(posts, _ANY_READER))
         self._marks = load_marks(readers, self._page.posts, self._page.polls)
-        self._relations = load_relations_of(readers, {number for post in posts for number in related_ids(post)})
+        self._related = {post.id: self._page.related_ids(post) for post in posts}
+        self._relations = load_relations_of(readers, {number for found in self._related.values() for number in found})
         self._common = dict(zip(self._page.ids, map(orjson.dumps, present(self._page)), strict=True))
 
     def common(self, post: Post) -> bytes:
@@ -124,11 +125,12 @@ class _Bodies:
         """Encode for this reader alone; None when the common one is right."""
         marks = self._marks.get(reader, _NO_MARKS)
         relations = self._relations.get(reader)
-        concerned = {post.account_id, post.proper.account_id}
+        related = self._related[post.id]
+        concerned = {post.account_id, post.proper.account_id} | related
         for quoted in post.quotes:
             concerned |= {quoted.account_id, *quoted.addressed_ids}
         marked = any(marks.concern(part.id) for part in (post.proper, *post.quotes))
-        if reader not in concerned and not marked and not (relations is not None and related_ids(post)):
+        if reader not in concerned and not marked and not (relations is not None and related):
             return None
         return orjson.dumps(present(self._page.seen_by(reader, post, marks, relations))[0])
 

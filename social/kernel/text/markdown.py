@@ -21,7 +21,7 @@ from markdown_it.token import Token as Node
 
 from social.kernel.text.names import clean_input
 from social.kernel.text.sanitize import sanitize
-from social.kernel.text.scan import Kind, Token, scan
+from social.kernel.text.scan import Kind, Token, scan, web_links
 from social.kernel.text.to_html import MentionTarget, quote_fallback, token_writer
 
 _KINDS: Final = (Kind.URL, Kind.MENTION, Kind.HASHTAG)
@@ -32,12 +32,12 @@ _WEB: Final = ("http://", "https://")
 
 @dataclass(frozen=True)
 class Document:
-    """A text that was read. `tokens` are its addresses, mentions and hashtags, in its order; `has_link` is true for links
-    of the web that are written as Markdown, too.
+    """A text that was read. `tokens` are its addresses, mentions and hashtags, in its order; `links` are its links of the
+    web, also those that are written as Markdown.
     """
 
     tokens: tuple[Token, ...]
-    has_link: bool
+    links: tuple[str, ...]
     _nodes: Sequence[Node]
 
     def html(
@@ -59,13 +59,12 @@ def read(text: str) -> Document:
     """Read a text in Markdown; for texts of bounded length, as posts have."""
     found: list[Token] = []
     nodes = _MARKDOWN.parse(clean_input(text), {"found": found})
-    has_link = any(
-        child.type == "link_open" and str(child.attrGet("href") or "").lower().startswith(_WEB)
-        for node in nodes
-        for child in node.children or ()
+    written = (
+        str(child.attrGet("href") or "") for node in nodes for child in node.children or () if child.type == "link_open"
     )
-    web = any(token.kind is Kind.URL and token.name in ("http", "https") for token in found)
-    return Document(tuple(found), web or has_link, nodes)
+    return Document(
+        tuple(found), (*web_links(found), *(href for href in written if href.lower().startswith(_WEB))), nodes
+    )
 
 
 class _Found(NamedTuple):

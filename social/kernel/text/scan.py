@@ -10,6 +10,7 @@ The top-level domains that exist are those of the list of IANA beside this file;
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -143,6 +144,11 @@ _REST: Final = regex.compile(rf"[/?\#](?:{_PATH_RUN}++|\((?:{_PATH_RUN}++|\({_PA
 _TRAILING: Final = frozenset("!'*,.:;?@$%~|^[]{}")
 _TRAILING_CATEGORIES: Final = frozenset({"Po", "Pi", "Pf", "Ps", "Pe"})
 _ONE_SCRIPT: Final = regex.compile(r"[\p{Latin}\p{M}\p{Nd}-]++|[^\p{Latin}\p{Nd}_-]++")
+
+
+def web_links(tokens: Iterable[Token]) -> tuple[str, ...]:
+    """The addresses of web pages among tokens, in their order."""
+    return tuple(token.raw for token in tokens if token.kind is Kind.URL and token.name in ("http", "https"))
 
 
 def scan(text: str) -> tuple[Token, ...]:

@@ -62,7 +62,7 @@ def test_what_a_text_mentions_tags_and_links_to_is_known() -> None:
         "[a](xmpp:a@b.com)": False,
         "`https://a.com`": False,
     }
-    assert {text: read(text).has_link for text in links} == links
+    assert {text: bool(read(text).links) for text in links} == links
 
 
 def test_a_quote_begins_with_the_address_of_what_is_quoted() -> None:

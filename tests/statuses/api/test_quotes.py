@@ -16,7 +16,7 @@ from social.kernel import clock
 from statuses.models import Quote, QuoteState, Status
 from statuses.policies.quotes import NO_GROUP, Group, encode_policy
 from statuses.queries.marks import Marks
-from statuses.queries.page import fill, of_rows, related_ids
+from statuses.queries.page import fill, of_rows
 from statuses.queries.posts import load_posts
 from statuses.serializers.presenting import present, present_statuses
 from statuses.services.deleting import delete_status
@@ -315,7 +315,7 @@ def test_a_page_made_for_every_reader_of_a_stream_shows_no_quoted_post_that_one_
     follow(bob, alice)
     (row,) = load_posts([number])
     page = fill(of_rows([row], 0))
-    readers = load_relations_of({bob.id, carol.id}, related_ids(row))
+    readers = load_relations_of({bob.id, carol.id}, page.related_ids(row))
 
     def shown(reader: Account) -> Any:
         seen = page.seen_by(reader.id, row, Marks(), readers.get(reader.id))
