@@ -73,8 +73,14 @@ class NetworkInput(Form):
         return found
 
     def complete(self) -> Mapping[str, Any]:
-        """The values of a new block. Raises Invalid as `changes`, also for one without severity or address."""
-        return replace(self, severity=self.severity or "", ip=self.ip or "").changes()
+        """The values of a new block. Raises Invalid as `changes`, also for one without severity or address.
+
+        An address that is not sent is named last, when all else is right (recorded of Mastodon).
+        """
+        found = replace(self, severity=self.severity or "").changes()
+        if "network" not in found:
+            raise Invalid.of([_blank("ip")])
+        return found
 
 
 def _blank(field: str) -> FieldError:
