@@ -15,7 +15,7 @@ from accounts.policies.profile_links import link_of_field, links_back
 from accounts.services.changing import change_account
 from social.kernel import clock
 from social.kernel.errors import Unavailable
-from social.kernel.http.client import Response, fetch_async, run
+from social.kernel.http.client import Request, Response, fetch_async, run
 
 _CHECK_SECONDS: Final = 8.0
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
@@ -57,7 +57,7 @@ async def _ask_all(links: Iterable[str]) -> list[Response | None]:
 
 async def _ask(link: str) -> Response | None:
     try:
-        return await fetch_async(link, accept=PAGE_TYPES, deadline=_CHECK_SECONDS, redirects=0)
+        return await fetch_async(Request(link, accept=PAGE_TYPES, deadline=_CHECK_SECONDS, redirects=0))
     except Unavailable:
         return None
 

@@ -179,8 +179,15 @@ async def _in_thread(function: Callable[..., T], *values: Any) -> T:
 def _download(job: Job[CopyFetch], copy: RemoteCopy, file: IO[bytes]) -> Steps:
     terms = TERMS[CopyPurpose(copy.purpose)]
     try:
-        response: http.Response = yield http.download(
-            copy.url, file, accept=ACCEPTED, max_bytes=terms.max_bytes, deadline=terms.seconds
+        response: http.Response = yield http.fetch_async(
+            http.Request(
+                copy.url,
+                accept=ACCEPTED,
+                max_bytes=terms.max_bytes,
+                deadline=terms.seconds,
+                schemes=("https", "http"),
+                file=file,
+            )
         )
     except (http.Refused, http.TooLarge, http.WrongType, http.TooManyRedirects) as error:
         raise _Failed(CopyFailure.REFUSED, str(error)) from None

@@ -6,7 +6,8 @@ Source: contract, federation section 12; DESIGN "Deliveries are fair".
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -17,7 +18,7 @@ from federation.outbound.queueing import forget_delivered
 from federation.outbound.synchronizing import load_headers
 from federation.remote.signing import signers_of
 from social.kernel.crypto import UnreadableSecret
-from social.kernel.http.client import FetchError, Response, Signer, fetch_async
+from social.kernel.http.client import FetchError, Request, Response, Signer, fetch_async
 from social.kernel.runner import Failed, Job, Steps, Work
 
 logger = logging.getLogger("social.federation")
@@ -94,7 +95,18 @@ def _deliver(
     header = synchronizing.get((activity.account_id, job.row.host)) if activity.synchronizes else None
     headers = {**_HEADERS, HEADER: header} if header is not None else _HEADERS
     try:
-        response: Response = yield _send(job.row.inbox_url, activity.body.encode(), headers, usable)
+        response: Response = yield _send(
+            Request(
+                job.row.inbox_url,
+                method="POST",
+                headers=headers,
+                body=activity.body.encode(),
+                redirects=0,
+                max_bytes=1 << 16,
+                deadline=DEADLINE,
+            ),
+            usable,
+        )
     except FetchError as error:
         said = job.answers[job.row.host] = f"{type(error).__name__}: {error}"
         raise Failed(said) from None
@@ -106,18 +118,9 @@ def _deliver(
         raise Failed(said, final=outcome is DeliveryOutcome.REFUSED or in_doubt)
 
 
-async def _send(url: str, body: bytes, headers: Mapping[str, str], signers: Sequence[Signer]) -> Response:
+async def _send(request: Request, signers: Sequence[Signer]) -> Response:
     for signer in signers:
-        response = await fetch_async(
-            url,
-            method="POST",
-            headers=headers,
-            body=body,
-            signer=signer,
-            redirects=0,
-            max_bytes=1 << 16,
-            deadline=DEADLINE,
-        )
+        response = await fetch_async(replace(request, signer=signer))
         # A signature it cannot check: perhaps it knows only the key before.
         if response.status != 401:
             break

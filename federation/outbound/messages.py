@@ -25,7 +25,7 @@ from federation.remote.signing import signer_of
 from moderation.queries.blocks import is_closed_to
 from social.kernel import links, redis
 from social.kernel.errors import KernelError
-from social.kernel.http.client import ACTIVITY_TYPES, fetch
+from social.kernel.http.client import ACTIVITY_TYPES, Request, fetch
 
 logger = logging.getLogger("social.federation")
 
@@ -109,7 +109,7 @@ def _claim(url: str, host: str, account: Account) -> dict[str, Any]:
     """Return the answer of the server of a device to a claim. Raises Rejected, and Unavailable."""
     if is_closed_to(host):
         raise Rejected("this server is closed to the device's server")
-    response = fetch(
+    request = Request(
         url,
         method="POST",
         headers={"Content-Type": ACTIVITY_TYPES[0]},
@@ -120,6 +120,7 @@ def _claim(url: str, host: str, account: Account) -> dict[str, Any]:
         deadline=LOOKUP_SECONDS,
         signer=signer_of(keys_of(account=account)),
     )
+    response = fetch(request)
     if response.status != 200:
         raise Rejected(f"{response.status} from {host}")
     return parse(response.body)

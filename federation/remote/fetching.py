@@ -18,7 +18,7 @@ from federation.documents.reading import Rejected, kinds_of, origin_of, parse, s
 from federation.remote.signing import server_signer
 from moderation.queries.blocks import is_closed_to
 from social.kernel.errors import Unavailable
-from social.kernel.http.client import ACTIVITY_TYPES, FetchError, Response, Signer, fetch, fetch_async
+from social.kernel.http.client import ACTIVITY_TYPES, FetchError, Request, Response, Signer, fetch, fetch_async
 
 REQUESTS_LIMIT: Final = 8
 """Requests that one background fetch may cause: a post, its author, the author's key and address, each redirected once."""
@@ -69,7 +69,7 @@ class Gathered:
         key = (awaited.url, awaited.accept)
         try:
             self._answers[key] = await fetch_async(
-                awaited.url, accept=awaited.accept, signer=awaited.signer, deadline=deadline
+                Request(awaited.url, accept=awaited.accept, signer=awaited.signer, deadline=deadline)
             )
         except FetchError as error:
             self._answers[key] = error
@@ -89,7 +89,7 @@ def get(url: str, *, accept: Sequence[str], deadline: float, signer: Signer | No
         raise Rejected("this server is closed to the document's server")
     gathered = _current.get()
     if gathered is None:
-        return fetch(url, accept=accept, signer=signer, deadline=deadline)
+        return fetch(Request(url, accept=accept, signer=signer, deadline=deadline))
     return gathered.answer(url, tuple(accept), signer)
 
 

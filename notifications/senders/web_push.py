@@ -24,7 +24,7 @@ from notifications.queries.pushes import PushMessage, load_messages
 from notifications.senders.filtering import is_hidden
 from social.kernel import clock
 from social.kernel.http.addresses import parse_url
-from social.kernel.http.client import FetchError, Refused, Response, fetch_async
+from social.kernel.http.client import FetchError, Refused, Request, Response, fetch_async
 from social.kernel.runner import Failed, Job, Steps, Work
 from social.kernel.text.markup import plain
 
@@ -73,13 +73,15 @@ def _push(job: Job[Push], messages: _Messages) -> Steps:
     headers, body = encrypted_request(message, messages.subject)
     try:
         response: Response = yield fetch_async(
-            message.address.endpoint,
-            method="POST",
-            headers=headers,
-            body=body,
-            redirects=0,
-            max_bytes=1 << 16,
-            deadline=DEADLINE,
+            Request(
+                message.address.endpoint,
+                method="POST",
+                headers=headers,
+                body=body,
+                redirects=0,
+                max_bytes=1 << 16,
+                deadline=DEADLINE,
+            )
         )
     except FetchError as error:
         said = job.answers[job.row.host] = f"{type(error).__name__}: {error}"

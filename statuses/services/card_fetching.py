@@ -14,6 +14,7 @@ from social.kernel.errors import Unavailable
 from social.kernel.http.client import (
     Exhausted,
     FetchError,
+    Request,
     Response,
     TimedOut,
     Unreachable,
@@ -81,7 +82,9 @@ async def _gather(url: str) -> tuple[Preview, str, bytes | None]:
 
 async def _ask(url: str, accept: Sequence[str], most: int, *, cut: bool = False) -> Response:
     """Raises Unreachable for what may be better soon, FetchError for what may not be asked, and for any answer but 200."""
-    answer = await fetch_async(url, accept=accept, max_bytes=most, deadline=DEADLINE, schemes=_SCHEMES, cut=cut)
+    answer = await fetch_async(
+        Request(url, accept=accept, max_bytes=most, deadline=DEADLINE, schemes=_SCHEMES, cut=cut)
+    )
     if answer.status >= 500 or answer.status in _TEMPORARY_CODES:
         raise Unreachable(f"{answer.status} from {url[:200]}")
     if answer.status != 200:

@@ -1,4 +1,4 @@
-"""The client for machines that may be hostile: the only function that the rest of the server calls is here.
+"""The client for machines that may be hostile: what the rest of the server calls is here.
 
 Sources: DESIGN "One way out", contract, federation sections 1, 10 and 16, security rows 4, 6, 7 and 10.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from ipaddress import ip_network
@@ -56,7 +56,6 @@ __all__ = [
     "Untrusted",
     "WrongType",
     "ask_service",
-    "download",
     "fetch",
     "fetch_async",
     "policy_from_settings",
@@ -298,35 +297,19 @@ def _client() -> GuardedClient:
     return _client_for(policy_from_settings())
 
 
-def fetch(
-    url: str,
-    *,
-    method: str = "GET",
-    headers: Mapping[str, str] | None = None,
-    body: bytes | None = None,
-    accept: Sequence[str] | None = None,
-    max_bytes: int = 1 << 20,
-    deadline: float = 10.0,
-    redirects: int = 3,
-    signer: Signer | None = None,
-    schemes: Sequence[str] = ("https",),
-    cut: bool = False,
-) -> Response:
+def fetch(request: Request) -> Response:
     """Fetches from another machine and waits for it; may be called in any thread that runs no event loop.
 
-    `accept`: the content types wanted, sent as Accept and demanded of a 2xx answer; `application/ld+json` always needs
-    the ActivityStreams profile. `max_bytes`: of the body, before and after decompression. `deadline`: seconds for the
-    whole exchange, from the name look-up to the last byte, all redirects included; less if the web request's budget
-    grants less. `redirects`: how many are followed, each checked and signed like the first, for GET and HEAD only (a
-    redirect of another method is the response). `schemes`: which may occur; https only for federation. `cut`: of a longer
-    body the beginning is enough; a broken one is then shorter, or empty.
-
     Raises Refused (scheme, port, address, own domain), TimedOut, TooLarge, WrongType, TooManyRedirects, Unreachable,
-    Untrusted (certificate) and Exhausted (budget), which are all FetchError and so errors.Unavailable.
+    Untrusted (certificate) and Exhausted (budget), which are all FetchError and so errors.Unavailable. What was written to
+    the request's `file` by then stays in it.
     """
-    return _client().send(
-        Request(url, method, headers, body, accept, max_bytes, deadline, redirects, signer, schemes, cut)
-    )
+    return _client().send(request)
+
+
+async def fetch_async(request: Request) -> Response:
+    """`fetch` for coroutines, on any event loop; costs least inside `run`, where the connections live."""
+    return await _client().send_async(request)
 
 
 def ask_service(
@@ -340,11 +323,10 @@ def ask_service(
     policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
     size = file.seek(0, 2)
     file.seek(0)
-    headers = {**headers, "Content-Length": str(size)}
     request = Request(
         url,
-        "POST",
-        headers,
+        method="POST",
+        headers={**headers, "Content-Length": str(size)},
         upload=file,
         max_bytes=max_bytes,
         deadline=deadline,
@@ -352,45 +334,6 @@ def ask_service(
         schemes=("https", "http"),
     )
     return _client_for(policy).send(request)
-
-
-async def download(
-    url: str, file: IO[bytes], *, accept: Sequence[str], max_bytes: int, deadline: float, redirects: int = 3
-) -> Response:
-    """`fetch_async` with the body of a 2xx written to an open file instead of held in memory: `Response.body` is empty then.
-
-    Raises as `fetch`; what was written by then stays in the file.
-    """
-    request = Request(
-        url,
-        accept=accept,
-        max_bytes=max_bytes,
-        deadline=deadline,
-        redirects=redirects,
-        schemes=("https", "http"),
-        file=file,
-    )
-    return await _client().send_async(request)
-
-
-async def fetch_async(
-    url: str,
-    *,
-    method: str = "GET",
-    headers: Mapping[str, str] | None = None,
-    body: bytes | None = None,
-    accept: Sequence[str] | None = None,
-    max_bytes: int = 1 << 20,
-    deadline: float = 10.0,
-    redirects: int = 3,
-    signer: Signer | None = None,
-    schemes: Sequence[str] = ("https",),
-    cut: bool = False,
-) -> Response:
-    """`fetch` for coroutines, on any event loop; costs least inside `run`, where the connections live."""
-    return await _client().send_async(
-        Request(url, method, headers, body, accept, max_bytes, deadline, redirects, signer, schemes, cut)
-    )
 
 
 def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:

@@ -43,8 +43,15 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Exchange to be made; the fields are the parameters of `fetch`. The body of a 2xx goes to `file`, if there is one; the
-    open file `upload` is sent in place of `body`, in pieces.
+    """Exchange to be made.
+
+    `accept`: the content types wanted, sent as Accept and demanded of a 2xx answer; `application/ld+json` always needs
+    the ActivityStreams profile. `max_bytes`: of the body, before and after decompression. `deadline`: seconds for the
+    whole exchange, from the name look-up to the last byte, all redirects included; less if the web request's budget
+    grants less. `redirects`: how many are followed, each checked and signed like the first, for GET and HEAD only (a
+    redirect of another method is the response). `schemes`: which may occur; https only for federation. `cut`: of a longer
+    body the beginning is enough; a broken one is then shorter, or empty. `file`: open, takes the body of a 2xx, which is
+    not held in memory; `Response.body` is empty then. `upload`: open, sent in place of `body`, in pieces.
     """
 
     url: str

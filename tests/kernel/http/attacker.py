@@ -32,7 +32,7 @@ class Seen:
 
 @dataclass
 class Attacker:
-    """A server on one loopback address, in a thread; `with Attacker() as attacker: fetch(attacker.url("/drip"))`."""
+    """A server on one loopback address, in a thread; `with Attacker() as attacker: fetch(Request(attacker.url("/drip")))`."""
 
     host: str = "127.0.0.1"
     port: int = 0

@@ -10,6 +10,7 @@ from pytest_django import Settings
 from social.kernel.http.client import (
     ACTIVITY_TYPES,
     Refused,
+    Request,
     TimedOut,
     fetch,
     fetch_async,
@@ -32,22 +33,22 @@ def trial(settings: Settings) -> Settings:
 def test_the_settings_decide_whether_this_machine_may_be_asked(attacker: Attacker, settings: Settings) -> None:
     settings.FEDERATION_LOOPBACK = False
     with pytest.raises(Refused):
-        fetch(attacker.url(), schemes=("http", "https"))
+        fetch(Request(attacker.url(), schemes=("http", "https")))
     settings.FEDERATION_LOOPBACK = True
-    assert fetch(attacker.url()).body == DOCUMENT
+    assert fetch(Request(attacker.url())).body == DOCUMENT
 
 
 def test_fetch_names_this_server_and_its_version(attacker: Attacker, trial: Settings) -> None:
-    fetch(attacker.url(host="localhost"))
+    fetch(Request(attacker.url(host="localhost")))
     assert attacker.requests[0].headers["user-agent"] == "Social/9.8 (+http://localhost:1)"
 
 
 def test_in_a_trial_only_the_own_port_is_this_server(attacker: Attacker, trial: Settings) -> None:
     trial.WEB_DOMAIN = f"localhost:{attacker.port}"
     with pytest.raises(Refused, match="ask itself"):
-        fetch(attacker.url(host="localhost"))
+        fetch(Request(attacker.url(host="localhost")))
     trial.WEB_DOMAIN = "localhost:1"
-    assert fetch(attacker.url(host="localhost")).status == 200
+    assert fetch(Request(attacker.url(host="localhost"))).status == 200
 
 
 def test_the_operator_can_make_an_exception_for_a_network(settings: Settings) -> None:
@@ -63,7 +64,7 @@ def test_names_under_localhost_are_this_machine_without_asking_anybody(monkeypat
 
 
 async def test_coroutines_fetch_on_their_own_loop(attacker: Attacker, trial: Settings) -> None:
-    response = await fetch_async(attacker.url(), accept=ACTIVITY_TYPES)
+    response = await fetch_async(Request(attacker.url(), accept=ACTIVITY_TYPES))
     assert response.body == DOCUMENT
     with pytest.raises(TimedOut):
-        await fetch_async(attacker.url("/silent"), deadline=0.2)
+        await fetch_async(Request(attacker.url("/silent"), deadline=0.2))

@@ -135,7 +135,7 @@ from django.conf import settings
 logging.getLogger("asyncio").setLevel("ERROR")
 settings.configure(FEDERATION_LOOPBACK=True, WEB_DOMAIN="a.localhost", LOCAL_DOMAIN="a.localhost", BASE_URL="http://a",
                    VERSION="1", USE_I18N=False)
-from social.kernel.http.client import FetchError, Untrusted, fetch
+from social.kernel.http.client import FetchError, Request, Untrusted, fetch
 """
 
 
@@ -159,10 +159,10 @@ def test_a_process_ends_at_once_and_without_complaint_though_connections_are_ope
         """
         import sys, threading
         def stuck():
-            try: fetch(sys.argv[1], deadline=60)
+            try: fetch(Request(sys.argv[1], deadline=60))
             except FetchError: pass
         threading.Thread(target=stuck, daemon=True).start()
-        print(fetch(sys.argv[2]).status)
+        print(fetch(Request(sys.argv[2])).status)
         """,
         *(attacker.url("/silent"), attacker.url()),
     )
@@ -221,8 +221,8 @@ def test_authorities_that_the_operator_has_installed_are_trusted_for_their_names
     result = script(
         """
         import sys
-        print(fetch(sys.argv[1]).status, fetch(sys.argv[1]).status)
-        try: fetch(sys.argv[2])
+        print(fetch(Request(sys.argv[1])).status, fetch(Request(sys.argv[1])).status)
+        try: fetch(Request(sys.argv[2]))
         except Untrusted: print("untrusted")
         """,
         *(secure.url(), secure.url(host="localhost")),
