@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.admin.users import acting
+from accounts.admin.acting import row_action
 from accounts.models import Domain, User
 from accounts.models.user import Permission
 from accounts.policies.staff import staff_of
@@ -19,7 +19,7 @@ from federation.models import Delivery, InboundActivity, OutboundActivity
 from federation.outbound.queueing import drop, retry, retry_host
 from federation.remote.servers import begin_purge, load_servers
 from moderation.queries.blocks import load_rules
-from social.api.staff import ActionVariant, ReadOnlyAdmin, action
+from social.api.staff import ActionVariant, ReadOnlyAdmin
 from social.api.staff_columns import ConditionFilter, address, lines, mark, shortened, shown
 from social.api.staff_filters import DropdownFilter
 from social.kernel import clock
@@ -345,52 +345,37 @@ class ServerAdmin(FederationAdmin):
             _load_figures([server])
         return server
 
-    @action(description=gettext_lazy("Ask again now"), icon="refresh", permissions=["manage"])
-    def ask_again(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Ask a server that was left alone, and send what waits or was given up."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda server: retry_host(by=by, name=server.name),
-            verb="retry",
-            done=gettext_lazy("It is asked again, and everything for it is sent."),
-            question=gettext_lazy("Ask this server again now, and send it also what was given up?"),
-        )
-
-    @action(description=gettext_lazy("Drop deliveries"), icon="delete_sweep", permissions=["manage"])
-    def drop_deliveries(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Send a server nothing of what waits for it."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda server: drop(by=by, rows=Delivery.objects.filter(host=server.name)),
-            verb="discard",
-            done=gettext_lazy("What was on its way to the server is dropped."),
-            question=gettext_lazy("Drop everything that is on its way to this server? It will never arrive."),
-        )
-
-    @action(
-        description=gettext_lazy("Remove everything"),
-        icon="delete_forever",
-        permissions=["purge"],
-        variant=ActionVariant.DANGER,
+    ask_again = row_action(
+        gettext_lazy("Ask again now"),
+        lambda by, server: retry_host(by=by, name=server.name),
+        icon="refresh",
+        verb="retry",
+        done=gettext_lazy("It is asked again, and everything for it is sent."),
+        question=gettext_lazy("Ask this server again now, and send it also what was given up?"),
     )
-    def purge(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Delete all accounts of a server with what they have written."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda server: begin_purge(by=by, domain=server.name),
-            verb="purge",
-            done=gettext_lazy("Its accounts are being removed in the background."),
-            question=gettext_lazy(
-                "Delete all accounts of this server with everything they have written? They come back when they are met again: "
-                "block the server to keep them away."
-            ),
-        )
+
+    drop_deliveries = row_action(
+        gettext_lazy("Drop deliveries"),
+        lambda by, server: drop(by=by, rows=Delivery.objects.filter(host=server.name)),
+        icon="delete_sweep",
+        verb="discard",
+        done=gettext_lazy("What was on its way to the server is dropped."),
+        question=gettext_lazy("Drop everything that is on its way to this server? It will never arrive."),
+    )
+
+    purge = row_action(
+        gettext_lazy("Remove everything"),
+        lambda by, server: begin_purge(by=by, domain=server.name),
+        icon="delete_forever",
+        permission="purge",
+        variant=ActionVariant.DANGER,
+        verb="purge",
+        done=gettext_lazy("Its accounts are being removed in the background."),
+        question=gettext_lazy(
+            "Delete all accounts of this server with everything they have written? They come back when they are met again: "
+            "block the server to keep them away."
+        ),
+    )
 
 
 def _load_figures(servers: list[Any]) -> None:

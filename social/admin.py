@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 from social.api.staff import ReadOnlyAdmin
 from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
@@ -100,7 +100,7 @@ class OutboxRowAdmin(ReadOnlyAdmin):
             queryset,
             partial(_discard, by=request.user),
             verb="discard",
-            done=lambda count: ngettext("%(count)d row dropped.", "%(count)d rows dropped.", count),
+            done=ngettext_lazy("%(count)d row dropped.", "%(count)d rows dropped.", "count"),
             question=gettext_lazy("Drop these rows? What they should have brought about will not happen."),
         )
 

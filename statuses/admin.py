@@ -10,15 +10,14 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from accounts.admin.users import acting
+from accounts.admin.acting import acting, rows_action
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import can
@@ -216,15 +215,11 @@ class StatusAdmin(ReadOnlyAdmin):
         """Tell whether the role may remove posts."""
         return can(acting(request), Permission.MANAGE_REPORTS)
 
-    @admin.action(description=gettext_lazy("Delete the chosen posts"), permissions=["remove"])
-    def remove(self, request: HttpRequest, queryset: QuerySet[Status]) -> TemplateResponse | None:
-        """Delete, as their authors could."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda status: remove_status(by=by, status=status),
-            verb="delete",
-            done=lambda count: ngettext("%(count)d post was deleted.", "%(count)d posts were deleted.", count),
-            question=gettext_lazy("Delete these posts? This cannot be undone."),
-        )
+    remove = rows_action(
+        gettext_lazy("Delete the chosen posts"),
+        lambda by, status: remove_status(by=by, status=status),
+        permission="remove",
+        verb="delete",
+        done=ngettext_lazy("%(count)d post was deleted.", "%(count)d posts were deleted.", "count"),
+        question=gettext_lazy("Delete these posts? This cannot be undone."),
+    )

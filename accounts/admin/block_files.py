@@ -15,8 +15,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.admin.acting import acting
 from accounts.admin.block_lists import BlockListAdmin
-from accounts.admin.users import acting
 from accounts.queries.domain_follows import FollowsUnder
 from accounts.services.block_files import BlockFile, Planned, export_file, import_file, plan_file, read_file
 from social.api.staff import action, takes

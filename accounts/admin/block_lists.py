@@ -9,10 +9,10 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin
-from accounts.admin.users import acting
 from accounts.policies.staff import Staff
 
 
@@ -42,7 +42,7 @@ class BlockListAdmin(EditedAdmin):
             queryset,
             lambda row: self.take_back(by, row),
             verb="remove",
-            done=lambda count: ngettext("%(count)d entry was removed.", "%(count)d entries were removed.", count),
+            done=ngettext_lazy("%(count)d entry was removed.", "%(count)d entries were removed.", "count"),
             question=gettext_lazy("Remove these entries?"),
         )
 

@@ -18,12 +18,13 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
+from accounts.admin.acting import acting, rows_action
 from accounts.admin.permitted import EditedAdmin, RowForm
-from accounts.admin.users import acting
 from accounts.models import CustomEmoji
 from accounts.models.user import Permission
+from accounts.policies.staff import Staff
 from accounts.serializers.account import emoji_urls
 from accounts.services.emoji_changes import change_emoji, copy_emoji
 from accounts.services.emoji_packs import (
@@ -146,6 +147,16 @@ STATE = shown("state", gettext_lazy("State"), _state)
 CHANGED = shown("updated_at", gettext_lazy("Changed"), order="updated_at", minor=True)
 
 
+_CHANGED = ngettext_lazy("%(count)d emoji was changed.", "%(count)d emojis were changed.", "count")
+
+
+def _change(description: Any, verb: str, **values: Any) -> Any:
+    def change(by: Staff, emoji: CustomEmoji) -> None:
+        change_emoji(by=by, emoji=emoji, **values)
+
+    return rows_action(description, change, verb=verb, done=_CHANGED)
+
+
 @admin.register(CustomEmoji)
 class CustomEmojiAdmin(EditedAdmin):
     """The emojis of this server, which are changed and removed, and of others, which are only disabled."""
@@ -260,55 +271,26 @@ class CustomEmojiAdmin(EditedAdmin):
             self.message_user(request, more, messages.ERROR)
         return redirect(reverse("admin:accounts_customemoji_changelist"))
 
-    def _change(self, request: HttpRequest, queryset: QuerySet[CustomEmoji], verb: str, **values: Any) -> None:
-        by = acting(request)
-        self.each(request, queryset, lambda emoji: change_emoji(by=by, emoji=emoji, **values), verb=verb, done=_changed)
+    enable = _change(gettext_lazy("Enable"), "enable", disabled=False)
+    disable = _change(gettext_lazy("Disable: texts show the name"), "disable", disabled=True)
+    list_in_picker = _change(gettext_lazy("Show in the picker"), "list", listed=True)
+    hide = _change(gettext_lazy("Hide from the picker"), "unlist", listed=False)
 
-    @admin.action(description=gettext_lazy("Enable"), permissions=["manage"])
-    def enable(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
-        """Show them in texts."""
-        self._change(request, queryset, "enable", disabled=False)
+    set_category = rows_action(
+        gettext_lazy("Set the category"),
+        lambda by, emoji, sent: change_emoji(by=by, emoji=emoji, category=sent["category"]),
+        verb="set_category",
+        done=_CHANGED,
+        question=gettext_lazy("Which category shall these emojis be in?"),
+        form=_CategoryForm,
+    )
 
-    @admin.action(description=gettext_lazy("Disable: texts show the name"), permissions=["manage"])
-    def disable(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
-        """Show their names instead."""
-        self._change(request, queryset, "disable", disabled=True)
-
-    @admin.action(description=gettext_lazy("Show in the picker"), permissions=["manage"])
-    def list_in_picker(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
-        """Offer them."""
-        self._change(request, queryset, "list", listed=True)
-
-    @admin.action(description=gettext_lazy("Hide from the picker"), permissions=["manage"])
-    def hide(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
-        """Offer them no more."""
-        self._change(request, queryset, "unlist", listed=False)
-
-    @admin.action(description=gettext_lazy("Set the category"), permissions=["manage"])
-    def set_category(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> TemplateResponse | None:
-        """Set the category."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda emoji, sent: change_emoji(by=by, emoji=emoji, category=sent["category"]),
-            verb="set_category",
-            done=_changed,
-            question=gettext_lazy("Which category shall these emojis be in?"),
-            form=_CategoryForm,
-        )
-
-    @admin.action(description=gettext_lazy("Copy to this server"), permissions=["manage"])
-    def copy(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> None:
-        """Copy those of other servers."""
-        by = acting(request)
-        self.each(
-            request,
-            queryset,
-            lambda emoji: copy_emoji(by=by, emoji=emoji),
-            verb="copy",
-            done=lambda count: ngettext("%(count)d emoji was copied.", "%(count)d emojis were copied.", count),
-        )
+    copy = rows_action(
+        gettext_lazy("Copy to this server"),
+        lambda by, emoji: copy_emoji(by=by, emoji=emoji),
+        verb="copy",
+        done=ngettext_lazy("%(count)d emoji was copied.", "%(count)d emojis were copied.", "count"),
+    )
 
     @admin.action(description=gettext_lazy("Remove"), permissions=["manage"])
     def remove(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> TemplateResponse | None:
@@ -319,10 +301,6 @@ class CustomEmojiAdmin(EditedAdmin):
             queryset.filter(domain=None),
             lambda emoji: remove_local_emojis(by=by, emojis=[emoji]),
             verb="remove",
-            done=lambda count: ngettext("%(count)d emoji was removed.", "%(count)d emojis were removed.", count),
+            done=ngettext_lazy("%(count)d emoji was removed.", "%(count)d emojis were removed.", "count"),
             question=gettext_lazy("Remove these emojis? Posts show their names then."),
         )
-
-
-def _changed(count: int) -> str:
-    return ngettext("%(count)d emoji was changed.", "%(count)d emojis were changed.", count)

@@ -14,11 +14,11 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link
+from accounts.admin.acting import acting, rows_action
 from accounts.admin.permitted import PermittedAdmin
-from accounts.admin.users import acting
 from accounts.models import Invite
 from accounts.models.user import Permission
 from accounts.queries.sign_up import usable_invites
@@ -147,15 +147,10 @@ class InviteAdmin(PermittedAdmin):
         self.message_user(request, _("The invitation is made: hand its address on."), messages.SUCCESS)
         return redirect(reverse("admin:accounts_invite_change", args=[invite.pk]))
 
-    @admin.action(description=gettext_lazy("End the chosen invitations"), permissions=["manage"])
-    def end(self, request: HttpRequest, queryset: QuerySet[Invite]) -> TemplateResponse | None:
-        """End."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda invite: end_invite(by=by, invite=invite),
-            verb="expire",
-            done=lambda count: ngettext("%(count)d invitation was ended.", "%(count)d invitations were ended.", count),
-            question=gettext_lazy("End these invitations? Nobody can sign up with them any more."),
-        )
+    end = rows_action(
+        gettext_lazy("End the chosen invitations"),
+        lambda by, invite: end_invite(by=by, invite=invite),
+        verb="expire",
+        done=ngettext_lazy("%(count)d invitation was ended.", "%(count)d invitations were ended.", "count"),
+        question=gettext_lazy("End these invitations? Nobody can sign up with them any more."),
+    )

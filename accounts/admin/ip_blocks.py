@@ -15,10 +15,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from accounts.admin.acting import acting
 from accounts.admin.block_files import FiledBlockListAdmin
 from accounts.admin.permitted import RowForm
 from accounts.admin.sign_up_blocks import BLOCKED, MADE, SignUpBlockAdmin
-from accounts.admin.users import acting
 from accounts.models import IpBlock, Severity
 from accounts.models.sign_up_block import BLOCK_COMMENT_LIMIT
 from accounts.policies.sign_up import network_of

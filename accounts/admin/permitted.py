@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts.admin.users import acting
+from accounts.admin.acting import acting
 from accounts.models.user import Permission
 from accounts.policies.staff import can
 from social.api.staff import ReadOnlyAdmin

@@ -9,8 +9,9 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
+from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin, RowForm
-from accounts.admin.users import PERMISSION_NAMES, acting, role_name
+from accounts.admin.users import PERMISSION_NAMES, role_name
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.roles import EVERYONES_PERMISSIONS, RoleDraft, role_errors

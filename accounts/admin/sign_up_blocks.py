@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.admin.accounts import account_link
+from accounts.admin.acting import acting
 from accounts.admin.block_files import FiledBlockListAdmin
 from accounts.admin.block_lists import AddedOnlyAdmin, BlockListAdmin
 from accounts.admin.permitted import RowForm
-from accounts.admin.users import acting
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, UsernameBlock
 from accounts.models.user import Permission
 from accounts.policies.sign_up import EMAIL_LIMIT, email_digest, is_in_usernames, normalised_username

@@ -8,12 +8,12 @@ from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
-from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link, matching
+from accounts.admin.acting import rows_action
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
@@ -190,69 +190,42 @@ class UserAdmin(ReadOnlyAdmin):
         """Tell whether the role may act on users."""
         return can(acting(request), Permission.MANAGE_USERS)
 
-    @admin.action(description=gettext_lazy("Let the chosen users in"), permissions=["manage"])
-    def approve(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
-        """Approve."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda user: staff.approve(by=by, user=user),
-            verb="approve",
-            done=lambda count: ngettext("%(count)d user was let in.", "%(count)d users were let in.", count),
-        )
+    approve = rows_action(
+        gettext_lazy("Let the chosen users in"),
+        lambda by, user: staff.approve(by=by, user=user),
+        verb="approve",
+        done=ngettext_lazy("%(count)d user was let in.", "%(count)d users were let in.", "count"),
+    )
 
-    @admin.action(description=gettext_lazy("Reject the chosen sign-ups"), permissions=["manage"])
-    def reject(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
-        """Reject."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda user: reject_user(by=by, user=user),
-            verb="reject",
-            done=lambda count: ngettext("%(count)d sign-up was rejected.", "%(count)d sign-ups were rejected.", count),
-            question=gettext_lazy("Reject these sign-ups? They are deleted."),
-        )
+    reject = rows_action(
+        gettext_lazy("Reject the chosen sign-ups"),
+        lambda by, user: reject_user(by=by, user=user),
+        verb="reject",
+        done=ngettext_lazy("%(count)d sign-up was rejected.", "%(count)d sign-ups were rejected.", "count"),
+        question=gettext_lazy("Reject these sign-ups? They are deleted."),
+    )
 
-    @admin.action(description=gettext_lazy("Take their e-mail addresses for confirmed"), permissions=["manage"])
-    def confirm(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
-        """Confirm."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda user: staff.confirm(by=by, user=user),
-            verb="confirm",
-            done=lambda count: ngettext(
-                "%(count)d e-mail address counts as confirmed.", "%(count)d e-mail addresses count as confirmed.", count
-            ),
-            question=gettext_lazy("Take these e-mail addresses for confirmed, without a mail having been answered?"),
-        )
+    confirm = rows_action(
+        gettext_lazy("Take their e-mail addresses for confirmed"),
+        lambda by, user: staff.confirm(by=by, user=user),
+        verb="confirm",
+        done=ngettext_lazy(
+            "%(count)d e-mail address counts as confirmed.", "%(count)d e-mail addresses count as confirmed.", "count"
+        ),
+        question=gettext_lazy("Take these e-mail addresses for confirmed, without a mail having been answered?"),
+    )
 
-    @admin.action(description=gettext_lazy("Disable: refuse sign-in and every request"), permissions=["manage"])
-    def disable(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
-        """Disable."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda user: staff.disable(by=by, user=user),
-            verb="disable",
-            done=lambda count: ngettext("%(count)d user was disabled.", "%(count)d users were disabled.", count),
-            question=gettext_lazy("Disable these users? They are signed out everywhere and cannot sign in."),
-        )
+    disable = rows_action(
+        gettext_lazy("Disable: refuse sign-in and every request"),
+        lambda by, user: staff.disable(by=by, user=user),
+        verb="disable",
+        done=ngettext_lazy("%(count)d user was disabled.", "%(count)d users were disabled.", "count"),
+        question=gettext_lazy("Disable these users? They are signed out everywhere and cannot sign in."),
+    )
 
-    @admin.action(description=gettext_lazy("Enable again"), permissions=["manage"])
-    def enable(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
-        """Enable."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda user: staff.enable(by=by, user=user),
-            verb="enable",
-            done=lambda count: ngettext(
-                "%(count)d user can sign in again.", "%(count)d users can sign in again.", count
-            ),
-        )
+    enable = rows_action(
+        gettext_lazy("Enable again"),
+        lambda by, user: staff.enable(by=by, user=user),
+        verb="enable",
+        done=ngettext_lazy("%(count)d user can sign in again.", "%(count)d users can sign in again.", "count"),
+    )

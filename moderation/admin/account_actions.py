@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
-from accounts.admin.users import acting
+from accounts.admin.acting import acting, row_action
 from accounts.models import Account, User
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
@@ -20,7 +20,7 @@ from moderation.admin.account_forms import EmailForm, HoldForm, NoteForm, RoleFo
 from moderation.admin.evidence import EvidenceAction
 from moderation.services.acting import act_on_account
 from moderation.services.notes import write_note
-from social.api.staff import ActionVariant, action
+from social.api.staff import ActionVariant
 
 _MODERATE = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 
@@ -42,6 +42,19 @@ def fitting(account: Account, user: User | None) -> set[str]:
         if not user.approved:
             names |= {"approve", "reject"}
     return names
+
+
+def sanction(kind: str) -> Callable[..., Any]:
+    """The act of sanctioning an account, by what `SanctionForm` asks for."""
+    return lambda by, account, sent: act_on_account(by=by, account=account, action=kind, **sent)
+
+
+def _sanction(description: Any, kind: str, **words: Any) -> Any:
+    return row_action(description, sanction(kind), verb=kind, permission="moderate", form=SanctionForm, **words)
+
+
+def _user(account: Account) -> User:
+    return find_user_of_account(account.pk)
 
 
 class AccountActions(EvidenceAction):
@@ -106,296 +119,196 @@ class AccountActions(EvidenceAction):
         found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
         return [one for one in found if one.action_name in names]
 
-    def _sanction(self, request: HttpRequest, object_id: Any, kind: str, *, done: Any, question: Any) -> HttpResponse:
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda account, sent: act_on_account(by=by, account=account, action=kind, **sent),
-            verb=kind,
-            done=done,
-            question=question,
-            form=SanctionForm,
-        )
+    warn = _sanction(
+        gettext_lazy("Warn"),
+        "none",
+        icon="warning",
+        done=gettext_lazy("They have been warned."),
+        question=gettext_lazy("Warn this person?"),
+    )
 
-    def _on_user(
-        self,
-        request: HttpRequest,
-        object_id: Any,
-        act: Callable[..., Any],
-        *,
-        verb: str,
-        done: Any,
-        question: Any,
-        form: Any = None,
-    ) -> HttpResponse:
-        return self.one(
-            request,
-            object_id,
-            lambda account, *sent: act(find_user_of_account(account.pk), *sent),
-            verb=verb,
-            done=done,
-            question=question,
-            form=form,
-        )
+    sensitize = _sanction(
+        gettext_lazy("Mark all media as sensitive"),
+        "sensitive",
+        icon="visibility_off",
+        done=gettext_lazy("All media of the account are shown as sensitive."),
+        question=gettext_lazy("Show all media of this account as sensitive, also those to come?"),
+    )
 
-    @action(description=gettext_lazy("Warn"), icon="warning", permissions=["moderate"])
-    def warn(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Warn: words alone."""
-        return self._sanction(
-            request,
-            object_id,
-            "none",
-            done=gettext_lazy("They have been warned."),
-            question=gettext_lazy("Warn this person?"),
-        )
+    unsensitize = row_action(
+        gettext_lazy("No longer mark media as sensitive"),
+        lambda by, account: sanctions.unsensitize_account(by=by, account=account),
+        icon="visibility",
+        verb="unsensitize",
+        done=gettext_lazy("Media of the account are shown as its author marks them."),
+        question=gettext_lazy("Show media of this account as its author has marked them?"),
+    )
 
-    @action(description=gettext_lazy("Mark all media as sensitive"), icon="visibility_off", permissions=["moderate"])
-    def sensitize(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Mark all media as sensitive."""
-        return self._sanction(
-            request,
-            object_id,
-            "sensitive",
-            done=gettext_lazy("All media of the account are shown as sensitive."),
-            question=gettext_lazy("Show all media of this account as sensitive, also those to come?"),
-        )
+    limit = _sanction(
+        gettext_lazy("Limit"),
+        "silence",
+        icon="volume_off",
+        done=gettext_lazy("The account is limited."),
+        question=gettext_lazy("Limit this account? Only those who follow it see it; it is kept out of public places."),
+    )
 
-    @action(description=gettext_lazy("No longer mark media as sensitive"), icon="visibility", permissions=["manage"])
-    def unsensitize(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """End the mark."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda account: sanctions.unsensitize_account(by=by, account=account),
-            verb="unsensitize",
-            done=gettext_lazy("Media of the account are shown as its author marks them."),
-            question=gettext_lazy("Show media of this account as its author has marked them?"),
-        )
+    unlimit = row_action(
+        gettext_lazy("End the limit"),
+        lambda by, account: sanctions.unlimit_account(by=by, account=account),
+        icon="volume_up",
+        verb="unlimit",
+        done=gettext_lazy("The account is no longer limited."),
+        question=gettext_lazy("End the limit of this account?"),
+    )
 
-    @action(description=gettext_lazy("Limit"), icon="volume_off", permissions=["moderate"])
-    def limit(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Limit."""
-        return self._sanction(
-            request,
-            object_id,
-            "silence",
-            done=gettext_lazy("The account is limited."),
-            question=gettext_lazy(
-                "Limit this account? Only those who follow it see it; it is kept out of public places."
-            ),
-        )
+    suspend = _sanction(
+        gettext_lazy("Suspend"),
+        "suspend",
+        icon="block",
+        done=gettext_lazy("The account is suspended."),
+        question=gettext_lazy(
+            "Suspend this account? Nothing of it is shown any more. For 30 days this can be undone; then it is erased."
+        ),
+    )
 
-    @action(description=gettext_lazy("End the limit"), icon="volume_up", permissions=["manage"])
-    def unlimit(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """End the limit."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda account: sanctions.unlimit_account(by=by, account=account),
-            verb="unlimit",
-            done=gettext_lazy("The account is no longer limited."),
-            question=gettext_lazy("End the limit of this account?"),
-        )
+    unsuspend = row_action(
+        gettext_lazy("End the suspension"),
+        lambda by, account: sanctions.unsuspend_account(by=by, account=account),
+        icon="undo",
+        verb="unsuspend",
+        done=gettext_lazy("The account is no longer suspended."),
+        question=gettext_lazy("End the suspension of this account?"),
+    )
 
-    @action(description=gettext_lazy("Suspend"), icon="block", permissions=["moderate"])
-    def suspend(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Suspend."""
-        return self._sanction(
-            request,
-            object_id,
-            "suspend",
-            done=gettext_lazy("The account is suspended."),
-            question=gettext_lazy(
-                "Suspend this account? Nothing of it is shown any more. For 30 days this can be undone; then it is erased."
-            ),
-        )
+    disable = _sanction(
+        gettext_lazy("Disable sign-in"),
+        "disable",
+        icon="lock",
+        done=gettext_lazy("The person is signed out everywhere and cannot sign in."),
+        question=gettext_lazy("Disable this account? The person is signed out everywhere and cannot sign in."),
+    )
 
-    @action(description=gettext_lazy("End the suspension"), icon="undo", permissions=["manage"])
-    def unsuspend(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """End the suspension."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda account: sanctions.unsuspend_account(by=by, account=account),
-            verb="unsuspend",
-            done=gettext_lazy("The account is no longer suspended."),
-            question=gettext_lazy("End the suspension of this account?"),
-        )
+    enable = row_action(
+        gettext_lazy("Enable sign-in again"),
+        lambda by, account: staff.enable(by=by, user=_user(account)),
+        icon="lock_open",
+        verb="enable",
+        done=gettext_lazy("The person can sign in again."),
+        question=gettext_lazy("Let this person sign in again?"),
+    )
 
-    @action(description=gettext_lazy("Disable sign-in"), icon="lock", permissions=["moderate"])
-    def disable(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Disable."""
-        return self._sanction(
-            request,
-            object_id,
-            "disable",
-            done=gettext_lazy("The person is signed out everywhere and cannot sign in."),
-            question=gettext_lazy("Disable this account? The person is signed out everywhere and cannot sign in."),
-        )
+    hold = row_action(
+        gettext_lazy("Hold: nothing may be erased"),
+        lambda by, account, sent: sanctions.hold_account(by=by, account=account, **sent),
+        icon="inventory_2",
+        permission="erase",
+        verb="hold",
+        done=gettext_lazy("Nothing of the account is erased until the hold is released."),
+        question=gettext_lazy("Keep everything of this account, whatever happens to it?"),
+        form=HoldForm,
+    )
 
-    @action(description=gettext_lazy("Enable sign-in again"), icon="lock_open", permissions=["manage"])
-    def enable(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Enable."""
-        by = acting(request)
-        return self._on_user(
-            request,
-            object_id,
-            lambda user: staff.enable(by=by, user=user),
-            verb="enable",
-            done=gettext_lazy("The person can sign in again."),
-            question=gettext_lazy("Let this person sign in again?"),
-        )
+    release = row_action(
+        gettext_lazy("Release the hold"),
+        lambda by, account: sanctions.release_account(by=by, account=account),
+        icon="inventory_2",
+        permission="erase",
+        verb="release",
+        done=gettext_lazy("The hold is released."),
+        question=gettext_lazy("Release the hold? An erasure that waited for it goes on."),
+    )
 
-    @action(description=gettext_lazy("Hold: nothing may be erased"), icon="inventory_2", permissions=["erase"])
-    def hold(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Hold."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda account, sent: sanctions.hold_account(by=by, account=account, **sent),
-            verb="hold",
-            done=gettext_lazy("Nothing of the account is erased until the hold is released."),
-            question=gettext_lazy("Keep everything of this account, whatever happens to it?"),
-            form=HoldForm,
-        )
+    erase = row_action(
+        gettext_lazy("Delete for good"),
+        lambda by, account: delete_account(by=by, account=account),
+        icon="delete_forever",
+        permission="erase",
+        verb="delete",
+        done=gettext_lazy("The account is deleted."),
+        question=gettext_lazy("Delete this account with everything it has written? This cannot be undone."),
+    )
 
-    @action(description=gettext_lazy("Release the hold"), icon="inventory_2", permissions=["erase"])
-    def release(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Release the hold."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda account: sanctions.release_account(by=by, account=account),
-            verb="release",
-            done=gettext_lazy("The hold is released."),
-            question=gettext_lazy("Release the hold? An erasure that waited for it goes on."),
-        )
+    approve = row_action(
+        gettext_lazy("Approve"),
+        lambda by, account: staff.approve(by=by, user=_user(account)),
+        icon="check",
+        variant=ActionVariant.PRIMARY,
+        verb="approve",
+        done=gettext_lazy("They are let in, and get a mail."),
+        question=gettext_lazy("Let this person in?"),
+    )
 
-    @action(description=gettext_lazy("Delete for good"), icon="delete_forever", permissions=["erase"])
-    def erase(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Delete for good."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda account: delete_account(by=by, account=account),
-            verb="delete",
-            done=gettext_lazy("The account is deleted."),
-            question=gettext_lazy("Delete this account with everything it has written? This cannot be undone."),
-        )
+    reject = row_action(
+        gettext_lazy("Reject"),
+        lambda by, account: reject_user(by=by, user=_user(account)),
+        icon="close",
+        variant=ActionVariant.DANGER,
+        verb="reject",
+        done=gettext_lazy("The sign-up is rejected and deleted."),
+        question=gettext_lazy("Reject this sign-up? It is deleted."),
+    )
 
-    @action(description=gettext_lazy("Approve"), icon="check", permissions=["manage"], variant=ActionVariant.PRIMARY)
-    def approve(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Approve."""
-        by = acting(request)
-        return self._on_user(
-            request,
-            object_id,
-            lambda user: staff.approve(by=by, user=user),
-            verb="approve",
-            done=gettext_lazy("They are let in, and get a mail."),
-            question=gettext_lazy("Let this person in?"),
-        )
+    change_role = row_action(
+        gettext_lazy("Change the role"),
+        lambda by, account, sent: staff.set_role(by=by, user=_user(account), role=sent["role"]),
+        icon="shield_person",
+        permission="roles",
+        verb="change_role",
+        done=gettext_lazy("The role is changed."),
+        question=gettext_lazy("Which role shall this person have?"),
+        form=RoleForm,
+    )
 
-    @action(description=gettext_lazy("Reject"), icon="close", permissions=["manage"], variant=ActionVariant.DANGER)
-    def reject(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Reject."""
-        by = acting(request)
-        return self._on_user(
-            request,
-            object_id,
-            lambda user: reject_user(by=by, user=user),
-            verb="reject",
-            done=gettext_lazy("The sign-up is rejected and deleted."),
-            question=gettext_lazy("Reject this sign-up? It is deleted."),
-        )
+    change_email = row_action(
+        gettext_lazy("Change the e-mail address"),
+        lambda by, account, sent: staff.set_email(by=by, user=_user(account), **sent),
+        icon="alternate_email",
+        permission="access",
+        verb="change_email",
+        done=gettext_lazy("The address is changed; the old one gets a mail about it."),
+        question=gettext_lazy("Give this person another e-mail address? It counts as confirmed."),
+        form=EmailForm,
+    )
 
-    @action(description=gettext_lazy("Change the role"), icon="shield_person", permissions=["roles"])
-    def change_role(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Change the role."""
-        by = acting(request)
-        return self._on_user(
-            request,
-            object_id,
-            lambda user, sent: staff.set_role(by=by, user=user, role=sent["role"]),
-            verb="change_role",
-            done=gettext_lazy("The role is changed."),
-            question=gettext_lazy("Which role shall this person have?"),
-            form=RoleForm,
-        )
+    confirm = row_action(
+        gettext_lazy("Take the address for confirmed"),
+        lambda by, account: staff.confirm(by=by, user=_user(account)),
+        icon="mark_email_read",
+        verb="confirm",
+        done=gettext_lazy("The address counts as confirmed."),
+        question=gettext_lazy("Take the e-mail address for confirmed, without a mail having been answered?"),
+    )
 
-    @action(description=gettext_lazy("Change the e-mail address"), icon="alternate_email", permissions=["access"])
-    def change_email(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Change the e-mail address."""
-        by = acting(request)
-        return self._on_user(
-            request,
-            object_id,
-            lambda user, sent: staff.set_email(by=by, user=user, **sent),
-            verb="change_email",
-            done=gettext_lazy("The address is changed; the old one gets a mail about it."),
-            question=gettext_lazy("Give this person another e-mail address? It counts as confirmed."),
-            form=EmailForm,
-        )
+    send_password = row_action(
+        gettext_lazy("Send a mail for a new password"),
+        lambda by, account: staff.send_password_reset(by=by, user=_user(account)),
+        icon="password",
+        permission="access",
+        verb="send_password_reset",
+        done=gettext_lazy("A link for a new password is on its way."),
+        question=gettext_lazy("Send this person a link with which they can choose a new password?"),
+    )
 
-    @action(description=gettext_lazy("Take the address for confirmed"), icon="mark_email_read", permissions=["manage"])
-    def confirm(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Take the address for confirmed."""
-        by = acting(request)
-        return self._on_user(
-            request,
-            object_id,
-            lambda user: staff.confirm(by=by, user=user),
-            verb="confirm",
-            done=gettext_lazy("The address counts as confirmed."),
-            question=gettext_lazy("Take the e-mail address for confirmed, without a mail having been answered?"),
-        )
+    reset_factor = row_action(
+        gettext_lazy("Remove the second factors"),
+        lambda by, account: staff.reset_second_factor(by=by, user=_user(account)),
+        icon="phonelink_erase",
+        permission="access",
+        verb="reset_second_factor",
+        done=gettext_lazy("There is no second factor any more; the person is signed out everywhere."),
+        question=gettext_lazy(
+            "Remove every second factor and recovery code, for somebody who has lost theirs? "
+            "They are signed out everywhere."
+        ),
+    )
 
-    @action(description=gettext_lazy("Send a mail for a new password"), icon="password", permissions=["access"])
-    def send_password(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Send a link for a new password."""
-        by = acting(request)
-        return self._on_user(
-            request,
-            object_id,
-            lambda user: staff.send_password_reset(by=by, user=user),
-            verb="send_password_reset",
-            done=gettext_lazy("A link for a new password is on its way."),
-            question=gettext_lazy("Send this person a link with which they can choose a new password?"),
-        )
-
-    @action(description=gettext_lazy("Remove the second factors"), icon="phonelink_erase", permissions=["access"])
-    def reset_factor(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Remove the second factors."""
-        by = acting(request)
-        return self._on_user(
-            request,
-            object_id,
-            lambda user: staff.reset_second_factor(by=by, user=user),
-            verb="reset_second_factor",
-            done=gettext_lazy("There is no second factor any more; the person is signed out everywhere."),
-            question=gettext_lazy(
-                "Remove every second factor and recovery code, for somebody who has lost theirs? "
-                "They are signed out everywhere."
-            ),
-        )
-
-    @action(description=gettext_lazy("Write a note"), icon="note_add", permissions=["moderate"])
-    def note(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Write a note."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda account, sent: write_note(by=by, account=account, **sent),
-            verb="write_note",
-            done=gettext_lazy("The note is kept."),
-            question=gettext_lazy("A note for colleagues: nobody else sees it."),
-            form=NoteForm,
-        )
+    note = row_action(
+        gettext_lazy("Write a note"),
+        lambda by, account, sent: write_note(by=by, account=account, **sent),
+        icon="note_add",
+        permission="moderate",
+        verb="write_note",
+        done=gettext_lazy("The note is kept."),
+        question=gettext_lazy("A note for colleagues: nobody else sees it."),
+        form=NoteForm,
+    )

@@ -20,8 +20,21 @@ def _house_rules() -> list[tuple[int, str]]:
     return [(number, Truncator(text).chars(100)) for number, text in rows]
 
 
-class SanctionForm(StaffForm):
+class WordsForm(StaffForm):
+    """The words to the person."""
+
+    text = forms.CharField(
+        label=_("What you write to the person (may be empty)"),
+        required=False,
+        max_length=STRIKE_TEXT_LIMIT,
+        widget=forms.Textarea({"rows": 5, "dir": "auto"}),
+    )
+
+
+class SanctionForm(WordsForm):
     """The words to the person, the rules that were broken, and whether the person learns of it."""
+
+    field_order = ("house_rule_ids", "text", "notify")
 
     house_rule_ids = forms.TypedMultipleChoiceField(
         label=_("Rules of this server that were broken"),
@@ -31,13 +44,6 @@ class SanctionForm(StaffForm):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=_("They stand in the statement of reasons; without a choice those of the report do."),
-    )
-
-    text = forms.CharField(
-        label=_("What you write to the person (may be empty)"),
-        required=False,
-        max_length=STRIKE_TEXT_LIMIT,
-        widget=forms.Textarea({"rows": 5, "dir": "auto"}),
     )
     notify = forms.BooleanField(label=_("Tell them by mail and by a notification"), required=False, initial=True)
 

@@ -7,8 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import (
     ADDRESS,
@@ -25,14 +24,13 @@ from accounts.admin.accounts import (
     KindFilter,
     matching,
 )
-from accounts.admin.users import acting
+from accounts.admin.acting import acting, rows_action
 from accounts.models import Account
 from moderation.admin import account_tabs as tabs
-from moderation.admin.account_actions import AccountActions
+from moderation.admin.account_actions import AccountActions, sanction
 from moderation.admin.account_forms import SanctionForm
 from moderation.queries.account_overview import load_account_overview
 from moderation.queries.admin_accounts import by_address, of_status
-from moderation.services.acting import act_on_account
 from moderation.services.notes import remove_note
 from social.api.staff_columns import ConditionFilter, lines, shown
 from social.api.staff_filters import AutocompleteSelectFilter, TextFilter
@@ -180,68 +178,48 @@ class ModeratedAccountAdmin(AccountActions):
             question=gettext_lazy("Remove this note?"),
         )
 
-    def _many(
-        self, request: HttpRequest, queryset: QuerySet[Account], kind: str, *, done: Any, question: Any
-    ) -> TemplateResponse | None:
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda account, sent: act_on_account(by=by, account=account, action=kind, **sent),
-            verb=kind,
-            done=done,
-            question=question,
-            form=SanctionForm,
-        )
+    limit_many = rows_action(
+        gettext_lazy("Limit"),
+        sanction("silence"),
+        permission="moderate",
+        verb="silence",
+        done=ngettext_lazy("%(count)d account was limited.", "%(count)d accounts were limited.", "count"),
+        question=gettext_lazy("Limit these accounts? Only those who follow them see them."),
+        form=SanctionForm,
+    )
 
-    @admin.action(description=gettext_lazy("Limit"), permissions=["moderate"])
-    def limit_many(self, request: HttpRequest, queryset: QuerySet[Account]) -> TemplateResponse | None:
-        """Limit."""
-        return self._many(
-            request,
-            queryset,
-            "silence",
-            done=lambda count: ngettext("%(count)d account was limited.", "%(count)d accounts were limited.", count),
-            question=gettext_lazy("Limit these accounts? Only those who follow them see them."),
-        )
+    sensitize_many = rows_action(
+        gettext_lazy("Mark all media as sensitive"),
+        sanction("sensitive"),
+        permission="moderate",
+        verb="sensitive",
+        done=ngettext_lazy(
+            "Media of %(count)d account are shown as sensitive.",
+            "Media of %(count)d accounts are shown as sensitive.",
+            "count",
+        ),
+        question=gettext_lazy("Show all media of these accounts as sensitive, also those to come?"),
+        form=SanctionForm,
+    )
 
-    @admin.action(description=gettext_lazy("Mark all media as sensitive"), permissions=["moderate"])
-    def sensitize_many(self, request: HttpRequest, queryset: QuerySet[Account]) -> TemplateResponse | None:
-        """Mark all media as sensitive."""
-        return self._many(
-            request,
-            queryset,
-            "sensitive",
-            done=lambda count: ngettext(
-                "Media of %(count)d account are shown as sensitive.",
-                "Media of %(count)d accounts are shown as sensitive.",
-                count,
-            ),
-            question=gettext_lazy("Show all media of these accounts as sensitive, also those to come?"),
-        )
+    disable_many = rows_action(
+        gettext_lazy("Disable sign-in"),
+        sanction("disable"),
+        permission="moderate",
+        verb="disable",
+        done=ngettext_lazy("%(count)d user was disabled.", "%(count)d users were disabled.", "count"),
+        question=gettext_lazy("Disable these users? They are signed out everywhere and cannot sign in."),
+        form=SanctionForm,
+    )
 
-    @admin.action(description=gettext_lazy("Disable sign-in"), permissions=["moderate"])
-    def disable_many(self, request: HttpRequest, queryset: QuerySet[Account]) -> TemplateResponse | None:
-        """Disable."""
-        return self._many(
-            request,
-            queryset,
-            "disable",
-            done=lambda count: ngettext("%(count)d user was disabled.", "%(count)d users were disabled.", count),
-            question=gettext_lazy("Disable these users? They are signed out everywhere and cannot sign in."),
-        )
-
-    @admin.action(description=gettext_lazy("Suspend"), permissions=["moderate"])
-    def suspend_many(self, request: HttpRequest, queryset: QuerySet[Account]) -> TemplateResponse | None:
-        """Suspend."""
-        return self._many(
-            request,
-            queryset,
-            "suspend",
-            done=lambda count: ngettext(
-                "%(count)d account was suspended.", "%(count)d accounts were suspended.", count
-            ),
-            question=gettext_lazy(
-                "Suspend these accounts? Nothing of them is shown any more. For 30 days this can be undone."
-            ),
-        )
+    suspend_many = rows_action(
+        gettext_lazy("Suspend"),
+        sanction("suspend"),
+        permission="moderate",
+        verb="suspend",
+        done=ngettext_lazy("%(count)d account was suspended.", "%(count)d accounts were suspended.", "count"),
+        question=gettext_lazy(
+            "Suspend these accounts? Nothing of them is shown any more. For 30 days this can be undone."
+        ),
+        form=SanctionForm,
+    )

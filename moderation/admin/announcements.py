@@ -6,14 +6,13 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.db.models import Q
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from accounts.admin.acting import acting, row_action, rows_action
 from accounts.admin.permitted import EditedAdmin, RowForm
-from accounts.admin.users import acting
 from accounts.models.user import Permission
 from moderation.models import Announcement
 from moderation.policies.announcements import AnnouncementDraft, announcement_errors
@@ -24,7 +23,6 @@ from moderation.services.announcements import (
     unpublish_announcement,
     update_announcement,
 )
-from social.api.staff import action
 from social.api.staff_columns import ConditionFilter, mark, shortened, shown
 
 _MOMENT = "%Y-%m-%dT%H:%M"
@@ -123,56 +121,36 @@ class AnnouncementAdmin(EditedAdmin):
         """Delete it by the service."""
         delete_announcement(by=acting(request), announcement=obj)
 
-    @admin.action(description=gettext_lazy("Publish now"), permissions=["manage"])
-    def publish(self, request: HttpRequest, queryset: QuerySet[Announcement]) -> TemplateResponse | None:
-        """Publish."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda row: publish_announcement(by=by, announcement=row),
-            verb="publish",
-            done=lambda count: ngettext(
-                "%(count)d announcement was published.", "%(count)d announcements were published.", count
-            ),
-        )
+    publish = rows_action(
+        gettext_lazy("Publish now"),
+        lambda by, row: publish_announcement(by=by, announcement=row),
+        verb="publish",
+        done=ngettext_lazy("%(count)d announcement was published.", "%(count)d announcements were published.", "count"),
+    )
 
-    @admin.action(description=gettext_lazy("Take back: make drafts of them"), permissions=["manage"])
-    def unpublish(self, request: HttpRequest, queryset: QuerySet[Announcement]) -> TemplateResponse | None:
-        """Take back."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda row: unpublish_announcement(by=by, announcement=row),
-            verb="unpublish",
-            done=lambda count: ngettext(
-                "%(count)d announcement was taken back.", "%(count)d announcements were taken back.", count
-            ),
-        )
+    unpublish = rows_action(
+        gettext_lazy("Take back: make drafts of them"),
+        lambda by, row: unpublish_announcement(by=by, announcement=row),
+        verb="unpublish",
+        done=ngettext_lazy(
+            "%(count)d announcement was taken back.", "%(count)d announcements were taken back.", "count"
+        ),
+    )
 
-    @action(description=gettext_lazy("Publish now"), icon="campaign", permissions=["manage"])
-    def publish_one(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Publish this one."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda row: publish_announcement(by=by, announcement=row),
-            verb="publish",
-            done=gettext_lazy("The announcement is published."),
-            question=gettext_lazy("Show this announcement to everybody here now, as it was last saved?"),
-        )
+    publish_one = row_action(
+        gettext_lazy("Publish now"),
+        lambda by, row: publish_announcement(by=by, announcement=row),
+        icon="campaign",
+        verb="publish",
+        done=gettext_lazy("The announcement is published."),
+        question=gettext_lazy("Show this announcement to everybody here now, as it was last saved?"),
+    )
 
-    @action(description=gettext_lazy("Take back"), icon="undo", permissions=["manage"])
-    def unpublish_one(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Take this one back."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda row: unpublish_announcement(by=by, announcement=row),
-            verb="unpublish",
-            done=gettext_lazy("The announcement is a draft again."),
-            question=gettext_lazy("Take this announcement back? It is a draft then, which nobody sees."),
-        )
+    unpublish_one = row_action(
+        gettext_lazy("Take back"),
+        lambda by, row: unpublish_announcement(by=by, announcement=row),
+        icon="undo",
+        verb="unpublish",
+        done=gettext_lazy("The announcement is a draft again."),
+        question=gettext_lazy("Take this announcement back? It is a draft then, which nobody sees."),
+    )

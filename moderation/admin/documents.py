@@ -14,10 +14,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from accounts.admin.acting import acting, rows_action
 from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
-from accounts.admin.users import acting
 from accounts.models import SiteSetting
 from accounts.models.user import Permission
 from accounts.pages.forms import ServiceForm
@@ -360,17 +360,10 @@ class TermsAdmin(EditedAdmin):
         """Delete it by the service."""
         delete_terms(by=acting(request), terms=obj)
 
-    @admin.action(description=gettext_lazy("Publish: it cannot be changed afterwards"), permissions=["manage"])
-    def publish(self, request: HttpRequest, queryset: QuerySet[TermsOfService]) -> TemplateResponse | None:
-        """Publish."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda terms: publish_terms(by=by, terms=terms),
-            verb="publish",
-            done=lambda count: ngettext(
-                "%(count)d version was published.", "%(count)d versions were published.", count
-            ),
-            question=gettext_lazy("Publish these terms of service? They cannot be changed afterwards."),
-        )
+    publish = rows_action(
+        gettext_lazy("Publish: it cannot be changed afterwards"),
+        lambda by, terms: publish_terms(by=by, terms=terms),
+        verb="publish",
+        done=ngettext_lazy("%(count)d version was published.", "%(count)d versions were published.", "count"),
+        question=gettext_lazy("Publish these terms of service? They cannot be changed afterwards."),
+    )

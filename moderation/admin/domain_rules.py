@@ -11,10 +11,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.admin.acting import acting
 from accounts.admin.block_files import FiledBlockListAdmin, ending
 from accounts.admin.block_lists import AddedOnlyAdmin
 from accounts.admin.permitted import RowForm
-from accounts.admin.users import acting
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
 from accounts.queries.domain_follows import FollowsUnder, load_follows_under

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import path, reverse
 from django.utils.html import format_html
@@ -15,13 +15,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.admin.accounts import AccountAdmin, account_link
+from accounts.admin.acting import acting, row_action
 from accounts.admin.permitted import PermittedAdmin
-from accounts.admin.users import acting
 from accounts.models.user import Permission
 from moderation.models import EvidenceFile, EvidenceState
 from moderation.services.evidence import REASON_LIMIT
 from moderation.services.evidence_files import find_evidence_file, request_evidence
-from social.api.staff import action
 from social.api.staff_columns import lines, mark, shown
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import Forbidden, NotFound
@@ -40,19 +39,16 @@ class EvidenceForm(StaffForm):
 class EvidenceAction(AccountAdmin):
     """The export of evidence, from the page of an account."""
 
-    @action(description=gettext_lazy("Export evidence"), icon="folder_zip", permissions=["erase"])
-    def evidence(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Ask why, then have the file written."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda account, sent: request_evidence(by=by, account=account, **sent),
-            verb="export",
-            done=gettext_lazy("The file is being written: find it among the files of evidence."),
-            question=gettext_lazy("Export what is known of this account, for a court or an authority?"),
-            form=EvidenceForm,
-        )
+    evidence = row_action(
+        gettext_lazy("Export evidence"),
+        lambda by, account, sent: request_evidence(by=by, account=account, **sent),
+        icon="folder_zip",
+        permission="erase",
+        verb="export",
+        done=gettext_lazy("The file is being written: find it among the files of evidence."),
+        question=gettext_lazy("Export what is known of this account, for a court or an authority?"),
+        form=EvidenceForm,
+    )
 
 
 def _evidence_state(row: EvidenceFile) -> Any:

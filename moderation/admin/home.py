@@ -15,7 +15,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.admin.users import acting
+from accounts.admin.acting import acting
 from accounts.models.user import Permission
 from accounts.policies.staff import can
 from moderation.queries.dimensions import load_parts

@@ -17,8 +17,8 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
-from accounts.admin.users import acting
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff

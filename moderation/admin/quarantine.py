@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
-from django.template.response import TemplateResponse
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link
+from accounts.admin.acting import rows_action
 from accounts.admin.permitted import PermittedAdmin
-from accounts.admin.users import acting
 from accounts.models import QuarantineDecision, QuarantinedFile
 from accounts.models.user import Permission
 from accounts.services.quarantine import destroy_file, release_file
@@ -83,28 +81,18 @@ class QuarantineAdmin(PermittedAdmin):
         """The files that nobody has decided about."""
         return QuarantinedFile.objects.filter(decision=QuarantineDecision.WAITING)
 
-    @admin.action(description=gettext_lazy("Release: they may be shown"), permissions=["manage"])
-    def release(self, request: HttpRequest, queryset: QuerySet[QuarantinedFile]) -> TemplateResponse | None:
-        """Release."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda file: release_file(by=by, file=file),
-            verb="release",
-            done=lambda count: ngettext("%(count)d file was released.", "%(count)d files were released.", count),
-            question=gettext_lazy("Release these files? Everybody may see them then."),
-        )
+    release = rows_action(
+        gettext_lazy("Release: they may be shown"),
+        lambda by, file: release_file(by=by, file=file),
+        verb="release",
+        done=ngettext_lazy("%(count)d file was released.", "%(count)d files were released.", "count"),
+        question=gettext_lazy("Release these files? Everybody may see them then."),
+    )
 
-    @admin.action(description=gettext_lazy("Destroy"), permissions=["manage"])
-    def destroy(self, request: HttpRequest, queryset: QuerySet[QuarantinedFile]) -> TemplateResponse | None:
-        """Destroy."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda file: destroy_file(by=by, file=file),
-            verb="destroy",
-            done=lambda count: ngettext("%(count)d file was destroyed.", "%(count)d files were destroyed.", count),
-            question=gettext_lazy("Destroy these files? Their digests stay known. This cannot be undone."),
-        )
+    destroy = rows_action(
+        gettext_lazy("Destroy"),
+        lambda by, file: destroy_file(by=by, file=file),
+        verb="destroy",
+        done=ngettext_lazy("%(count)d file was destroyed.", "%(count)d files were destroyed.", "count"),
+        question=gettext_lazy("Destroy these files? Their digests stay known. This cannot be undone."),
+    )

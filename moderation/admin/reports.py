@@ -8,19 +8,21 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link, matching
+from accounts.admin.acting import acting, rows_action
 from accounts.admin.permitted import PermittedAdmin
-from accounts.admin.users import acting
 from accounts.models.user import Permission
+from accounts.policies.staff import Staff
+from moderation.admin.account_forms import WordsForm
 from moderation.admin.inbox import CATEGORIES, InboxAdmin
 from moderation.models import Appeal, InstanceRule, Report, Strike, StrikeAction
-from moderation.services.acting import delete_posts, mark_posts_sensitive
+from moderation.services.acting import delete_posts as delete_posts_of
+from moderation.services.acting import mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
 from social.api.staff_columns import ConditionFilter, lines, link, mark, shortened, shown
@@ -185,31 +187,21 @@ class AppealAdmin(PermittedAdmin):
         """The name of the person who appeals."""
         return f"@{row.account.acct}"
 
-    @admin.action(description=gettext_lazy("Accept: what was done is taken back"), permissions=["manage"])
-    def accept(self, request: HttpRequest, queryset: QuerySet[Appeal]) -> TemplateResponse | None:
-        """Accept."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda appeal: accept_appeal(by=by, appeal=appeal),
-            verb="accept",
-            done=lambda count: ngettext("%(count)d appeal was accepted.", "%(count)d appeals were accepted.", count),
-            question=gettext_lazy("Accept these appeals? What was done to the accounts is taken back."),
-        )
+    accept = rows_action(
+        gettext_lazy("Accept: what was done is taken back"),
+        lambda by, appeal: accept_appeal(by=by, appeal=appeal),
+        verb="accept",
+        done=ngettext_lazy("%(count)d appeal was accepted.", "%(count)d appeals were accepted.", "count"),
+        question=gettext_lazy("Accept these appeals? What was done to the accounts is taken back."),
+    )
 
-    @admin.action(description=gettext_lazy("Reject: what was done stays"), permissions=["manage"])
-    def reject(self, request: HttpRequest, queryset: QuerySet[Appeal]) -> TemplateResponse | None:
-        """Reject."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda appeal: reject_appeal(by=by, appeal=appeal),
-            verb="reject",
-            done=lambda count: ngettext("%(count)d appeal was rejected.", "%(count)d appeals were rejected.", count),
-            question=gettext_lazy("Reject these appeals?"),
-        )
+    reject = rows_action(
+        gettext_lazy("Reject: what was done stays"),
+        lambda by, appeal: reject_appeal(by=by, appeal=appeal),
+        verb="reject",
+        done=ngettext_lazy("%(count)d appeal was rejected.", "%(count)d appeals were rejected.", "count"),
+        question=gettext_lazy("Reject these appeals?"),
+    )
 
 
 class ReportStateFilter(ConditionFilter):
@@ -251,6 +243,16 @@ REPORT_CATEGORY = shown(
 REPORT_STATE = shown("state", gettext_lazy("State"), state_of)
 REPORT_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 REPORT_COMMENT = shown("comment", gettext_lazy("Comment"), lambda report: shortened(report.comment, 80))
+
+
+def _settling(description: Any, act: Callable[..., Any], **words: Any) -> Any:
+    """An action that does something about the posts of reports, with a strike."""
+
+    def settle(by: Staff, report: Report, sent: dict[str, Any]) -> None:
+        act(by=by, account=report.target_account, status_ids=report.status_ids, report=report, **sent)
+
+    done = ngettext_lazy("%(count)d report was settled.", "%(count)d reports were settled.", "count")
+    return rows_action(description, settle, done=done, form=WordsForm, **words)
 
 
 @admin.register(Report)
@@ -305,47 +307,18 @@ class ReportAdmin(InboxAdmin):
         """The number of the report and whom it is about."""
         return f"{row.pk} (@{row.target_account.acct})"
 
-    @admin.action(description=gettext_lazy("Delete the reported posts"), permissions=["manage"])
-    def delete_posts(self, request: HttpRequest, queryset: QuerySet[Report]) -> TemplateResponse | None:
-        """Delete them, with a strike."""
-        return self._act(
-            request,
-            queryset,
-            delete_posts,
-            verb="delete_statuses",
-            question=gettext_lazy("Delete the posts of these reports? This cannot be undone."),
-        )
-
-    @admin.action(description=gettext_lazy("Mark the reported posts as sensitive"), permissions=["manage"])
-    def mark_sensitive(self, request: HttpRequest, queryset: QuerySet[Report]) -> TemplateResponse | None:
-        """Mark them, with a strike."""
-        return self._act(
-            request,
-            queryset,
-            mark_posts_sensitive,
-            verb="mark_statuses_as_sensitive",
-            question=gettext_lazy("Mark the posts of these reports as sensitive?"),
-        )
-
-    def _act(
-        self, request: HttpRequest, queryset: QuerySet[Report], act: Callable[..., Any], *, verb: str, question: Any
-    ) -> TemplateResponse | None:
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda report: act(
-                by=by,
-                account=report.target_account,
-                status_ids=report.status_ids,
-                text=request.POST.get("text", "").strip(),
-                report=report,
-            ),
-            verb=verb,
-            done=lambda count: ngettext("%(count)d report was settled.", "%(count)d reports were settled.", count),
-            question=question,
-            asks_for=gettext_lazy("What you write to the person (may be empty)"),
-        )
+    delete_posts = _settling(
+        gettext_lazy("Delete the reported posts"),
+        delete_posts_of,
+        verb="delete_statuses",
+        question=gettext_lazy("Delete the posts of these reports? This cannot be undone."),
+    )
+    mark_sensitive = _settling(
+        gettext_lazy("Mark the reported posts as sensitive"),
+        mark_posts_sensitive,
+        verb="mark_statuses_as_sensitive",
+        question=gettext_lazy("Mark the posts of these reports as sensitive?"),
+    )
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Renders the report with the attached posts; the look at those that are not public is logged."""

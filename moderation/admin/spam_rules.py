@@ -12,14 +12,15 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link
+from accounts.admin.acting import acting, row_action, rows_action
 from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
-from accounts.admin.users import acting
 from accounts.models import SpamRule
 from accounts.models.user import Permission
 from accounts.policies.spam_rules import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
+from accounts.policies.staff import Staff
 from accounts.services.spam_rules import change_rule, create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_held
@@ -125,6 +126,14 @@ def _state(rule: SpamRule) -> Any:
     return mark(_("On"), "good") if rule.enabled else mark(_("Off"), "plain")
 
 
+def _enable(by: Staff, rule: SpamRule) -> None:
+    switch_rule(by=by, rule=rule, enabled=True)
+
+
+def _disable(by: Staff, rule: SpamRule) -> None:
+    switch_rule(by=by, rule=rule, enabled=False)
+
+
 @admin.register(SpamRule)
 class SpamRuleAdmin(EditedAdmin):
     """Rules against spam. A new one is off: it can be tried first."""
@@ -178,29 +187,24 @@ class SpamRuleAdmin(EditedAdmin):
         }
         return TemplateResponse(request, "admin/dry_run.html", context)
 
-    @action(
-        description=gettext_lazy("Switch on"), icon="play_arrow", permissions=["manage"], variant=ActionVariant.PRIMARY
+    enable_one = row_action(
+        gettext_lazy("Switch on"),
+        _enable,
+        icon="play_arrow",
+        variant=ActionVariant.PRIMARY,
+        verb="enable",
+        done=gettext_lazy("The rule is on: within seconds it looks at what comes."),
+        question=gettext_lazy("Switch this rule on? It looks at what comes from now on."),
     )
-    def enable_one(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Switch it on."""
-        return self._switch_one(
-            request,
-            object_id,
-            enabled=True,
-            done=gettext_lazy("The rule is on: within seconds it looks at what comes."),
-            question=gettext_lazy("Switch this rule on? It looks at what comes from now on."),
-        )
 
-    @action(description=gettext_lazy("Switch off"), icon="pause", permissions=["manage"])
-    def disable_one(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Switch it off."""
-        return self._switch_one(
-            request,
-            object_id,
-            enabled=False,
-            done=gettext_lazy("The rule is off. What it holds waits for you."),
-            question=gettext_lazy("Switch this rule off?"),
-        )
+    disable_one = row_action(
+        gettext_lazy("Switch off"),
+        _disable,
+        icon="pause",
+        verb="disable",
+        done=gettext_lazy("The rule is off. What it holds waits for you."),
+        question=gettext_lazy("Switch this rule off?"),
+    )
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """Return the switch that changes something."""
@@ -211,57 +215,29 @@ class SpamRuleAdmin(EditedAdmin):
         )
         return [one for one in found if one.action_name != useless]
 
-    def _switch_one(
-        self, request: HttpRequest, object_id: Any, *, enabled: bool, done: Any, question: Any
-    ) -> HttpResponse:
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda rule: switch_rule(by=by, rule=rule, enabled=enabled),
-            verb="enable" if enabled else "disable",
-            done=done,
-            question=question,
-        )
+    enable = rows_action(
+        gettext_lazy("Switch on"),
+        _enable,
+        verb="enable",
+        done=ngettext_lazy("%(count)d rule is on.", "%(count)d rules are on.", "count"),
+    )
 
-    @admin.action(description=gettext_lazy("Switch on"), permissions=["manage"])
-    def enable(self, request: HttpRequest, queryset: QuerySet[SpamRule]) -> TemplateResponse | None:
-        """Switch on."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda rule: switch_rule(by=by, rule=rule, enabled=True),
-            verb="enable",
-            done=lambda count: ngettext("%(count)d rule is on.", "%(count)d rules are on.", count),
-        )
+    disable = rows_action(
+        gettext_lazy("Switch off"),
+        _disable,
+        verb="disable",
+        done=ngettext_lazy("%(count)d rule is off.", "%(count)d rules are off.", "count"),
+    )
 
-    @admin.action(description=gettext_lazy("Switch off"), permissions=["manage"])
-    def disable(self, request: HttpRequest, queryset: QuerySet[SpamRule]) -> TemplateResponse | None:
-        """Switch off."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda rule: switch_rule(by=by, rule=rule, enabled=False),
-            verb="disable",
-            done=lambda count: ngettext("%(count)d rule is off.", "%(count)d rules are off.", count),
-        )
-
-    @admin.action(description=gettext_lazy("Discard everything that they hold"), permissions=["manage"])
-    def discard_all(self, request: HttpRequest, queryset: QuerySet[SpamRule]) -> TemplateResponse | None:
-        """Discard what they hold."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda rule: discard_held_by_rule(by=by, rule=rule),
-            verb="discard",
-            done=lambda count: ngettext(
-                "What %(count)d rule held is discarded.", "What %(count)d rules held is discarded.", count
-            ),
-            question=gettext_lazy("Discard every post that these rules hold? This cannot be undone."),
-        )
+    discard_all = rows_action(
+        gettext_lazy("Discard everything that they hold"),
+        lambda by, rule: discard_held_by_rule(by=by, rule=rule),
+        verb="discard",
+        done=ngettext_lazy(
+            "What %(count)d rule held is discarded.", "What %(count)d rules held is discarded.", "count"
+        ),
+        question=gettext_lazy("Discard every post that these rules hold? This cannot be undone."),
+    )
 
 
 class SourceFilter(ConditionFilter):
@@ -293,6 +269,14 @@ HELD_RULE = shown("rule_name", gettext_lazy("Rule"), minor=True)
 HELD_HOSTS = shown("link_hosts", gettext_lazy("Links to"), minor=True)
 HELD_MENTIONS = shown("mentions_count", gettext_lazy("Mentions"), minor=True)
 HELD_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+
+
+def _approve(by: Staff, held: HeldPost) -> None:
+    approve_held(by=by, held=held)
+
+
+def _discard(by: Staff, held: HeldPost) -> None:
+    discard_held(by=by, held=held)
 
 
 @admin.register(HeldPost)
@@ -349,54 +333,38 @@ class HeldPostAdmin(PermittedAdmin):
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer
 
-    @action(description=gettext_lazy("Publish"), icon="check", permissions=["manage"], variant=ActionVariant.PRIMARY)
-    def approve_one(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Publish it."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda held: approve_held(by=by, held=held),
-            verb="approve",
-            done=gettext_lazy("The post is published, with the time at which it was written."),
-            question=gettext_lazy("Publish this post?"),
-        )
+    approve_one = row_action(
+        gettext_lazy("Publish"),
+        _approve,
+        icon="check",
+        variant=ActionVariant.PRIMARY,
+        verb="approve",
+        done=gettext_lazy("The post is published, with the time at which it was written."),
+        question=gettext_lazy("Publish this post?"),
+    )
 
-    @action(description=gettext_lazy("Discard"), icon="delete", permissions=["manage"], variant=ActionVariant.DANGER)
-    def discard_one(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Discard it."""
-        by = acting(request)
-        return self.one(
-            request,
-            object_id,
-            lambda held: discard_held(by=by, held=held),
-            verb="discard",
-            done=gettext_lazy("The post is discarded."),
-            question=gettext_lazy("Discard this post? This cannot be undone."),
-        )
+    discard_one = row_action(
+        gettext_lazy("Discard"),
+        _discard,
+        icon="delete",
+        variant=ActionVariant.DANGER,
+        verb="discard",
+        done=gettext_lazy("The post is discarded."),
+        question=gettext_lazy("Discard this post? This cannot be undone."),
+    )
 
-    @admin.action(description=gettext_lazy("Publish"), permissions=["manage"])
-    def approve(self, request: HttpRequest, queryset: QuerySet[HeldPost]) -> TemplateResponse | None:
-        """Publish."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda held: approve_held(by=by, held=held),
-            verb="approve",
-            done=lambda count: ngettext("%(count)d post was approved.", "%(count)d posts were approved.", count),
-            question=gettext_lazy("Publish these posts?"),
-        )
+    approve = rows_action(
+        gettext_lazy("Publish"),
+        _approve,
+        verb="approve",
+        done=ngettext_lazy("%(count)d post was approved.", "%(count)d posts were approved.", "count"),
+        question=gettext_lazy("Publish these posts?"),
+    )
 
-    @admin.action(description=gettext_lazy("Discard"), permissions=["manage"])
-    def discard(self, request: HttpRequest, queryset: QuerySet[HeldPost]) -> TemplateResponse | None:
-        """Discard."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset,
-            lambda held: discard_held(by=by, held=held),
-            verb="discard",
-            done=lambda count: ngettext("%(count)d post was discarded.", "%(count)d posts were discarded.", count),
-            question=gettext_lazy("Discard these posts? This cannot be undone."),
-        )
+    discard = rows_action(
+        gettext_lazy("Discard"),
+        _discard,
+        verb="discard",
+        done=ngettext_lazy("%(count)d post was discarded.", "%(count)d posts were discarded.", "count"),
+        question=gettext_lazy("Discard these posts? This cannot be undone."),
+    )

@@ -12,10 +12,10 @@ from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
-from accounts.admin.users import acting
 from accounts.models import Tag
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
@@ -91,7 +91,7 @@ class ReviewedAdmin(PermittedAdmin):
             queryset,
             self._reviewing(request, trendable=True),
             verb="approve_trend",
-            done=lambda count: ngettext("%(count)d was approved.", "%(count)d were approved.", count),
+            done=ngettext_lazy("%(count)d was approved.", "%(count)d were approved.", "count"),
             question=gettext_lazy("Let these be shown as trending?"),
         )
 
@@ -103,7 +103,7 @@ class ReviewedAdmin(PermittedAdmin):
             queryset,
             self._reviewing(request, trendable=False),
             verb="reject_trend",
-            done=lambda count: ngettext("%(count)d was rejected.", "%(count)d were rejected.", count),
+            done=ngettext_lazy("%(count)d was rejected.", "%(count)d were rejected.", "count"),
             question=gettext_lazy("Show these to nobody as trending?"),
         )
 

@@ -33,12 +33,13 @@ from unfold.enums import ActionVariant as ActionVariant
 from unfold.sites import UnfoldAdminSite
 
 from social.api.staff_columns import CappedPaginator
-from social.api.staff_forms import StaffForm, question_form
+from social.api.staff_forms import StaffForm
 from social.kernel import links
 from social.kernel.errors import KernelError
 
 if TYPE_CHECKING:
     from django.contrib.admin.views.main import ChangeList
+    from django.utils.functional import _StrPromise
 
     Base = admin.ModelAdmin[Any]
     Site = admin.AdminSite
@@ -289,23 +290,22 @@ class ReadOnlyAdmin(Base):
         act: Callable[..., Any],
         *,
         verb: str,
-        done: Callable[[int], str],
+        done: str | _StrPromise,
         question: str | Promise = "",
-        asks_for: str | Promise = "",
         form: type[StaffForm] | None = None,
     ) -> TemplateResponse | None:
         """Run a service for each chosen row, note it in the admin's log under `verb`, and say what happened.
 
-        With a `question` nothing happens until it was answered: the page that asks it is returned, with a field for the `text`
-        of what it `asks_for`, or with the fields of `form`, whose `cleaned_data` is then given to `act` beside the row. `done`
-        makes the sentence for a count, with `%(count)d` in it. A row that its service refuses is named with the reason.
+        With a `question` nothing happens until it was answered: the page that asks it is returned, with the fields of `form`,
+        whose `cleaned_data` is then given to `act` beside the row. `done` may hold `%(count)d`, and be a lazy plural by
+        `count`. A row that its service refuses is named with the reason.
         """
         rows = list(queryset[: ROWS_LIMIT + 1])
         if len(rows) > ROWS_LIMIT:
             text = _("Choose %(count)d rows at most: nothing was done.") % {"count": ROWS_LIMIT}
             self.message_user(request, text, messages.WARNING)
             return None
-        answers = self._answers(request, form or question_form(asks_for))
+        answers = self._answers(request, form or StaffForm)
         if rows and question and not answers.is_valid():
             return self._ask(request, rows, question, answers)
         self._run(request, rows, act, [answers.cleaned_data] if form else [], verb=verb, done=done)
@@ -318,7 +318,7 @@ class ReadOnlyAdmin(Base):
         act: Callable[..., Any],
         *,
         verb: str,
-        done: str | Promise,
+        done: str | _StrPromise,
         question: str | Promise,
         form: type[StaffForm] | None = None,
     ) -> HttpResponse:
@@ -335,7 +335,7 @@ class ReadOnlyAdmin(Base):
         answers = self._answers(request, form or StaffForm)
         if not answers.is_valid():
             return self._ask(request, [row], question, answers, back=page)
-        self._run(request, [row], act, [answers.cleaned_data] if form else [], verb=verb, done=lambda _count: str(done))
+        self._run(request, [row], act, [answers.cleaned_data] if form else [], verb=verb, done=done)
         if self.get_object(request, str(object_id)) is None:
             page = reverse(f"admin:{options.app_label}_{options.model_name}_changelist")
         return redirect(page)
@@ -353,7 +353,7 @@ class ReadOnlyAdmin(Base):
         answers: list[dict[str, Any]],
         *,
         verb: str,
-        done: Callable[[int], str],
+        done: str | _StrPromise,
     ) -> None:
         count = 0
         for row in rows:
@@ -366,7 +366,7 @@ class ReadOnlyAdmin(Base):
             self.log_change(request, row, verb)
             count += 1
         if count:
-            self.message_user(request, done(count) % {"count": count}, messages.SUCCESS)
+            self.message_user(request, done % {"count": count}, messages.SUCCESS)
 
     def _ask(
         self,

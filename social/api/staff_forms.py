@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.forms.widgets import Input
-from django.utils.functional import Promise
 from unfold.widgets import (
     CHECKBOX_CLASSES,
     INPUT_CLASSES,
@@ -63,11 +62,3 @@ class Styled(_Mixin):
 
 class StaffForm(Styled, forms.Form):
     """Questions that staff answer before something is done: `ReadOnlyAdmin.each` and `one` show it with the question."""
-
-
-def question_form(asks_for: str | Promise) -> type[StaffForm]:
-    """A form with one `text`, which may be empty, under these words; without words it asks for nothing."""
-    if not asks_for:
-        return StaffForm
-    text = forms.CharField(label=str(asks_for), required=False, widget=forms.Textarea({"rows": 5, "dir": "auto"}))
-    return type("QuestionForm", (StaffForm,), {"text": text})

@@ -1,0 +1,71 @@
+"""The member of staff who acts in the admin, and acts that are one call of a service each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.functional import Promise
+
+from accounts.policies.staff import Staff, staff_of
+from social.api.staff import ActionVariant, ReadOnlyAdmin, action
+from social.api.staff_forms import StaffForm
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+#: Called with the member of staff and the row, and with what was answered where there is a form.
+Act = Callable[..., Any]
+
+
+def acting(request: HttpRequest) -> Staff:
+    """Return the member of staff who uses the admin, for the services."""
+    user: Any = request.user
+    return staff_of(user)
+
+
+def row_action(
+    description: str | Promise,
+    act: Act,
+    *,
+    icon: str,
+    verb: str,
+    done: str | _StrPromise,
+    question: str | Promise,
+    permission: str = "manage",
+    variant: Any = ActionVariant.DEFAULT,
+    form: type[StaffForm] | None = None,
+) -> Callable[..., HttpResponse]:
+    """A button of a row's page, for `actions_detail`: `ReadOnlyAdmin.one` with an act."""
+
+    @action(description=description, icon=icon, permissions=[permission], variant=variant)
+    def on_row(self: ReadOnlyAdmin, request: HttpRequest, object_id: Any) -> HttpResponse:
+        run = partial(act, acting(request))
+        return self.one(request, object_id, run, verb=verb, done=done, question=question, form=form)
+
+    return on_row
+
+
+def rows_action(
+    description: str | Promise,
+    act: Act,
+    *,
+    verb: str,
+    done: str | _StrPromise,
+    question: str | Promise = "",
+    permission: str = "manage",
+    form: type[StaffForm] | None = None,
+) -> Callable[..., TemplateResponse | None]:
+    """What can be done with the chosen rows of a list, for `actions`: `ReadOnlyAdmin.each` with an act."""
+
+    @admin.action(description=description, permissions=[permission])
+    def on_rows(self: ReadOnlyAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
+        run = partial(act, acting(request))
+        return self.each(request, queryset, run, verb=verb, done=done, question=question, form=form)
+
+    return on_rows
