@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.models import User
 from tests.factories.accounts import make_token, make_user
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 
 
 @pytest.fixture
@@ -29,6 +29,5 @@ def person(db: None) -> User:
 @pytest.fixture
 def browser(person: User) -> Client:
     """One in which the person is signed in."""
-    client = Client()
-    client.force_login(person)
+    client = signed_in(person)
     return client

@@ -18,7 +18,7 @@ from accounts.services.audit import write_setting
 from moderation.models import InstanceRule
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_media, make_remote_status, make_status
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
@@ -114,8 +114,7 @@ def test_no_link_of_a_page_is_broken(world: User) -> None:
 @needs_federation
 def test_no_link_of_a_page_is_broken_for_who_is_signed_in(world: User, settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
-    client = Client()
-    client.force_login(world, backend="allauth.account.auth_backends.AuthenticationBackend")
+    client = signed_in(world)
     # The lists of the admin have an address for every way to sort and filter them.
     assert broken(client, *STARTS, "/admin/") == {}
 

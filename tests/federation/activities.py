@@ -40,3 +40,13 @@ def introduced(zoe: RemotePerson, alice: Account) -> Account:
     account = fetch_actor(zoe.uri)
     follow(alice, account)
     return account
+
+
+def follow_of(someone: RemotePerson, target: Account) -> dict[str, Any]:
+    """An activity by which somebody there asks to follow somebody here."""
+    return someone.activity("Follow", target.uri)
+
+
+def stored() -> int:
+    """How many activities were taken in."""
+    return InboundActivity.objects.count()

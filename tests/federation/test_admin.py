@@ -21,16 +21,11 @@ from social.kernel import clock
 from social.kernel.runner import Host, forget_given_up
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import follow
+from tests.support.client import signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 SECRET = "for your eyes only"
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
-    return client
 
 
 @pytest.fixture

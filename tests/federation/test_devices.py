@@ -1,4 +1,4 @@
-"""End-to-end encryption across servers: devices, claims and messages (contract, federation sections 3, 4 and 7; behaviours
+"""Devices for encrypted messages across servers, and claims of their keys (contract, federation sections 3, 4 and 7; behaviours
 section 20; seed decision D-05).
 """
 
@@ -10,64 +10,35 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-import orjson
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from accounts.models import AccessToken, Account, Device, EncryptedMessage, OneTimeKey
+from accounts.models import Device, EncryptedMessage, OneTimeKey
 from accounts.services.blocking import block_account, block_domain
-from federation.models import OutboundActivity
 from federation.outbound import messages
 from federation.remote.actors import fetch_actor
-from social.kernel import crypto, redis, streams
+from social.kernel import redis
 from social.kernel.http.limits import web_request_budget
-from tests.accounts.api.test_crypto import CLAIM, CLEAR, DELIVER, MESSAGES, QUERY, Program, message, text
-from tests.factories.accounts import make_remote, make_user
+from tests.accounts.api.test_crypto import CLAIM, QUERY, Program, text
+from tests.factories.accounts import make_remote
 from tests.federation.activities import deal, remote
+from tests.federation.devices import SECRET, address_of, cipher, device, has, program_of_alice, with_device
 from tests.federation.remote_server import ACTIVITY, Answer, RemotePerson, RemoteServer, post
 from tests.support.client import Api
-from tests.support.work import work
-from timelines.stores import channels
 
 pytestmark = pytest.mark.django_db
 DEVICES: Final = "/users/alice/collections/devices"
 CLAIMED: Final = "/users/alice/claim?id=phone"
-SECRET: Final = Ed25519PrivateKey.from_private_bytes(b"z" * 32)
-DIGEST: Final = "http://www.w3.org/2000/09/xmldsig#hmac-sha256"
 
 
 @pytest.fixture
 def program(db: None) -> Program:
-    """A client program of Alice's with a device that has two one-time keys."""
-    found = Program(make_user("alice"))
-    found.upload("one", "two")
-    return found
+    return program_of_alice()
 
 
 @pytest.fixture
 def zoe(elsewhere: RemoteServer) -> RemotePerson:
-    """Somebody elsewhere with a device."""
-    someone = elsewhere.person("zoe", devices=elsewhere.uri("users/zoe/collections/devices"))
-    has(someone, device(someone))
-    return someone
-
-
-def device(someone: RemotePerson, number: int = 1, **more: Any) -> dict[str, Any]:
-    return {
-        "type": "Device",
-        "deviceId": f"d{number}",
-        "name": "Her phone",
-        "claim": f"{someone.uri}/claim?id=d{number}",
-        "fingerprintKey": {"type": "Ed25519Key", "publicKeyBase64": text(SECRET.public_key().public_bytes_raw())},
-        "identityKey": {"type": "Curve25519Key", "publicKeyBase64": text(b"j" * 32)},
-    } | more
-
-
-def has(someone: RemotePerson, *devices: Any) -> None:
-    """Serve somebody's devices."""
-    uri = f"{someone.uri}/collections/devices"
-    someone.home.serve({"id": uri, "type": "Collection", "totalItems": len(devices), "items": list(devices)})
-    redis.client("cache").flushdb()
+    return with_device(elsewhere, "zoe")
 
 
 def key(name: str = "first", secret: Ed25519PrivateKey = SECRET) -> Answer:
@@ -80,28 +51,6 @@ def key(name: str = "first", secret: Ed25519PrivateKey = SECRET) -> Answer:
 
 def claim(someone: RemotePerson, path: str = CLAIMED, **options: Any) -> Any:
     return post(path, b"", someone.headers(path, b"", **options))
-
-
-def cipher(someone: RemotePerson, program: Program, **more: Any) -> dict[str, Any]:
-    """A message to a device here."""
-    found = {
-        "type": "EncryptedMessage",
-        "attributedTo": {"type": "Device", "deviceId": "d1"},
-        "to": {"type": "Device", "deviceId": program.device_id},
-        "messageType": 1,
-        "cipherText": "AwgAEiD",
-        "digest": {"type": "Digest", "digestAlgorithm": DIGEST, "digestValue": "c2lnbg=="},
-        "messageFranking": "theirs",
-    }
-    return someone.activity("Create", found | more, to=program.user.account.uri)
-
-
-def _address(someone: RemotePerson, device_id: str = "d1", **more: Any) -> dict[str, Any]:
-    return {"account_id": str(remote(someone).id), "device_id": device_id} | more
-
-
-def _delivered(someone: RemotePerson, device_id: str = "d1", **more: Any) -> dict[str, Any]:
-    return _address(someone, device_id, type=0, body="cipher", hmac="digest", **more)
 
 
 def test_the_devices_of_somebody_here_are_listed_and_named_by_their_actor(program: Program) -> None:
@@ -206,9 +155,9 @@ def test_devices_elsewhere_are_asked_for_and_a_key_is_claimed_in_the_name_of_who
         ],
     }
     elsewhere.posts["/users/zoe/claim?id=d1"] = key()
-    (claimed,) = program.api.post(CLAIM, {"device": [_address(zoe), _address(zoe, "none"), program.address()]}).json()[
-        :1
-    ]
+    (claimed,) = program.api.post(
+        CLAIM, {"device": [address_of(zoe), address_of(zoe, "none"), program.address()]}
+    ).json()[:1]
     assert (claimed["account_id"], claimed["device_id"], claimed["key_id"]) == (number, "d1", "first")
     assert elsewhere.gets() == ["/users/zoe/collections/devices"], "once for a conversation"
     (asked,) = (one for one in elsewhere.asked if one.method == "POST")
@@ -232,15 +181,14 @@ def test_a_key_that_the_device_has_not_signed_is_not_passed_on(
             has(zoe, device(zoe, claim=third.uri("claim")))
         if wrong == "silent":
             del elsewhere.posts["/users/zoe/claim?id=d1"], elsewhere.pages["/users/zoe/collections/devices"]
-        assert program.api.post(CLAIM, {"device": [_address(zoe)]}).json() == []
+        assert program.api.post(CLAIM, {"device": [address_of(zoe)]}).json() == []
         assert third.asked == []
 
 
 @pytest.fixture
 def silence(elsewhere: RemoteServer, zoe: RemotePerson) -> Iterator[list[str]]:
     """Ids of two people with a device each, whose server is asked and does not answer for a long time."""
-    yan = elsewhere.person("yan", devices=elsewhere.uri("users/yan/collections/devices"))
-    has(yan, device(yan))
+    yan = with_device(elsewhere, "yan")
     numbers = [str(fetch_actor(someone.uri).id) for someone in (zoe, yan)]
     for someone in (zoe, yan):
         elsewhere.posts[f"/users/{someone.name}/claim?id=d1"] = key()
@@ -306,123 +254,3 @@ def test_thousands_of_devices_and_what_is_none_are_passed_over(
     block_account(account=remote(zoe), target=program.user.account)
     elsewhere.asked.clear()
     assert (shown(), elsewhere.asked) == ([], [])
-
-
-def test_a_message_to_a_device_elsewhere_is_sent_to_the_inbox_of_its_person(
-    elsewhere: RemoteServer, zoe: RemotePerson, program: Program
-) -> None:
-    fetch_actor(zoe.uri)
-    bob = Program(make_user("bob"))
-    bob.upload()
-    sent = program.api.post(DELIVER, {"device": [_delivered(zoe), message(bob)]})
-    assert (sent.status_code, sent.json()) == (200, {})
-    work()
-    (asked,) = (one for one in elsewhere.asked if one.method == "POST")
-    activity = json.loads(asked.body)
-    assert (asked.path, activity["type"], activity["actor"]) == ("/users/zoe/inbox", "Create", program.user.account.uri)
-    assert activity["to"] == zoe.uri
-    franking = activity["object"].pop("messageFranking")
-    assert activity["object"] == {
-        "type": "EncryptedMessage",
-        "attributedTo": {"type": "Device", "deviceId": "phone"},
-        "to": {"type": "Device", "deviceId": "d1"},
-        "messageType": 0,
-        "cipherText": "cipher",
-        "digest": {"type": "Digest", "digestAlgorithm": DIGEST, "digestValue": "digest"},
-    }
-    said = orjson.loads(crypto.decrypt(franking))
-    assert (said["source_account_id"], said["target_account_id"]) == (
-        str(program.user.account_id),
-        str(remote(zoe).id),
-    )
-    assert len(bob.api.get(MESSAGES).json()) == 1
-
-
-def test_a_message_is_sent_to_no_unknown_device_and_waits_for_a_server_that_is_away(
-    elsewhere: RemoteServer, zoe: RemotePerson, program: Program
-) -> None:
-    fetch_actor(zoe.uri)
-    bob = Program(make_user("bob"))
-    bob.upload()
-    both = [message(bob), _delivered(zoe, "unknown")]
-    assert program.api.post(DELIVER, {"device": both}).status_code == 404
-    assert not EncryptedMessage.objects.exists(), "all or none"
-    without = elsewhere.person("yan")
-    fetch_actor(without.uri)
-    assert program.api.post(DELIVER, {"device": [_delivered(without)]}).status_code == 404
-    elsewhere.pages["/users/zoe/collections/devices"] = Answer(b"", status=503)
-    redis.client("cache").flushdb()
-    assert program.api.post(DELIVER, {"device": [_delivered(zoe)]}).status_code == 200
-    assert OutboundActivity.objects.count() == 1
-    block_account(account=program.user.account, target=remote(zoe))
-    assert program.api.post(DELIVER, {"device": [_delivered(zoe)]}).status_code == 404
-
-
-def test_a_message_from_elsewhere_is_stored_and_streamed_once(zoe: RemotePerson, program: Program) -> None:
-    token_id = AccessToken.objects.get(token=program.api.token).pk
-    listener = redis.client("streams").pubsub()
-    listener.subscribe(streams.channel_key(channels.device(token_id)))
-    assert listener.get_message(timeout=60)["type"] == "subscribe"
-    activity = cipher(zoe, program)
-    assert deal(zoe, activity, "/users/alice/inbox") == "done"
-    (found,) = program.api.get(MESSAGES).json()
-    _head, _newline, payload = listener.get_message(timeout=60)["data"].partition(b"\n")
-    listener.close()
-    assert orjson.loads(payload) == found
-    assert (found["account_id"], found["device_id"], found["type"]) == (str(remote(zoe).id), "d1", 1)
-    assert (found["body"], found["digest"]) == ("AwgAEiD", "c2lnbg==")
-    said = orjson.loads(crypto.decrypt(found["message_franking"]))
-    assert (said["source_account_id"], said["original_franking"]) == (str(remote(zoe).id), "theirs")
-    # Sent again, also when the device has taken it, it is not there twice.
-    assert "deleted" in deal(zoe, activity | {"name": "again"}, "/users/alice/inbox")
-    program.api.post(CLEAR, {"up_to_id": found["id"]})
-    assert "deleted" in deal(zoe, activity | {"name": "once more"}, "/users/alice/inbox")
-    assert not EncryptedMessage.objects.exists()
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"to": {"type": "Device", "deviceId": "unknown"}},
-        {"to": {}},
-        {"to": "phone"},
-        {"attributedTo": {"type": "Device"}},
-        {"attributedTo": {"type": "Device", "deviceId": "d" * 300}},
-        {"digest": {"type": "Digest", "digestAlgorithm": DIGEST}},
-        {"digest": {"type": "Digest", "digestAlgorithm": "md5", "digestValue": "x"}},
-        {"digest": "x"},
-        {"messageType": "1"},
-        {"messageType": 2**40},
-        {"cipherText": "x" * 70_000},
-        {"cipherText": None},
-    ],
-)
-def test_a_message_that_is_none_for_a_device_here_is_refused(
-    zoe: RemotePerson, program: Program, wrong: dict[str, Any]
-) -> None:
-    outcome = deal(zoe, cipher(zoe, program, **wrong), "/users/alice/inbox")
-    assert outcome.startswith(("rejected", "refused"))
-    assert not EncryptedMessage.objects.exists()
-
-
-def test_row_61_messages_of_one_stranger_leave_room_for_those_of_others(
-    elsewhere: RemoteServer, zoe: RemotePerson, program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("accounts.services.devices.MESSAGES_OF_STRANGER", 2)
-    outcomes = [deal(zoe, cipher(zoe, program), "/users/alice/inbox") for _number in range(3)]
-    assert [outcome[:7] for outcome in outcomes] == ["done", "done", "refused"]
-    yan = elsewhere.person("yan")
-    assert deal(yan, cipher(yan, program), "/users/alice/inbox") == "done"
-
-
-def test_a_message_counts_in_the_inbox_of_its_person_alone(
-    elsewhere: RemoteServer, zoe: RemotePerson, program: Program
-) -> None:
-    make_user("bob")
-    assert deal(zoe, cipher(zoe, program)).startswith("rejected")
-    assert deal(zoe, cipher(zoe, program), "/users/bob/inbox").startswith("rejected")
-    yan = elsewhere.person("yan")
-    forged = cipher(zoe, program)
-    assert deal(yan, forged, "/users/alice/inbox").startswith("rejected"), "the signer is another one"
-    assert not EncryptedMessage.objects.exists()
-    assert Account.objects.filter(username="zoe").exists()

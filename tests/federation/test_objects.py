@@ -6,13 +6,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.test import Client
 
 from accounts.models import Account, FollowRequest
 from statuses.models import Status
 from tests.factories.accounts import make_token
 from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -57,8 +56,7 @@ def test_what_leads_nowhere_finds_nothing_and_is_no_error(
 def test_pages_elsewhere_lead_to_a_page_here_on_which_people_follow_and_boost(
     alice: Account, elsewhere: RemoteServer, zoe: RemotePerson
 ) -> None:
-    browser = Client()
-    browser.force_login(alice.user)
+    browser = signed_in(alice.user)
     note = elsewhere.serve(zoe.note(content="<p>A garden elsewhere</p>"))
     page = browser.get("/authorize_interaction", {"uri": note["id"]})
     assert b"A garden elsewhere" in page.content

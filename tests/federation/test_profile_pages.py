@@ -20,7 +20,7 @@ from statuses.services.changing import change_statuses
 from statuses.services.pins import pin_status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import follow, make_media, make_poll, make_reblog, make_remote_media, make_status
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 
 pytestmark = pytest.mark.django_db
 HTML = {"Accept": "text/html"}
@@ -194,8 +194,7 @@ def test_every_page_has_what_previews_and_home_screens_ask_for(alice: Account) -
 
 def test_caches_keep_pages_only_of_readers_without_cookies(alice: Account) -> None:
     status = make_status(alice, "hello")
-    reader = Client()
-    reader.force_login(make_user("reader"))
+    reader = signed_in(make_user("reader"))
     for path in ("/@alice", f"/@alice/{status.id}", "/@alice/with_replies", "/about"):
         answer = Client().get(path, headers=HTML)
         assert (answer["Cache-Control"], len(answer.cookies)) == ("public, max-age=15", 0), path

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import threading
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 from django.test import Client
-from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algorithms
 
 from accounts.models import Account, KeyPair
 from federation.inbound import receiving
@@ -25,21 +23,14 @@ from social.kernel import clock, redis
 from social.kernel.http import limits
 from social.kernel.http.limits import stranger_budget, web_request_budget
 from social.kernel.outbox import OutboxRow
+from tests.federation.activities import follow_of, stored
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer, pair, post, signed
 from tests.runtime.processes import PATIENCE, eventually
 
 pytestmark = pytest.mark.django_db
 
 
-def follow_of(zoe: RemotePerson, alice: Account) -> dict[str, Any]:
-    return zoe.activity("Follow", alice.uri)
-
-
 TIMED = ("(request-target)", "host", "(created)", "digest")
-
-
-def stored() -> int:
-    return InboundActivity.objects.count()
 
 
 def test_a_signed_activity_is_stored_and_answered_with_202(zoe: RemotePerson, alice: Account) -> None:
@@ -337,65 +328,6 @@ def test_a_key_may_be_called_by_its_owners_address(elsewhere: RemoteServer, zoe:
     ):
         zoe.key_id = key_id
         assert zoe.send(follow_of(zoe, alice)).status_code == status, key_id
-
-
-class _Request:
-    def __init__(self, body: bytes, path: str) -> None:
-        digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
-        self.method, self.url = "POST", f"http://social.localhost{path}"
-        self.headers: dict[str, str] = {
-            "Host": "social.localhost",
-            "Content-Type": "application/activity+json",
-            "Content-Digest": f"sha-256=:{digest}:",
-        }
-
-
-def rfc9421(zoe: RemotePerson, body: bytes, components: tuple[str, ...], **options: Any) -> Mapping[str, str]:
-    request = _Request(body, options.pop("path", "/inbox"))
-    key = options.pop("key", zoe.private_key)
-    signer = HTTPMessageSigner(
-        signature_algorithm=algorithms.RSA_V1_5_SHA256,
-        key_resolver=MappingKeyResolver(private_keys={zoe.key_id: key.encode()}, public_keys={}),
-    )
-    signer.sign(request, key_id=zoe.key_id, covered_component_ids=components, use_existing_digest=True, **options)
-    return request.headers
-
-
-FULL = ("@method", "@target-uri", "content-digest")
-
-
-@pytest.mark.parametrize(
-    ("components", "options", "status"),
-    [
-        pytest.param(FULL, {}, 202, id="complete"),
-        pytest.param(("@method", "@target-uri"), {}, 401, id="the digest is not signed"),
-        pytest.param(("@method", "content-digest"), {}, 401, id="the address is not signed"),
-        pytest.param(FULL, {"path": "/users/alice/inbox"}, 401, id="for another inbox"),
-        pytest.param(FULL, {"created": -3}, 401, id="stale"),
-        pytest.param(FULL, {"created": 2}, 401, id="from the future"),
-        pytest.param(FULL, {"created": -10, "expires": 1}, 202, id="good for eleven hours"),
-        pytest.param(FULL, {"created": -14, "expires": 1}, 401, id="good for longer than twelve hours"),
-        pytest.param(FULL, {"key": pair(2)[0]}, 401, id="another key"),
-    ],
-)
-def test_message_signatures_of_rfc_9421_are_judged_alike(
-    zoe: RemotePerson, alice: Account, components: tuple[str, ...], options: dict[str, Any], status: int
-) -> None:
-    body = json.dumps(follow_of(zoe, alice)).encode()
-    hours = {name: clock.now() + timedelta(hours=options[name]) for name in ("created", "expires") if name in options}
-    headers = rfc9421(zoe, body, components, **options | hours)
-    answer = post("/inbox", body, headers)
-    assert (answer.status_code, stored()) == (status, int(status == 202)), answer.content
-
-
-def test_a_message_signature_does_not_fit_another_body(zoe: RemotePerson, alice: Account) -> None:
-    body = json.dumps(follow_of(zoe, alice)).encode()
-    headers = rfc9421(zoe, body, FULL)
-    assert post("/inbox", body.replace(b"Follow", b"Block "), headers).status_code == 401
-    assert post("/inbox", body, {**headers, "Signature-Input": "broken(("}).status_code == 401
-    for digest, status in (("broken((", 400), ("sha-256=:%:", 400), ("sha-512=:AA==:", 401)):
-        assert post("/inbox", body, {**headers, "Content-Digest": digest}).status_code == status, digest
-    assert stored() == 0
 
 
 def test_who_reads_here_for_the_first_time_may_send_at_the_same_time(

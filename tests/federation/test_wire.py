@@ -27,7 +27,8 @@ from federation.remote.actors import fetch_actor
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import make_poll, make_status
 from tests.federation.remote_server import RemotePerson, RemoteServer, pair
-from tests.federation.wire_effects import BEFORE, EFFECTS
+from tests.federation.wire_effects import EFFECTS
+from tests.federation.wire_preparations import BEFORE
 from tests.support.wire import FILES, record
 from tests.support.work import work
 

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from accounts.models import Account, Block, Collection, CollectionItem, FeaturedTag, Follow, FollowRequest
 from accounts.models.collection import ItemState
-from accounts.services.following import FollowChange, follow_account
-from federation.remote.actors import fetch_actor
 from moderation.models import Report
 from statuses.models import Favourite, Pin, PollVote, Quote, QuoteState, Status
 from tests.factories.accounts import make_token
-from tests.factories.statuses import follow, make_remote_status
 from tests.support.client import Api
 from tests.support.wire import record
 
@@ -301,87 +298,6 @@ EFFECTS: Final[dict[str, tuple[str, Check]]] = {
     ),
 }
 
-
-def _follow_asked(name: str) -> Check:
-    """Somebody here has asked to follow who answers."""
-
-    def ask(world: World) -> None:
-        asked = world.here(record(name)["body"]["object"])
-        follower, target = Account.objects.get(uri=asked["actor"]), fetch_actor(asked["object"])
-        follow_account(account=follower, target=target, change=FollowChange())
-        FollowRequest.objects.filter(account=follower).update(uri=asked["id"])
-
-    return ask
-
-
-def _follow_repeated(world: World) -> None:
-    asked = world.here(record("accept_follow_again")["body"]["object"])
-    Follow.objects.filter(account__uri=asked["actor"], target__uri=asked["object"]).update(uri=asked["id"])
-
-
-def _quote_asked(name: str) -> Check:
-    """Bob's post quotes one of who answers."""
-
-    def ask(world: World) -> None:
-        asked = world.here(record(name)["body"]["object"])
-        quoted = make_remote_status(fetch_actor(world.here(record(name)["body"]["actor"])), uri=asked["object"])
-        quoting = Status.objects.get(id=asked["instrument"].rpartition("/")[2])
-        Quote.objects.create(status=quoting, quoted_status=quoted, request_uri=asked["id"])
-
-    return ask
-
-
-def _place_asked(name: str) -> Check:
-    """Bob has asked who answers whether they want to be in a collection of his."""
-
-    def ask(world: World) -> None:
-        bob = world.people["bob"]
-        collection = Collection.objects.create(account=bob, name="Birds", sensitive=False, discoverable=True)
-        answer = world.here(record(name)["body"])
-        person = fetch_actor(answer["actor"])
-        CollectionItem.objects.create(
-            collection=collection, account=person, request_uri=answer["object"], state=ItemState.PENDING
-        )
-
-    return ask
-
-
-def _discoverable(world: World) -> None:
-    Account.objects.filter(username="bob", domain=None).update(discoverable=True)
-
-
-def _post_known(world: World) -> None:
-    make_remote_status(account_of(world, "delete_note"), uri=world.here(record("delete_note")["body"]["object"]["id"]))
-
-
-def _follow_known(world: World) -> None:
-    undone = world.here(record("undo_follow")["body"]["object"])
-    follow(account_of(world, "undo_follow"), world.people["fay"], uri=undone["id"])
-
-
-def _thread_known(world: World) -> None:
-    body = record("create_note_forwarded_reply")["body"]
-    forwarded = world.here(body["object"])
-    world.serve(forwarded)
-    world.signer(body["signature"]["creator"])
-    make_remote_status(account_of(world, "like"), uri=forwarded["inReplyTo"])
-
-
-#: What is so before a delivery comes.
-BEFORE: Final[dict[str, Check]] = {
-    "accept_feature_request": _place_asked("accept_feature_request"),
-    "accept_follow": _follow_asked("accept_follow"),
-    "accept_follow_again": _follow_repeated,
-    "accept_quote_request": _quote_asked("accept_quote_request"),
-    "create_note_forwarded_reply": _thread_known,
-    "delete_actor": lambda world: fetch_actor(world.here(record("delete_actor")["body"]["actor"])),
-    "delete_note": _post_known,
-    "feature_request": _discoverable,
-    "reject_feature_request": _place_asked("reject_feature_request"),
-    "reject_follow": _follow_asked("reject_follow"),
-    "reject_quote_request": _quote_asked("reject_quote_request"),
-    "undo_follow": _follow_known,
-}
 
 _PROFILE: Final = "read when somebody is met for the first time"
 _DISCOVERY: Final = "read to find people by their address, and to confirm the address of an actor"

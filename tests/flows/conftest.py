@@ -1,12 +1,15 @@
-"""One server, as an operator runs it, for all flows that leave it whole."""
+"""Servers as operators run them, for flows that leave them whole."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+import requests
 
+from tests.federation.remote_server import ACTIVITY
 from tests.flows.community import Community
+from tests.flows.people import Person
 from tests.support.instance import Instance
 
 
@@ -21,3 +24,34 @@ def server() -> Iterator[Instance]:
 def community() -> Iterator[Community]:
     with Instance(REGISTRATIONS="approval", FEDERATION_LOOPBACK="yes") as running:
         yield Community(running)
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[tuple[Instance, Instance]]:
+    with Instance(FEDERATION_LOOPBACK="yes") as one, Instance(FEDERATION_LOOPBACK="yes") as other:
+        yield one, other
+
+
+@pytest.fixture(scope="module")
+def people(servers: tuple[Instance, Instance]) -> tuple[Person, Person]:
+    """Two people who follow each other across the servers."""
+    anna, bob = Person(servers[0], "anna"), Person(servers[1], "bob")
+    # The first answer of a server takes longest, and who meets it waits four seconds for a key.
+    for person in (anna, bob):
+        document = f"{person.server.base_url}/users/{person.username}"
+        assert requests.get(document, headers={"Accept": ACTIVITY}, timeout=60).status_code == 200
+    anna.follow(bob)
+    bob.follow(anna)
+    return anna, bob
+
+
+@pytest.fixture(params=["from the first to the second", "from the second to the first"])
+def pair(request: pytest.FixtureRequest, people: tuple[Person, Person]) -> tuple[Person, Person]:
+    """Who writes and who reads."""
+    return people if "first to" in request.param else (people[1], people[0])
+
+
+@pytest.fixture(params=["there", "back"])
+def ends(request: pytest.FixtureRequest, servers: tuple[Instance, Instance]) -> tuple[Instance, Instance]:
+    """The server of who is acted upon, and that of who acts."""
+    return servers if request.param == "there" else (servers[1], servers[0])

@@ -4,8 +4,9 @@ federation section 7): edits, polls, quotes, refusals, reports, leaving, and wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import mastodon
 import pytest
@@ -13,54 +14,20 @@ import requests
 
 from tests.factories.recordings import sample
 from tests.federation.remote_server import ACTIVITY
-from tests.flows.test_two_instances import Person, wait
+from tests.flows import people
+from tests.flows.people import Person, T, wait
 from tests.support.instance import Instance
 
 pytestmark = pytest.mark.verify
 
-T = TypeVar("T")
 #: What is looked at here is whether it arrives; `test_two_instances` looks at how soon.
 SECONDS = 40.0
+arrives = partial(people.arrives, seconds=SECONDS)
 
 
 def until(look: Callable[[], T | None]) -> T:
     """What `look` sees, as soon as it is something."""
     return wait(look, SECONDS)
-
-
-def arrives(person: Person, text: str) -> Any:
-    """The post with this text, once it stands in the person's home timeline."""
-    return until(lambda: next((status for status in person.home() if text in status.content), None))
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[tuple[Instance, Instance]]:
-    with Instance(FEDERATION_LOOPBACK="yes") as one, Instance(FEDERATION_LOOPBACK="yes") as other:
-        yield one, other
-
-
-@pytest.fixture(scope="module")
-def people(servers: tuple[Instance, Instance]) -> tuple[Person, Person]:
-    anna, bob = Person(servers[0], "anna"), Person(servers[1], "bob")
-    # The first answer of a server takes longest, and who meets it waits four seconds for a key.
-    for person in (anna, bob):
-        document = f"{person.server.base_url}/users/{person.username}"
-        assert requests.get(document, headers={"Accept": ACTIVITY}, timeout=60).status_code == 200
-    anna.follow(bob)
-    bob.follow(anna)
-    return anna, bob
-
-
-@pytest.fixture(params=["from the first to the second", "from the second to the first"])
-def pair(request: pytest.FixtureRequest, people: tuple[Person, Person]) -> tuple[Person, Person]:
-    """Who writes and who reads."""
-    return people if "first to" in request.param else (people[1], people[0])
-
-
-@pytest.fixture(params=["there", "back"])
-def ends(request: pytest.FixtureRequest, servers: tuple[Instance, Instance]) -> tuple[Instance, Instance]:
-    """The server of who is acted upon, and that of who acts."""
-    return servers if request.param == "there" else (servers[1], servers[0])
 
 
 def test_an_edit_arrives_with_its_history_and_is_notified_to_who_has_boosted(pair: tuple[Person, Person]) -> None:

@@ -19,7 +19,7 @@ import requests
 from social.runtime.embedded import Embedded
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer, pair, signed
 from tests.federation.test_lanes import Dripping
-from tests.flows.test_two_instances import wait
+from tests.flows.people import wait
 from tests.support.instance import Instance
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]

@@ -10,7 +10,7 @@ from typing import Any
 import mastodon
 import pytest
 
-from tests.flows.test_two_instances import Person, arrives, wait
+from tests.flows.people import Person, arrives, wait
 from tests.support.instance import Instance
 
 pytestmark = pytest.mark.verify

@@ -12,7 +12,7 @@ import pytest
 import requests
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from tests.flows.test_two_instances import wait
+from tests.flows.people import wait
 from tests.support.instance import Instance
 
 pytestmark = pytest.mark.verify

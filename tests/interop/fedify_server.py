@@ -12,12 +12,14 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
+import mastodon
 import pytest
 import requests
 
-from tests.flows.test_two_instances import wait as wait_for
+from tests.flows import people
+from tests.flows.people import Person, T
 from tests.support.instance import ROOT, free_port
 
 FILES: Final = Path(__file__).parent / "fedify"
@@ -25,12 +27,10 @@ FOLDER: Final = ROOT / ".tools" / "interop"
 #: In contrast to two servers of ours, nothing is said here of how quick the other side is.
 WAIT_SECONDS: Final = 30.0
 
-T = TypeVar("T")
-
 
 def wait(look: Callable[[], T | None], seconds: float = WAIT_SECONDS) -> T:
     """What `look` sees, as soon as it is something."""
-    return wait_for(look, seconds)
+    return people.wait(look, seconds)
 
 
 def install() -> Path:
@@ -142,3 +142,24 @@ class Someone:
 def pause() -> None:
     """A moment in which what must not arrive would arrive."""
     time.sleep(2)
+
+
+def find(person: Person, other: Someone) -> Any:
+    """Somebody of Fedify's server, as ours knows them, asked for if unknown."""
+    (found,) = person.client.account_search(other.address, resolve=True)
+    assert found.acct == other.address
+    return found
+
+
+def arrives(person: Person, text: str) -> Any:
+    """The post with this text, once it stands in the person's home timeline."""
+    return people.arrives(person, text, WAIT_SECONDS)
+
+
+def gone(person: Person, status_id: str) -> bool:
+    """Whether our server has no such post any more."""
+    try:
+        person.client.status(status_id)
+    except mastodon.MastodonNotFoundError:
+        return True
+    return False

@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import mastodon
 import pytest
 
 from tests.factories.statuses import picture
-from tests.flows.test_two_instances import Person
-from tests.interop.fedify_server import Fedify, Someone, pause, wait
+from tests.flows.people import Person
+from tests.interop.fedify_server import Fedify, Someone, arrives, find, gone, pause, wait
 from tests.support.instance import Instance
 
 pytestmark = pytest.mark.interop
@@ -58,26 +57,6 @@ def zoe(fedify: Fedify, anna: Person, anna_uri: str) -> Someone:
     zoe.do("follow", target=anna_uri)
     wait(lambda: zoe.lists()["following"].get(anna_uri) == "accepted")
     return zoe
-
-
-def find(person: Person, other: Someone) -> Any:
-    """Somebody of Fedify's server, as ours knows them, asked for if unknown."""
-    (found,) = person.client.account_search(other.address, resolve=True)
-    assert found.acct == other.address
-    return found
-
-
-def arrives(person: Person, text: str) -> Any:
-    """The post with this text, once it stands in the person's home timeline."""
-    return wait(lambda: next((status for status in person.home() if text in status.content), None))
-
-
-def gone(person: Person, status_id: str) -> bool:
-    try:
-        person.client.status(status_id)
-    except mastodon.MastodonNotFoundError:
-        return True
-    return False
 
 
 def test_follows_are_accepted_both_ways_and_counted(anna: Person, anna_uri: str, zoe: Someone) -> None:

@@ -17,6 +17,7 @@ from moderation.services.acting import act_on_account
 from moderation.services.notes import write_note
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_status
+from tests.support.client import signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -37,12 +38,6 @@ def boss() -> User:
 @pytest.fixture
 def ann() -> User:
     return make_user("ann", display_name="Ann Example")
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def page(client: Client, account: Account) -> str:

@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from accounts.models import AuditEntry, QuarantinedFile, SpamRule, User
+from accounts.models import AuditEntry, QuarantinedFile, SpamRule
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import hold_account
 from moderation.admin.audit_sentences import sentence
@@ -25,7 +25,7 @@ from social.kernel import clock
 from statuses.models import HeldPost, Status
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import make_status
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -36,12 +36,6 @@ RULES, HELD, FILES = "/admin/accounts/spamrule/", "/admin/statuses/heldpost/", "
 def boss(settings: Any) -> Client:
     settings.STAFF_SECOND_FACTOR = False
     return signed_in(make_user("boss", role="Owner"))
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def values(**changes: Any) -> dict[str, Any]:

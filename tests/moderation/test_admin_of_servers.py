@@ -21,6 +21,7 @@ from social.kernel.outbox import OutboxRow
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import follow
 from tests.support.block_files import chosen, confirmed, exported, statements_of
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 RULES = "/admin/moderation/domainrule/"
@@ -33,15 +34,9 @@ def _no_second_factor(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
 
 
-def signed_in(name: str, role: str | None) -> Client:
-    client = Client()
-    client.force_login(make_user(name, role=role), backend="allauth.account.auth_backends.AuthenticationBackend")
-    return client
-
-
 @pytest.fixture
 def client() -> Client:
-    return signed_in("boss", "Owner")
+    return signed_in(make_user("boss", role="Owner"))
 
 
 def test_a_rule_is_made_changed_and_taken_back_and_each_is_written_down(client: Client) -> None:
@@ -229,6 +224,6 @@ def test_a_server_is_let_in_and_out_again(client: Client) -> None:
 
 
 def test_nobody_else_sees_or_brings_rules() -> None:
-    moderator = signed_in("moderator", None)
+    moderator = signed_in(make_user("moderator", role=None))
     for path in (RULES, f"{ALLOWED}import_file/", f"{RULES}import_file/", f"{RULES}export_file/", ALLOWED):
         assert moderator.get(path).status_code in (302, 403)

@@ -15,6 +15,7 @@ from moderation.admin.audit_sentences import sentence
 from statuses.models import PreviewCard
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_remote_status, make_status
+from tests.support.client import signed_in
 from timelines.models import LinkPublisher, Trend, TrendKind
 from timelines.queries.trends import list_allowed_ids, list_trending
 
@@ -25,13 +26,7 @@ TRENDS, PUBLISHERS, TAGS = "/admin/timelines/trend/", "/admin/timelines/linkpubl
 @pytest.fixture
 def boss(settings: Any) -> Client:
     settings.STAFF_SECOND_FACTOR = False
-    return signed_in("boss", "Owner")
-
-
-def signed_in(name: str, role: str | None) -> Client:
-    client = Client()
-    client.force_login(make_user(name, role=role), backend="allauth.account.auth_backends.AuthenticationBackend")
-    return client
+    return signed_in(make_user("boss", role="Owner"))
 
 
 def trending(kind: TrendKind, object_id: int) -> Trend:
@@ -134,7 +129,7 @@ def test_pages_cost_the_same_for_two_and_twenty_rows(boss: Client) -> None:
 def test_nobody_else_sees_or_decides(boss: Client) -> None:
     Role.objects.create(name="Reports", permissions=Permission.MANAGE_REPORTS, position=50)
     trend = trending(TrendKind.LINK, link(1).pk)
-    other = signed_in("ann", "Reports")
+    other = signed_in(make_user("ann", role="Reports"))
     assert other.get("/admin/moderation/report/").status_code == 200
     for page in (TRENDS, PUBLISHERS, TAGS):
         assert other.get(page).status_code == 403

@@ -24,6 +24,7 @@ from moderation.services.strikes import file_appeal, issue_strike
 from social.api.routing import upload_limits
 from social.kernel.media import storage
 from tests.factories.accounts import make_remote, make_user
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 ROLES, INVITES, EMOJIS = "/admin/accounts/role/", "/admin/accounts/invite/", "/admin/accounts/customemoji/"
@@ -37,12 +38,6 @@ def _no_second_factor(settings: Any) -> None:
 @pytest.fixture
 def boss() -> User:
     return make_user("boss", role="Owner")
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def picture(color: str = "red") -> bytes:

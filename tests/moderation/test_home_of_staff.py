@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, User
@@ -20,14 +19,9 @@ from moderation.policies.documents import RuleDraft, SiteTexts
 from moderation.services.documents import change_site, create_rule
 from social.kernel.outbox import OutboxRow
 from tests.factories.accounts import make_user
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def test_the_first_page_shows_what_waits_and_how_the_server_is_in_at_most_20_statements(settings: Any) -> None:

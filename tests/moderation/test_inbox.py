@@ -18,6 +18,7 @@ from social.kernel.outbox import OutboxRow
 from statuses.models import Status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_media, make_remote_status, make_status
+from tests.support.client import signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -29,15 +30,9 @@ def _no_second_factor(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
 
 
-def signed_in(name: str, role: str) -> Client:
-    client = Client()
-    client.force_login(make_user(name, role=role), backend="allauth.account.auth_backends.AuthenticationBackend")
-    return client
-
-
 @pytest.fixture
 def client() -> Client:
-    return signed_in("boss", "Owner")
+    return signed_in(make_user("boss", role="Owner"))
 
 
 def report(target: Account, *posts: Status, comment: str = "") -> Report:
@@ -212,15 +207,14 @@ def test_posts_are_deleted_when_the_decision_can_no_longer_be_taken_back(client:
 def test_a_moderator_decides_nothing_about_who_stands_above_and_others_see_no_inbox() -> None:
     owner = make_user("owner", role="Owner").account
     report(owner)
-    moderator = signed_in("moderator", "Moderator")
+    moderator = signed_in(make_user("moderator", role="Moderator"))
     decided(moderator, owner, "suspend")
     owner.refresh_from_db()
     assert not owner.suspended
     assert open_of(owner) == 1
     decided(moderator, owner, "resolve")
     assert open_of(owner) == 0
-    nobody = Client()
-    nobody.force_login(make_user("nobody"), backend="allauth.account.auth_backends.AuthenticationBackend")
+    nobody = signed_in(make_user("nobody"))
     for path in (INBOX, case(owner)):
         assert nobody.get(path).status_code in (302, 403)
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
-from django.test import Client
 
 from accounts.models import User
 from accounts.policies.sign_up import SignUpDraft
@@ -16,6 +15,7 @@ from accounts.services import staff
 from accounts.services.activation import activate_if_ready
 from accounts.services.signing_up import sign_up
 from tests.factories.accounts import make_user
+from tests.support.client import signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -90,8 +90,7 @@ def test_somebody_decided_about_meanwhile_is_no_reason_for_a_mail() -> None:
 
 
 def test_staff_say_on_the_page_of_preferences_that_they_want_no_such_mails(boss: User) -> None:
-    browser = Client()
-    browser.force_login(boss)
+    browser = signed_in(boss)
     form = browser.get("/settings/preferences").context["form"]
     assert form["sign_up_mails"].value() is True
     sent = {name: form[name].value() for name in form.fields if form[name].value() and name != "sign_up_mails"}

@@ -8,21 +8,20 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, RuleOutcome, SpamRule, User
+from accounts.models import Account, User
 from accounts.policies.sign_up import SignUpDraft
-from accounts.policies.spam_rules import SpamRuleDraft
 from accounts.policies.staff import OPERATOR
 from accounts.services.signing_up import sign_up
-from accounts.services.spam_rules import create_rule, switch_rule
-from federation.documents.received_notes import read_note
-from federation.remote.posts import keep_note
+from accounts.services.spam_rules import switch_rule
 from moderation.queries.dry_runs import try_rule
 from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import HeldPost, Status
 from statuses.services.reviewing import discard_held_by_rule
 from tests.factories.accounts import make_account, make_many_remote
+from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import follow
+from tests.federation.notes import receive_mention
 from tests.support.work import work
 
 pytestmark = [pytest.mark.verify, pytest.mark.django_db, pytest.mark.timeout(900)]
@@ -33,17 +32,8 @@ LINK = '<a href="https://%s/%d">look</a>'
 
 def _receive(author: Account, number: int, content: str, to: Account) -> bool:
     """Whether a mention from elsewhere is a post now."""
-    document = {
-        "id": f"{author.uri}/statuses/{number}",
-        "type": "Note",
-        "attributedTo": author.uri,
-        "content": f'<p><a href="{to.uri}" class="u-url mention">@{to.username}</a> {content}</p>',
-        "published": clock.iso(clock.now() - timedelta(minutes=1)),
-        "to": ["https://www.w3.org/ns/activitystreams#Public"],
-        "cc": [to.uri],
-        "tag": [{"type": "Mention", "href": to.uri, "name": f"@{to.username}"}],
-    }
-    return keep_note(read_note(document), author) is not None
+    now = clock.iso(clock.now() - timedelta(minutes=1))
+    return receive_mention(author, number, content, to=to, published=now) is not None
 
 
 def _others_at(domain: str, number: int) -> list[Account]:
@@ -54,11 +44,6 @@ def _others_at(domain: str, number: int) -> list[Account]:
     return Account.objects.bulk_create(rows, batch_size=1000)
 
 
-def _rule(subject: str, **conditions: Any) -> SpamRule:
-    draft = SpamRuleDraft(f"wave of {subject}", subject, RuleOutcome.HOLD, **conditions)
-    return create_rule(by=OPERATOR, draft=draft)
-
-
 def test_a_wave_is_held_once_the_rules_are_on_and_nothing_else_is(settings: Any, capsys: Any) -> None:
     settings.REGISTRATIONS, settings.CONFIRM_EMAIL = "open", False
     spammers = make_many_remote(SPAMMERS)
@@ -66,8 +51,8 @@ def test_a_wave_is_held_once_the_rules_are_on_and_nothing_else_is(settings: Any,
     people = [make_account() for _ in range(20)]
     for number, friend in enumerate(friends):
         follow(people[number % len(people)], friend)
-    posts = _rule("posts", link_hosts=("spam.example",), first_contact=True)
-    sign_ups = _rule("sign_ups", mail_domains=("spam.example",))
+    posts = make_rule(enabled=False, link_hosts=("spam.example",), first_contact=True)
+    sign_ups = make_rule(subject="sign_ups", enabled=False, mail_domains=("spam.example",))
     shown = {"spam before": 0, "spam after": 0, "with other links": 0, "of friends with the link": 0}
     seconds = 0.0
     for number in range(POSTS):

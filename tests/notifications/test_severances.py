@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -23,7 +22,7 @@ from notifications.services import severances
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import follow
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -216,8 +215,7 @@ def test_the_lists_outlast_what_a_suspended_account_had_and_go_with_the_account_
     work()
     assert not SeveredFollow.objects.exists()
     assert event_of(ann)["purged"], "what is counted has no list any more"
-    browser = Client()
-    browser.force_login(ann)
+    browser = signed_in(ann)
     page = browser.get("/severed_relationships").content.decode()
     assert "The lists are gone" in page
     assert ".csv" not in page
@@ -245,13 +243,11 @@ def test_row_20_what_somebody_has_lost_is_shown_to_them_alone(ann: User, bob: Us
     suspend_server()
     other, one = Api(make_token(make_user("other"))), notified(ann)[0]
     assert other.get(f"/api/v1/notifications/{one['id']}").status_code == 404
-    browser = Client()
-    browser.force_login(bob)
+    browser = signed_in(bob)
     for name in ("severed_following", "severed_followers"):
         path = reverse(name, args=[one["event"]["id"]])
         assert browser.get(path).status_code == 404
-    ann_browser = Client()
-    ann_browser.force_login(ann)
+    ann_browser = signed_in(ann)
     answer: Any = ann_browser.get(reverse("severed_followers", args=[one["event"]["id"]]))
     lines = b"".join(answer.streaming_content).decode().splitlines()
     assert lines == ["Account address", f"fan@{SERVER}"], "the id of the notification's event leads to one's own list"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from django.test import Client
 
 from social.api import admission
 from social.kernel import redis
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 
 class Api:
@@ -75,3 +78,10 @@ class Api:
 
         body = encode_multipart(BOUNDARY, fields)
         return self.client.generic(method, path, body, MULTIPART_CONTENT, headers=self._headers(None))
+
+
+def signed_in(user: User, **environment: Any) -> Client:
+    """A browser in which somebody has signed in, with their second factor where they have one."""
+    browser = Client(**environment)
+    browser.force_login(user)
+    return browser

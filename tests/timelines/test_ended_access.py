@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from accounts.models import AccessToken, Application
 from tests.factories.accounts import make_user
+from tests.support.client import signed_in
 from tests.support.patience import SOON
 from tests.timelines.conftest import Person, person
 from tests.timelines.listeners import Socket, open_socket
@@ -61,8 +62,7 @@ def by_command(*arguments: str) -> Way:
 
 
 def by_staff(reader: Person, browser: Client) -> Any:
-    moderator = Client()
-    moderator.force_login(make_user(role="Moderator"))
+    moderator = signed_in(make_user(role="Moderator"))
     chosen = {"action": "disable", "_selected_action": [reader.user.pk], "confirmed": "yes"}
     return moderator.post("/admin/accounts/user/", chosen, follow=True)
 

@@ -20,15 +20,10 @@ from statuses.services.composing import Draft
 from statuses.services.publishing import publish_status
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_media, make_remote_status, make_status
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse"
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
-    return client
 
 
 def act(client: Client, path: str, action: str, *ids: object, confirmed: bool = True) -> Any:

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import SiteSetting, User
 from social.api import staff_navigation
 from tests.factories.accounts import make_remote, make_user
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 ELSEWHERE = re.compile(r"""(?:src|href|action)=["']?(?:https?:)?//""")
@@ -26,8 +27,7 @@ def _no_second_factor(settings: Any) -> None:
 
 @pytest.fixture
 def client() -> Client:
-    client = Client()
-    client.force_login(make_user("boss", role="Owner"), backend="allauth.account.auth_backends.AuthenticationBackend")
+    client = signed_in(make_user("boss", role="Owner"))
     return client
 
 

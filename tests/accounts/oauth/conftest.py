@@ -11,6 +11,7 @@ from django.test import Client
 from accounts.models import Application, User
 from accounts.services.tokens import register_application
 from social.api import admission
+from tests.support.client import signed_in
 
 CALLBACK = "https://app.example/callback?keep=1"
 
@@ -60,6 +61,5 @@ def exchange(application: Application, code: str, **more: Any) -> Any:
 
 def code_for(application: Application, user: User, /, **more: Any) -> str:
     """A code that the person has allowed the application to have; `more` are parameters of the authorization request."""
-    browser = Client()
-    browser.force_login(user)
+    browser = signed_in(user)
     return answer(browser.post("/oauth/authorize", ask(application, decision="allow", **more)))["code"]

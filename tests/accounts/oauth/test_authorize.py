@@ -13,6 +13,7 @@ from accounts.services.tokens import issue_token, register_application
 from social.kernel import clock
 from tests.accounts.oauth.conftest import CALLBACK, answer, ask, exchange
 from tests.factories.accounts import make_user
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 AUTHORIZE = "/oauth/authorize"
@@ -177,8 +178,7 @@ def test_row_45_scopes_of_the_staff_are_dropped_for_everybody_else(staff: bool, 
     if staff:
         role = Role.objects.create(name="Reports", permissions=0x10)
         User.objects.filter(pk=user.pk).update(role=role)
-    browser = Client()
-    browser.force_login(user)
+    browser = signed_in(user)
     asked = ask(application, scope="read admin:read admin:write:reports")
     page = browser.get(AUTHORIZE, asked).content.decode()
     assert ("You do not have them" in page) is not staff

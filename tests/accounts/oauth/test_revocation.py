@@ -24,6 +24,7 @@ from accounts.services.tokens import (
 from social.kernel import clock, streams
 from tests.accounts.oauth.conftest import CALLBACK, code_for
 from tests.factories.accounts import make_user
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -188,8 +189,7 @@ def test_rows_23_and_24_what_ends_the_token_ends_streams_and_codes(
 
 
 def test_row_24_a_new_password_signs_every_browser_out(person: User) -> None:
-    browser = Client()
-    browser.force_login(person)
+    browser = signed_in(person)
     assert b"@ada@" in browser.get("/").content
     change_password(user=person, password="another horse")
     assert b"@ada@" not in browser.get("/").content

@@ -19,6 +19,7 @@ from social.kernel import clock
 from tests.accounts.oauth.conftest import CALLBACK, ask, code_for, exchange
 from tests.factories.accounts import make_token, make_user
 from tests.support.at_once import at_once
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -246,8 +247,7 @@ def test_a_public_application_needs_pkce_instead_of_a_secret(application: Applic
     Application.objects.filter(pk=application.pk).update(client_type=Application.CLIENT_PUBLIC)
     refused(exchange(application, bare, client_secret=None), 400, "invalid_request")
     refused(exchange(application, bare, client_secret=None, code_verifier=VERIFIER), 400, "invalid_grant")
-    browser = Client()
-    browser.force_login(person)
+    browser = signed_in(person)
     assert browser.post("/oauth/authorize", ask(application, decision="allow")).status_code == 400
     code = code_for(application, person, **PKCE)
     assert exchange(application, code, client_secret=None, code_verifier=VERIFIER).status_code == 200

@@ -20,7 +20,7 @@ from social.kernel import clock
 from social.kernel.errors import Unavailable
 from tests.accounts.pages.conftest import PASSWORD
 from tests.factories.accounts import make_account, make_remote, make_token, make_user
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
@@ -39,8 +39,7 @@ def no_other_servers() -> Any:
 
 @pytest.fixture
 def stranger() -> Client:
-    browser = Client()
-    browser.force_login(make_user("stranger"))
+    browser = signed_in(make_user("stranger"))
     return browser
 
 
@@ -199,8 +198,7 @@ def test_rows_20_and_47_an_archive_is_for_its_owner_alone_and_ends(
     assert "You can ask for one archive a week." in browser.get(EXPORT).content.decode()
     assert Archive.objects.count() == 1
     with time_machine.travel(clock.now() + timedelta(days=7, hours=1)):
-        fresh = Client()
-        fresh.force_login(person)
+        fresh = signed_in(person)
         assert fresh.get(path).status_code == 404
         fresh.post(f"{EXPORT}/archives")
         assert Archive.objects.get().id != archive.id

@@ -16,6 +16,7 @@ from accounts.policies.second_factors import is_newer
 from social.kernel import clock
 from tests.accounts.pages.test_second_factor import codes_on, show_again
 from tests.factories.accounts import make_user
+from tests.support.client import signed_in
 from tests.support.passkeys import SoftwareKey
 from tests.support.work import work
 
@@ -205,8 +206,7 @@ def test_the_signature_of_another_key_signs_nobody_in(key: SoftwareKey) -> None:
 
 def test_a_passkey_signs_in_its_owner_whatever_name_comes_with_it(key: SoftwareKey) -> None:
     stranger, client = make_user("bob"), Client()
-    own = Client()
-    own.force_login(stranger)
+    own = signed_in(stranger)
     show_again(own)
     theirs = SoftwareKey()
     add(own, theirs)
@@ -257,8 +257,7 @@ def test_nonsense_is_refused_everywhere(browser: Client, client: Client, sign_in
 
 
 def test_row_20_nobody_renames_or_removes_the_passkeys_of_others(key: SoftwareKey) -> None:
-    stranger = Client()
-    stranger.force_login(make_user("bob"))
+    stranger = signed_in(make_user("bob"))
     show_again(stranger)
     found = Authenticator.objects.get()
     for path in (f"/auth/passkeys/{found.pk}", f"/auth/passkeys/{found.pk}/remove"):
@@ -286,8 +285,7 @@ def test_row_24_removing_a_passkey_signs_the_other_browsers_out(browser: Client,
 
 
 def test_row_24_passkeys_are_changed_only_by_who_has_just_shown_who_they_are(key: SoftwareKey, person: User) -> None:
-    client = Client()
-    client.force_login(person)
+    client = signed_in(person)
     found = Authenticator.objects.get().pk
     for path in (ADD, f"/auth/passkeys/{found}", f"/auth/passkeys/{found}/remove"):
         for asked in (client.get(path), client.post(path, {"name": "x"})):
@@ -299,8 +297,7 @@ def test_row_24_passkeys_are_changed_only_by_who_has_just_shown_who_they_are(key
 
 
 def test_without_the_passkey_a_recovery_code_opens(client: Client, sign_in: SignIn, person: User) -> None:
-    browser = Client()
-    browser.force_login(person)
+    browser = signed_in(person)
     show_again(browser)
     codes = codes_on(add(browser, SoftwareKey()))
     sign_in("ada")

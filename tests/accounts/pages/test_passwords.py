@@ -15,6 +15,7 @@ from accounts.services.tokens import issue_token
 from social.kernel import clock
 from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import make_application, make_user
+from tests.support.client import signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -29,8 +30,7 @@ def _reset_link(mail: Any) -> str:
 def test_row_24_a_forgotten_password_is_replaced_and_everything_old_ends(client: Client, mailoutbox: list[Any]) -> None:
     user = make_user("ada")
     token = issue_token(application=make_application(), user=user, scopes=["read"])
-    old = Client()
-    old.force_login(user)
+    old = signed_in(user)
     sent = client.post("/auth/password/reset", {"email": "ADA@example.com"}, headers={"Host": "evil.example"})
     assert sent["Location"] == "/auth/password/reset/sent"
     work()

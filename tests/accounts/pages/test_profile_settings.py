@@ -17,7 +17,7 @@ from social.api.routing import upload_limits
 from social.kernel import clock
 from social.urls import urlpatterns
 from tests.factories.accounts import make_account, make_token, make_user
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -171,8 +171,7 @@ def test_hashtags_are_shown_on_the_profile_and_taken_off(browser: Client, person
         # Once at the top of a long page, once beside the field.
         assert page.content.decode().count(problem) == 2
         assert "<title>Error: Profile" in page.content.decode()
-    other = Client()
-    other.force_login(make_user())
+    other = signed_in(make_user())
     assert other.post(f"{PROFILE}/tags/{tag.id}").status_code == 404
     assert browser.post(f"{PROFILE}/tags/{tag.id}").status_code == 302
     assert browser.post(f"{PROFILE}/tags/{tag.id}").status_code == 404
@@ -312,8 +311,7 @@ def test_who_may_not_use_their_account_still_takes_along_what_is_theirs(state: s
         values = {"moved_to": make_account("new")}
     Account.objects.filter(id=user.account_id).update(**values or {"note": "x"})
     User.objects.filter(id=user.id).update(approved=state != "unapproved")
-    browser = Client()
-    browser.force_login(user)
+    browser = signed_in(user)
     opened = {path for path in PAGES if browser.get(path).status_code == 200}
     assert opened == STATES[state]
     for path in set(PAGES) - opened:

@@ -8,23 +8,18 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import Follow, User
+from accounts.models import Follow
 from accounts.models.relations import SeveredAccount
 from accounts.policies.staff import OPERATOR
 from accounts.services.blocking import block_domain
 from accounts.services.sanctions import suspend_account
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import follow
+from tests.support.client import signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 PAGE = "/severed_relationships"
-
-
-def signed_in(user: User) -> Client:
-    browser = Client()
-    browser.force_login(user)
-    return browser
 
 
 def lines(answer: Any) -> list[str]:

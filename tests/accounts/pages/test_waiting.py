@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
 from accounts.pages.settings import GROUPS
 from tests.factories.accounts import make_user
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 SENTENCE = "A person looks at every request to join."
@@ -31,8 +31,7 @@ OTHERS = (
 def test_who_waits_for_approval_sees_that_and_no_page_else() -> None:
     user = make_user("ann")
     User.objects.filter(pk=user.pk).update(approved=False)
-    browser = Client()
-    browser.force_login(user)
+    browser = signed_in(user)
     settings = [reverse(entry.url_name) for group in GROUPS for entry in group.entries]
     for path in {*settings, *OTHERS} - {"/settings/delete"}:
         answer = browser.get(path)

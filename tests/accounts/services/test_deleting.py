@@ -7,7 +7,6 @@ from allauth.account.models import EmailAddress
 from django.apps import apps
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.test import Client
 
 from accounts.models import AccessToken, Account, Follow, Grant, Invite, RetiredUsername, User
 from accounts.policies.sign_up import SignUpDraft
@@ -24,7 +23,7 @@ from statuses.services.interactions import favourite_status, reblog_status
 from tests.factories.accounts import make_account, make_token, make_user
 from tests.factories.statuses import make_media, make_status
 from tests.support.at_once import at_once
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -110,8 +109,7 @@ def test_the_mail_address_may_be_used_again(somebody: User) -> None:
 def test_it_is_hidden_and_shut_at_once(somebody: User) -> None:
     token = make_token(somebody)
     post = Status.objects.get(account=somebody.account, reblog_of=None)
-    browser = Client()
-    browser.force_login(somebody)
+    browser = signed_in(somebody)
     delete_user(user=somebody)
     anybody = Api()
     assert Api(token).get("/api/v1/accounts/verify_credentials").status_code == 401

@@ -1,0 +1,68 @@
+"""Devices of people here and elsewhere, for end-to-end encryption."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from social.kernel import redis
+from tests.accounts.api.test_crypto import Program, text
+from tests.factories.accounts import make_user
+from tests.federation.activities import remote
+from tests.federation.remote_server import RemotePerson, RemoteServer
+
+SECRET: Final = Ed25519PrivateKey.from_private_bytes(b"z" * 32)
+DIGEST: Final = "http://www.w3.org/2000/09/xmldsig#hmac-sha256"
+
+
+def device(someone: RemotePerson, number: int = 1, **more: Any) -> dict[str, Any]:
+    """A device as the document of its person lists it."""
+    return {
+        "type": "Device",
+        "deviceId": f"d{number}",
+        "name": "Her phone",
+        "claim": f"{someone.uri}/claim?id=d{number}",
+        "fingerprintKey": {"type": "Ed25519Key", "publicKeyBase64": text(SECRET.public_key().public_bytes_raw())},
+        "identityKey": {"type": "Curve25519Key", "publicKeyBase64": text(b"j" * 32)},
+    } | more
+
+
+def has(someone: RemotePerson, *devices: Any) -> None:
+    """Serve somebody's devices."""
+    uri = f"{someone.uri}/collections/devices"
+    someone.home.serve({"id": uri, "type": "Collection", "totalItems": len(devices), "items": list(devices)})
+    redis.client("cache").flushdb()
+
+
+def cipher(someone: RemotePerson, program: Program, **more: Any) -> dict[str, Any]:
+    """A message to a device here."""
+    found = {
+        "type": "EncryptedMessage",
+        "attributedTo": {"type": "Device", "deviceId": "d1"},
+        "to": {"type": "Device", "deviceId": program.device_id},
+        "messageType": 1,
+        "cipherText": "AwgAEiD",
+        "digest": {"type": "Digest", "digestAlgorithm": DIGEST, "digestValue": "c2lnbg=="},
+        "messageFranking": "theirs",
+    }
+    return someone.activity("Create", found | more, to=program.user.account.uri)
+
+
+def address_of(someone: RemotePerson, device_id: str = "d1", **more: Any) -> dict[str, Any]:
+    """A device as a client program here names it."""
+    return {"account_id": str(remote(someone).id), "device_id": device_id} | more
+
+
+def with_device(elsewhere: RemoteServer, name: str) -> RemotePerson:
+    """Somebody elsewhere with a device."""
+    someone = elsewhere.person(name, devices=elsewhere.uri(f"users/{name}/collections/devices"))
+    has(someone, device(someone))
+    return someone
+
+
+def program_of_alice() -> Program:
+    """A client program of Alice's with a device that has two one-time keys."""
+    found = Program(make_user("alice"))
+    found.upload("one", "two")
+    return found
