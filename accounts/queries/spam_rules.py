@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Final
 
 from django.db.models import Count, QuerySet
 
-from accounts.models import RuleSubject, SpamRule, SpamRuleMatch
+from accounts.models import RuleSubject, SpamRule
 from accounts.policies.spam_rules import SpamRules
 from social.kernel.errors import require_found
 from social.kernel.ids import parse_id
@@ -35,13 +34,3 @@ def find_rule(name: str) -> SpamRule:
     number = parse_id(name)
     by_id = SpamRule.objects.filter(id=number).first() if number is not None else None
     return require_found(SpamRule.objects.filter(name=name).first() or by_id)
-
-
-def load_spam_rules(rule_ids: Collection[int]) -> dict[int, SpamRule]:
-    """The rules with these ids."""
-    return {rule.id: rule for rule in SpamRule.objects.filter(id__one_of=list(rule_ids))} if rule_ids else {}
-
-
-def list_matches(rule: SpamRule) -> QuerySet[SpamRuleMatch]:
-    """List what a rule has met, the newest first, with the accounts."""
-    return SpamRuleMatch.objects.select_related("account").filter(rule=rule).order_by("-id")
