@@ -20,6 +20,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
+from accounts.admin.accounts import HomeFilter
 from accounts.admin.acting import acting, rows_action
 from accounts.admin.permitted import EditedAdmin, RowForm
 from accounts.models import CustomEmoji
@@ -44,17 +45,6 @@ from social.kernel.lengths import NAME_LIMIT
 
 PACK_BYTES: Final = 32 * 1024 * 1024
 REASONS_SHOWN: Final = 5
-
-
-class OriginFilter(ConditionFilter):
-    """Filter by this server or others."""
-
-    title = gettext_lazy("home")
-    parameter_name = "home"
-    conditions = {
-        "here": (gettext_lazy("This server"), Q(domain=None)),
-        "elsewhere": (gettext_lazy("Other servers"), Q(domain__isnull=False)),
-    }
 
 
 class EmojiStateFilter(ConditionFilter):
@@ -163,7 +153,7 @@ class CustomEmojiAdmin(EditedAdmin):
 
     permission = Permission.MANAGE_CUSTOM_EMOJIS
     list_display = (SHORTCODE, PICTURE, SERVER, CATEGORY, STATE, CHANGED)
-    list_filter = (OriginFilter, EmojiStateFilter, CategoryFilter)
+    list_filter = (HomeFilter, EmojiStateFilter, CategoryFilter)
     list_filter_submit = True
     search_fields = ("shortcode",)
     search_help_text = gettext_lazy("Part of a name, or of a server's name")

@@ -37,6 +37,13 @@ class RowForm(Styled, _ModelForm):
         return super().clean()
 
 
+class DraftForm(RowForm):
+    """A form whose values the service takes: the row is as it was until then."""
+
+    def _post_clean(self) -> None:
+        """Writes nothing into the row."""
+
+
 class PermittedAdmin(ReadOnlyAdmin):
     """A model that is looked at by those whose role has `permission`."""
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from accounts.admin.acting import acting
-from accounts.admin.permitted import EditedAdmin, RowForm
+from accounts.admin.permitted import DraftForm, EditedAdmin
 from accounts.admin.users import PERMISSION_NAMES, role_name
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
@@ -21,7 +21,7 @@ from social.api.staff import NAMES_LIMIT
 from social.api.staff_columns import address, lines, shown
 
 
-class RoleForm(RowForm):
+class RoleForm(DraftForm):
     """A role; `by` is who writes it."""
 
     by: ClassVar[Staff]
@@ -82,9 +82,6 @@ class RoleForm(RowForm):
                 field = "bits" if error.field == "permissions" else error.field
                 self.add_error(field if field in self.fields else None, error.message)
         return sent
-
-    def _post_clean(self) -> None:
-        """Writes nothing into the row: the service does that."""
 
 
 @admin.register(Role)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -35,47 +36,38 @@ from timelines.pages.public import tag as tag_page
 
 def profile(request: HttpRequest, username: str) -> HttpResponseBase:
     """`/@:username`: the page, or the document for who asks for it."""
-    form = wanted(request)
-    if form is None:
-        return not_acceptable()
-    if form is Wanted.DOCUMENT:
-        return _actor(request, username=username)
-    return _negotiated(_profile(request, username))
+    return _negotiated(request, _actor, _profile, username=username)
 
 
 def post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
     """`/@:username/:id`: the page, or the document for who asks for it."""
-    form = wanted(request)
-    if form is None:
-        return not_acceptable()
-    if form is Wanted.DOCUMENT:
-        return _note(request, username=username, id=id)
-    return _negotiated(_post(request, username, id))
-
-
-def _negotiated(response: HttpResponseBase) -> HttpResponseBase:
-    patch_vary_headers(response, ("Accept", "Origin"))
-    return response
+    return _negotiated(request, _note, _post, username=username, id=id)
 
 
 def tag(request: HttpRequest, name: str) -> HttpResponseBase:
     """`/tags/:name`: the page, or the document for who asks for it."""
-    form = wanted(request)
-    if form is None:
-        return not_acceptable()
-    if form is Wanted.DOCUMENT:
-        return _hashtag(request, name=name)
-    return _negotiated(page(tag_page)(request, name=name))
+    return _negotiated(request, _hashtag, page(tag_page), name=name)
 
 
 def collection(request: HttpRequest, id: str) -> HttpResponseBase:
     """`/collections/:id`: the page, or the document for who asks for it."""
+    return _negotiated(request, _collection, page(collection_page), id=id)
+
+
+def _negotiated(
+    request: HttpRequest,
+    as_document: Callable[..., HttpResponseBase],
+    as_page: Callable[..., HttpResponseBase],
+    **names: str,
+) -> HttpResponseBase:
     form = wanted(request)
     if form is None:
         return not_acceptable()
     if form is Wanted.DOCUMENT:
-        return _collection(request, id=id)
-    return _negotiated(page(collection_page)(request, id=id))
+        return as_document(request, **names)
+    response = as_page(request, **names)
+    patch_vary_headers(response, ("Accept", "Origin"))
+    return response
 
 
 @reads
@@ -114,8 +106,8 @@ def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
 
 
 @page
-def _post(request: HttpRequest, username: str, status_id: str) -> HttpResponseBase:
-    account, number = find_local_account(username), parse_id(status_id)
+def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
+    account, number = find_local_account(username), parse_id(id)
     if number is None:
         raise NotFound
     post = find_post(number, None)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.acting import acting, row_action, rows_action
-from accounts.admin.permitted import EditedAdmin, RowForm
+from accounts.admin.permitted import DraftForm, EditedAdmin
 from accounts.models.user import Permission
 from moderation.models import Announcement
 from moderation.policies.announcements import AnnouncementDraft, announcement_errors
@@ -35,7 +35,7 @@ def _moment_field(label: Any, help_text: Any = "") -> forms.DateTimeField:
     )
 
 
-class AnnouncementForm(RowForm):
+class AnnouncementForm(DraftForm):
     """An announcement; times are UTC."""
 
     starts_at = _moment_field(gettext_lazy("It takes place from"), "UTC")
@@ -61,9 +61,6 @@ class AnnouncementForm(RowForm):
             for error in announcement_errors(self.draft):
                 self.add_error(error.field, error.message)
         return sent
-
-    def _post_clean(self) -> None:
-        """Writes nothing into the row: the service does that."""
 
 
 class StateFilter(ConditionFilter):

@@ -21,11 +21,10 @@ from accounts.queries.domain_follows import FollowsUnder, load_follows_under
 from accounts.services.block_files import BlockFile
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
-from moderation.policies.domain_rules import DomainRuleDraft
+from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere
 from moderation.services.domain_files import AllowFile, RuleFile
 from moderation.services.domain_rules import allow_domain, change_rule, create_rule, disallow_domain, remove_rule
 from social.api.staff_columns import address, mark, shortened, shown
-from social.kernel import links
 from social.kernel.text.names import normalise_domain, unambiguous_domain
 
 _KINDS: Final = {DomainSeverity.NOOP: "plain", DomainSeverity.SILENCE: "waiting", DomainSeverity.SUSPEND: "bad"}
@@ -36,8 +35,8 @@ class ServerForm(RowForm):
 
     def clean_domain(self) -> str:
         """Return the name as it is stored."""
-        name = normalise_domain(self.cleaned_data["domain"])
-        if name is None or ":" in name or links.is_own_domain(name):
+        name = domain_elsewhere(self.cleaned_data["domain"])
+        if name is None:
             raise ValidationError(_("This is no domain of another server."))
         return name
 

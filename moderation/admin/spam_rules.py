@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link
 from accounts.admin.acting import acting, row_action, rows_action
-from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
+from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin
 from accounts.models import SpamRule
 from accounts.models.user import Permission
 from accounts.policies.spam_rules import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
@@ -50,7 +50,7 @@ class _Lines(forms.CharField):
         return [line.strip() for line in (value or "").splitlines() if line.strip()]
 
 
-class SpamRuleForm(RowForm):
+class SpamRuleForm(DraftForm):
     """A rule; its conditions are judged by the policy."""
 
     words = _Lines(gettext_lazy("Words"), gettext_lazy("One a line, in the text of posts or the reason of sign-ups"))
@@ -109,9 +109,6 @@ class SpamRuleForm(RowForm):
             for error in rule_errors(self.draft):
                 self.add_error(error.field if error.field in self.fields else None, error.sentence)
         return sent
-
-    def _post_clean(self) -> None:
-        """Writes nothing into the row: the service does that."""
 
 
 class EnabledFilter(ConditionFilter):

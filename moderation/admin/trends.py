@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.acting import acting
-from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
+from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin
 from accounts.models import Tag
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
@@ -170,7 +170,7 @@ class LinkPublisherAdmin(ReviewedAdmin):
         review_publisher(by=by, publisher_id=row.pk, trendable=trendable)
 
 
-class TagForm(RowForm):
+class TagForm(DraftForm):
     """Decisions about a hashtag; only its spelling changes, not which one it is."""
 
     class Meta:
@@ -190,9 +190,6 @@ class TagForm(RowForm):
         if normalise_hashtag(name) != self.instance.name:
             raise forms.ValidationError(_("does not match the previous name"))
         return name
-
-    def _post_clean(self) -> None:
-        """Writes nothing into the row: the service does that."""
 
 
 @admin.register(Tag)

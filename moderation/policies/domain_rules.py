@@ -11,6 +11,8 @@ from typing import Final
 
 from accounts.policies.sign_up import domain_and_parents
 from moderation.models import DomainRule, DomainSeverity
+from social.kernel import links
+from social.kernel.text.names import normalise_domain
 
 _STRICTNESS: Final = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainSeverity.SUSPEND: 2}
 
@@ -25,6 +27,12 @@ class DomainRuleDraft:
     obfuscate: bool | None = None
     private_comment: str | None = None
     public_comment: str | None = None
+
+
+def domain_elsewhere(text: str) -> str | None:
+    """The name of another server as it is stored, in any spelling; None for what is none, has a port, or is this server's."""
+    name = normalise_domain(text)
+    return None if name is None or ":" in name or links.is_own_domain(name) else name
 
 
 def names_of(domain: str) -> list[str]:

@@ -18,6 +18,7 @@ from moderation.queries.admin_accounts import AdminAccount, load_admin_accounts
 from moderation.queries.dimensions import Part, human_size
 from moderation.queries.measures import Cohort, Measured
 from moderation.serializers.instance import RuleSerializer
+from moderation.serializers.report import report_fields
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 from statuses.queries.page import fill, of_rows
@@ -90,14 +91,7 @@ class AdminReportSerializer(EntitySerializer):
         accounts = self.context["accounts"]
         statuses, rules = self.context["statuses"], self.context["rules"]
         named = [rules[number] for number in instance.rule_ids or () if number in rules]
-        return {
-            "id": str(instance.id),
-            "action_taken": instance.is_resolved,
-            "action_taken_at": clock.iso(instance.action_taken_at) if instance.action_taken_at is not None else None,
-            "category": instance.category,
-            "comment": instance.comment,
-            "forwarded": instance.forwarded,
-            "created_at": clock.iso(instance.created_at),
+        return report_fields(instance) | {
             "updated_at": clock.iso(instance.updated_at),
             "account": accounts.get(instance.account_id),
             "target_account": accounts.get(instance.target_account_id),

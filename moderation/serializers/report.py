@@ -12,19 +12,25 @@ from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
 
+def report_fields(report: Report) -> dict[str, Any]:
+    """What everybody who is shown a report sees of it."""
+    return {
+        "id": str(report.id),
+        "action_taken": report.is_resolved,
+        "action_taken_at": clock.iso(report.action_taken_at) if report.action_taken_at is not None else None,
+        "category": report.category,
+        "comment": report.comment,
+        "forwarded": report.forwarded,
+        "created_at": clock.iso(report.created_at),
+    }
+
+
 class ReportSerializer(EntitySerializer):
     """Report. Context: `accounts`, encoded entities by id."""
 
     def to_representation(self, instance: Report) -> dict[str, Any]:
         accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
-        return {
-            "id": str(instance.id),
-            "action_taken": instance.is_resolved,
-            "action_taken_at": clock.iso(instance.action_taken_at) if instance.action_taken_at is not None else None,
-            "category": instance.category,
-            "comment": instance.comment,
-            "forwarded": instance.forwarded,
-            "created_at": clock.iso(instance.created_at),
+        return report_fields(instance) | {
             "status_ids": [str(number) for number in instance.status_ids],
             "rule_ids": None if instance.rule_ids is None else [str(number) for number in instance.rule_ids],
             "collection_ids": [str(number) for number in instance.collection_ids],

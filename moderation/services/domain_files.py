@@ -18,18 +18,17 @@ from accounts.queries.domain_follows import load_follows_under
 from accounts.services.block_files import BATCH, Action, BlockFile, Entry, Planned, WrongLine, is_true
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
-from moderation.policies.domain_rules import DomainRuleDraft, is_stricter, names_of
+from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere, is_stricter, names_of
 from moderation.services.domain_rules import allow_domains, write_rules
-from social.kernel import links
-from social.kernel.text.names import normalise_domain
 
 _COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "public_comment")
 
 
 def _server(values: dict[str, str]) -> str:
     written = values.get("domain", "")
-    domain = normalise_domain(written)
-    if domain is None or ":" in domain or "." not in domain or links.is_own_domain(domain):
+    domain = domain_elsewhere(written)
+    # A word alone is rather a line of another kind of file; by hand it may name a server of a local network.
+    if domain is None or "." not in domain:
         raise WrongLine(_("%(domain)s is no domain of another server") % {"domain": written[:253] or "''"})
     return domain
 

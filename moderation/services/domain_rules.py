@@ -24,13 +24,11 @@ from accounts.services.severing import sever_server
 from moderation.events import DomainRuleChanged, ServerSuspended
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
-from moderation.policies.domain_rules import DomainRuleDraft, is_stricter, names_of
+from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere, is_stricter, names_of
 from moderation.queries.blocks import load_people_under, rule_for
-from social.kernel import links
 from social.kernel.errors import Conflict, FieldError, Invalid, KernelError, NotFound, require_found
 from social.kernel.events import Event, publish
 from social.kernel.locks import lock
-from social.kernel.text.names import normalise_domain
 
 BATCH_SIZE: Final = 200
 _ROWS: Final = 500
@@ -233,8 +231,8 @@ def _since(rule: DomainRule | None, severity: DomainSeverity) -> datetime | None
 def _other_domain(domain: str) -> str:
     if not domain.strip():
         raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
-    name = normalise_domain(domain)
-    if name is None or ":" in name or links.is_own_domain(name):
+    name = domain_elsewhere(domain)
+    if name is None:
         raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))])
     return name
 
