@@ -26,7 +26,7 @@ class LeaderScheduler(Scheduler):
     """
 
     # Beat would wait here for a broker that is away, with ever longer pauses, and miss that it is back.
-    producer = None  # type: ignore[assignment]
+    producer = None  # type: ignore[assignment]  # a cached property there
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{time.time_ns()}"

@@ -16,7 +16,7 @@ class StatusesConfig(AppConfig):
         into archives, and add the pages of this app to the settings
         and its table to those that people take along.
         """
-        from statuses import reactions  # noqa: F401
+        from statuses import reactions  # noqa: F401  # importing it subscribes
         from statuses.pages.retention import register_entry
         from statuses.services import account_steps
         from statuses.services.portable_bookmarks import register_bookmarks

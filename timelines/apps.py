@@ -14,7 +14,7 @@ class TimelinesConfig(AppConfig):
         add the lists that people take along.
         """
         from accounts.queries.relations import register_read_apart
-        from timelines import reactions  # noqa: F401
+        from timelines import reactions  # noqa: F401  # importing it subscribes
         from timelines.policies.feeds import EXCLUSIVE_LIST_CONDITION
         from timelines.services.lists import register_lists
         from timelines.services.postgres_index import PostgresIndex

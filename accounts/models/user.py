@@ -196,7 +196,7 @@ class User(AbstractBaseUser):
         return f"@{self.account.username}"
 
     @property
-    def is_active(self) -> bool:  # type: ignore[override]
+    def is_active(self) -> bool:  # type: ignore[override]  # Django has a column
         """Tell whether the user may sign in."""
         return self.disabled_at is None
 

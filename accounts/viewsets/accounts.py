@@ -88,7 +88,7 @@ class AccountsViewSet(ApiViewSet):
         """Sign up; the answer is the new person's token with the scopes of the application."""
         form = SignUpInput.read(request)
         application = Application.objects.get(id=self.identity.application_id)
-        draft = SignUpDraft(**form.__dict__, ip=request.client_ip)  # type: ignore[attr-defined]
+        draft = SignUpDraft(**form.__dict__, ip=request.client_ip)  # type: ignore[attr-defined]  # set by the middleware
         made = sign_up(draft=draft, application=application)
         token = issue_token(application=application, user=made, scopes=application.scope_list)
         return reply(TokenSerializer(token).data)

@@ -20,8 +20,8 @@ class AccessKind(Enum):
 
     ANYONE = "anyone"
     OPTIONAL_USER = "optional_user"
-    ANY_TOKEN = "any_token"  # noqa: S105
-    APP_TOKEN = "app_token"  # noqa: S105
+    ANY_TOKEN = "any_token"  # noqa: S105  # a kind of caller
+    APP_TOKEN = "app_token"  # noqa: S105  # a kind of caller
     USER = "user"
     STAFF = "staff"
 

@@ -92,9 +92,9 @@ class _ClientField:
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
         """Treat "" as absent, and null too unless the field may be null."""
-        if (data == "" and self.empty_is_absent) or (data is None and not self.allow_null):  # type: ignore[attr-defined]
+        if (data == "" and self.empty_is_absent) or (data is None and not self.allow_null):  # type: ignore[attr-defined]  # a mixin of fields
             data = empty
-        return super().validate_empty_values(data)  # type: ignore[misc,no-any-return]
+        return super().validate_empty_values(data)  # type: ignore[misc,no-any-return]  # a mixin of fields
 
 
 class ClientBoolean(_ClientField, serializers.Field[bool, Any, bool, Any]):
@@ -259,7 +259,7 @@ class ListField(_ClientField):
         if isinstance(data, dict) and not items:
             raise SkipField
         if self.max_items is not None and len(items) > self.max_items:
-            self.fail("max_items", count=self.max_items)  # type: ignore[attr-defined]
+            self.fail("max_items", count=self.max_items)  # type: ignore[attr-defined]  # a mixin of fields
         return items
 
 

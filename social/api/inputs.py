@@ -199,7 +199,7 @@ class Input(Reading, Generic[T]):
     @cache
     def _draft(cls) -> Any:
         """The dataclass, or dict."""
-        return get_args(cls.__orig_bases__[0])[0]  # type: ignore[attr-defined]
+        return get_args(cls.__orig_bases__[0])[0]  # type: ignore[attr-defined]  # of a generic class
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

@@ -90,9 +90,9 @@ class RequestMiddleware:
         request_id = meta.get("HTTP_X_REQUEST_ID", "")
         if not request_id or not _REQUEST_ID.match(request_id):
             request_id = f"{random.getrandbits(64):016x}"
-        request.id = request_id  # type: ignore[attr-defined]
+        request.id = request_id  # type: ignore[attr-defined]  # kept for this request
         address = addresses.find(meta)
-        request.client_ip = address  # type: ignore[attr-defined]
+        request.client_ip = address  # type: ignore[attr-defined]  # kept for this request
         forwarded = meta.get("HTTP_X_FORWARDED_PROTO")
         if forwarded == "https" and addresses.is_trusted(meta.get("REMOTE_ADDR", "")):
             meta["wsgi.url_scheme"] = forwarded

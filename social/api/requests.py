@@ -47,7 +47,7 @@ class ApiRequest(Request):
 
     if TYPE_CHECKING:
         auth: Identity | None
-        user: Caller  # type: ignore[assignment]
+        user: Caller  # type: ignore[assignment]  # DRF declares Django's user
         client_ip: str
         _data: Any
         _stream: Any
@@ -105,7 +105,7 @@ class ApiRequest(Request):
                 raise LengthRequired
             # The WSGI server ends this stream itself; Django reads nothing of a body without a Content-Length.
             self._stream = environ.get("wsgi.input") if chunked else None
-        elif self._request._read_started:  # type: ignore[attr-defined]
+        elif self._request._read_started:  # type: ignore[attr-defined]  # as DRF's own Request reads it
             self._stream = io.BytesIO(self._request.body)
         else:
             self._stream = self._request

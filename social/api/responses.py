@@ -56,7 +56,7 @@ class JsonOnly(BaseContentNegotiation):
         media_type = str(request.content_type).partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == media_type), None)
 
-    def select_renderer(  # type: ignore[override]
+    def select_renderer(  # type: ignore[override]  # there is one renderer
         self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
         return renderers[0], renderers[0].media_type

@@ -120,7 +120,7 @@ def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
     return NowhereViewSet.answer(request)
 
 
-unknown_path.csrf_exempt = True  # type: ignore[attr-defined]
+unknown_path.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
 
 
 @dataclass(slots=True)
@@ -264,7 +264,7 @@ def _match(ends: Sequence[EndpointPattern]) -> tuple[Callable[..., HttpResponseB
         view: Callable[..., HttpResponseBase] = by_method.get(method, first).callback
         return view(request, **kwargs)
 
-    shared.csrf_exempt = True  # type: ignore[attr-defined]
+    shared.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
     return shared, names, first.path
 
 

@@ -99,12 +99,12 @@ class ApiViewSet(ViewSet):
             return viewset.dispatch(request, **kwargs)
 
         update_wrapper(view, cls, updated=())
-        view.cls = cls  # type: ignore[attr-defined]
-        view.actions = methods  # type: ignore[attr-defined]
-        view.initkwargs = initkwargs  # type: ignore[attr-defined]
-        view.login_required = False  # type: ignore[attr-defined]
+        view.cls = cls  # type: ignore[attr-defined]  # as DRF's `as_view` does
+        view.actions = methods  # type: ignore[attr-defined]  # as DRF's `as_view` does
+        view.initkwargs = initkwargs  # type: ignore[attr-defined]  # as DRF's `as_view` does
+        view.login_required = False  # type: ignore[attr-defined]  # as DRF's `as_view` does
         # A token is no cookie: a foreign site cannot make a browser send it.
-        view.csrf_exempt = True  # type: ignore[attr-defined]
+        view.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
         return view
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -158,11 +158,13 @@ class ApiViewSet(ViewSet):
         """Refuse a caller whose role does not grant what the endpoint declares. Roles are known to viewsets of staff alone."""
         raise ImproperlyConfigured(f"{type(self).__name__}.{self.action} is for staff and does not know roles")
 
-    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """The answer to an error."""
         return exceptions.exception_handler(exc, {"view": self, "request": self.request})
 
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+    def finalize_response(  # type: ignore[override]  # DRF declares its own Response
+        self, request: Request, response: Any, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
         """Headers for caches and limits; DRF's own responses are given their renderer."""
         admission: Admission | None = admission_of(request)
         if admission is not None:
@@ -179,9 +181,9 @@ class ApiViewSet(ViewSet):
             response.accepted_renderer = _RENDERER
             response.accepted_media_type = _RENDERER.media_type
             context = {"view": self, "request": request, "response": response}
-            response.renderer_context = context  # type: ignore[attr-defined]
+            response.renderer_context = context  # type: ignore[attr-defined]  # read by DRF's Response
             response.render()
-        return response  # type: ignore[no-any-return]
+        return response  # type: ignore[no-any-return]  # DRF declares no type
 
     def paginate(
         self,

@@ -44,7 +44,7 @@ class Refused(Unavailable):
 
 
 def _template(name: str) -> Template:
-    found: Template = engines["django"].get_template(name).template  # type: ignore[attr-defined]
+    found: Template = engines["django"].get_template(name).template  # type: ignore[attr-defined]  # the wrapper's own template
     return found
 
 

@@ -76,7 +76,7 @@ def _migrations() -> str:
 
 def _redis(role: str) -> str:
     try:
-        redis.client(role).ping()  # type: ignore[arg-type]
+        redis.client(role).ping()  # type: ignore[arg-type]  # the roles are those of the settings
     except redis.RedisError as error:
         logger.warning("Not ready: Redis for %s does not answer: %s", role, error)
         return "failed"

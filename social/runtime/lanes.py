@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from celery.concurrency.base import BasePool, apply_target
-from celery.concurrency.thread import ApplyResult  # type: ignore[attr-defined]
+from celery.concurrency.thread import ApplyResult  # type: ignore[attr-defined]  # it has no types
 from celery.worker.request import Request
 
 from social.queues import QUEUES, WAKE_QUEUES, threads_of

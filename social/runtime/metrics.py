@@ -167,7 +167,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         return HttpResponseNotFound("Not found\n", content_type="text/plain; charset=utf-8")
     registry = CollectorRegistry()
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it has no types
     else:
         registry.register(_seconds)
     registry.register(_Outbox())

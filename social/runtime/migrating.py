@@ -45,7 +45,7 @@ class PreparingExecutor(MigrationExecutor):
                 operation.database_forwards(migration.app_label, schema_editor, before, after)
             return states[-1]
 
-        migration.apply = apply  # type: ignore[method-assign, assignment]
+        migration.apply = apply  # type: ignore[method-assign, assignment]  # for this one run
         try:
             return super().apply_migration(states[0], migration, fake, fake_initial)
         finally:
@@ -54,9 +54,9 @@ class PreparingExecutor(MigrationExecutor):
 
 def migrate(**options: Any) -> None:
     """`call_command("migrate")` with this executor, which that command has no option for."""
-    former = command.MigrationExecutor  # type: ignore[attr-defined]
-    command.MigrationExecutor = PreparingExecutor  # type: ignore[attr-defined]
+    former = command.MigrationExecutor  # type: ignore[attr-defined]  # Django's module imports it
+    command.MigrationExecutor = PreparingExecutor  # type: ignore[attr-defined]  # as above
     try:
         call_command("migrate", **options)
     finally:
-        command.MigrationExecutor = former  # type: ignore[attr-defined]
+        command.MigrationExecutor = former  # type: ignore[attr-defined]  # as above

@@ -217,7 +217,7 @@ class Postgres:
         command += ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
         if not self.durable:
             command.append("--no-sync")
-        done = subprocess.run(  # type: ignore[call-overload]
+        done = subprocess.run(  # type: ignore[call-overload]  # the owner's options are a dict
             command,
             preexec_fn=die_with_parent(signal.SIGKILL),
             stdout=subprocess.PIPE,

@@ -171,12 +171,12 @@ def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = No
         stderr=subprocess.STDOUT,
         start_new_session=True,
         preexec_fn=die_with_parent(spec.death_signal),
-        **spec.user,  # type: ignore[call-overload]
+        **spec.user,  # type: ignore[call-overload]  # the user's options are a dict
     )
     if spec.pid_file is not None:
         with contextlib.suppress(OSError):
             spec.pid_file.write_text(str(process.pid))
-    return process  # type: ignore[no-any-return]
+    return process  # type: ignore[no-any-return]  # of the call above no type is known
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 
@@ -325,7 +325,10 @@ class Supervisor:
             if child.process is not None and not has_ended(child.process):
                 child.process.send_signal(child.spec.stop_signal)
         deadline = time.monotonic() + grace
-        alive: Callable[[], list[Child]] = lambda: [child for child in children if child.process is not None]  # noqa: E731
+
+        def alive() -> list[Child]:
+            return [child for child in children if child.process is not None]
+
         while alive() and (left := deadline - time.monotonic()) > 0 and len(self.signals) == received:
             self.turn(min(left, 0.2))
         for child in alive():

@@ -249,10 +249,10 @@ CSRF_TRUSTED_ORIGINS = [BASE_URL]
 CSRF_FAILURE_VIEW = "social.pages.errors.csrf_failure"
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "accounts.Application"
-OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "accounts.AccessToken"  # noqa: S105
+OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "accounts.AccessToken"  # noqa: S105  # the name of a model
 OAUTH2_PROVIDER_GRANT_MODEL = "accounts.Grant"
-OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "accounts.RefreshToken"  # noqa: S105
-OAUTH2_PROVIDER_ID_TOKEN_MODEL = "accounts.IDToken"  # noqa: S105
+OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "accounts.RefreshToken"  # noqa: S105  # the name of a model
+OAUTH2_PROVIDER_ID_TOKEN_MODEL = "accounts.IDToken"  # noqa: S105  # the name of a model
 OAUTH2_PROVIDER = {
     "OAUTH2_SERVER_CLASS": "accounts.services.authorization_server.Server",
     "OAUTH2_VALIDATOR_CLASS": "accounts.services.authorization_server.Validator",

@@ -1,6 +1,6 @@
 """Settings of `make dev`: debug pages, Django's debug toolbar, a log line for each request, no rate limits."""
 
-from social.settings.base import *  # noqa: F403
+from social.settings.base import *  # noqa: F403  # settings upon settings
 from social.settings.base import INSTALLED_APPS, MIDDLEWARE
 
 DEBUG = True

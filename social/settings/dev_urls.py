@@ -2,7 +2,7 @@
 
 from debug_toolbar.toolbar import debug_toolbar_urls
 
-from social.urls import *  # noqa: F403
+from social.urls import *  # noqa: F403  # paths upon paths
 from social.urls import urlpatterns
 
 urlpatterns = [*debug_toolbar_urls(), *urlpatterns]

@@ -1,6 +1,6 @@
 """Settings of the test suite: quicker passwords, no rate limits unless a test asks for them."""
 
-from social.settings.base import *  # noqa: F403
+from social.settings.base import *  # noqa: F403  # settings upon settings
 from social.settings.base import DATABASES
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -10,7 +10,7 @@ for _name, _value in {
 }.items():
     os.environ.setdefault(_name, _value)
 
-from social.settings.base import *  # noqa: E402, F403
-from social.settings.base import DATABASES  # noqa: E402
+from social.settings.base import *  # noqa: E402, F403  # settings upon settings
+from social.settings.base import DATABASES  # noqa: E402  # after the environment
 
 DATABASES["default"]["OPTIONS"].pop("pool", None)

@@ -29,7 +29,7 @@ _JSON: Final = (b"content-type", b"application/json; charset=utf-8")
 _CACHE_CONTROL: Final = (b"cache-control", b"private, no-store")
 
 
-class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
+class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no types
     """Consumer of a request: an event stream until one side ends it, or an error as JSON. Also answers the health check."""
 
     def __init__(self, registry: ConnectionRegistry) -> None:

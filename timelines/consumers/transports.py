@@ -128,7 +128,7 @@ class SingleRequest(HttpToolsProtocol):
     _received = 0
     _refusal = 400
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # only TCP comes here
         """Begin to wait for the request."""
         super().connection_made(transport)
         limit_send_buffer(transport)

@@ -28,7 +28,7 @@ def _text(sent: object) -> str | None:
     return sent if isinstance(sent, str) else None
 
 
-class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
     """Consumer of a socket. The server that runs it sends the pings; see `social.asgi`."""
 
     def __init__(self, registry: ConnectionRegistry) -> None:

@@ -25,8 +25,8 @@ NAME_LIMIT: Final = 32
 TAG_LIMIT: Final = 500
 """Characters of a hashtag as a client writes it: as long as a post. Longer ones are refused before they are normalised."""
 
-MISSING_TOKEN: Final = "Missing access token"  # noqa: S105
-INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105
+MISSING_TOKEN: Final = "Missing access token"  # noqa: S105  # a sentence
+INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105  # a sentence
 MISSING_SCOPES: Final = "Access token does not have the required scopes"
 MISSING_TAG: Final = "Missing tag name parameter"
 MISSING_LIST: Final = "Missing list name parameter"

@@ -92,14 +92,14 @@ SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_VIEWER_POSTS}) 
 _LIBRARY_LIMIT: Final = 1000
 _RECENT_CONDITION: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"
 _RECENT_WORD_MATCHES: Final = f"""
-SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE {_RECENT_CONDITION} AND d.words @@ %(whose)s::tsquery"""  # noqa: S608
+SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE {_RECENT_CONDITION} AND d.words @@ %(whose)s::tsquery"""  # noqa: S608 (constants)
 _RECENT_LIBRARY_MATCHES: Final = f"""
 UNION ALL
 SELECT id, TRUE FROM library WHERE (SELECT count(*) FROM library) < %(few)s
    AND (SELECT {_RECENT_CONDITION} FROM timelines_searchdocument d WHERE d.status_id = library.id)
 UNION ALL
 SELECT d.status_id, TRUE FROM timelines_searchdocument d
- WHERE (SELECT count(*) FROM library) >= %(few)s AND {_RECENT_CONDITION} AND d.status_id IN (SELECT id FROM library)"""  # noqa: S608
+ WHERE (SELECT count(*) FROM library) >= %(few)s AND {_RECENT_CONDITION} AND d.status_id IN (SELECT id FROM library)"""  # noqa: S608 (constants)
 _RECENT_VIEWER_POSTS: Final = re.sub("<between ([a-z_.]+)>", r"\1 BETWEEN %(first)s AND %(last)s", _VIEWER_POSTS)
 _RECENT_SEARCH_SQL: Final = {
     scope: _SEARCH_SQL.replace(

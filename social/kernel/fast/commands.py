@@ -32,7 +32,8 @@ def ask(client: redis.Redis, guard: Circuit, command: Command) -> Any:
 
 def ask_at_once(client: redis.Redis, guard: Circuit, commands: Sequence[Command]) -> list[Any]:
     """The answers to several commands, as a transaction. Raises RedisError."""
-    packed = b"".join(pack_command(tuple(command)) for command in (("MULTI",), *commands, ("EXEC",)))  # type: ignore[arg-type]
+    whole = (("MULTI",), *commands, ("EXEC",))
+    packed = b"".join(pack_command(tuple(one)) for one in whole)  # type: ignore[arg-type]  # hiredis declares a tuple of one
     answers: list[Any] = _ask(client, guard, packed, len(commands) + 2)
     for answer in answers:
         if isinstance(answer, RedisError):

@@ -44,7 +44,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         options = self.settings_dict["OPTIONS"].get("pool")
         if self.alias == NO_DB_ALIAS or not options:
             return None
-        pools: dict[str, Any] = self._connection_pools  # type: ignore[attr-defined]
+        pools: dict[str, Any] = self._connection_pools  # type: ignore[attr-defined]  # Django's own
         found = pools.get(self.alias)
         if found is None:
             parameters = self.get_connection_params() | {"autocommit": True}
@@ -52,7 +52,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             def connect() -> psycopg.Connection[Any]:
                 connection = psycopg.connect(**parameters)
                 try:
-                    self._configure_connection(connection)  # type: ignore[attr-defined]
+                    self._configure_connection(connection)  # type: ignore[attr-defined]  # Django's own
                 except BaseException:
                     connection.close()
                     raise
@@ -60,4 +60,4 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
             # Several threads may make one at the same moment; the first to be stored is everybody's.
             found = pools.setdefault(self.alias, Pool(connect, **options))
-        return found  # type: ignore[no-any-return]
+        return found  # type: ignore[no-any-return]  # a Pool

@@ -174,7 +174,7 @@ class Connection(HttpToolsProtocol):
 
     # --- the transport ---------------------------------------------------------------------------------------------
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # only TCP comes here
         """Begin to wait for a request, or refuse it."""
         super().connection_made(transport)
         self._constants = constants(self.server, self.client)
@@ -189,7 +189,7 @@ class Connection(HttpToolsProtocol):
         self._abandon()
         super().connection_lost(exc)
 
-    def eof_received(self) -> bool:  # type: ignore[override]
+    def eof_received(self) -> bool:  # type: ignore[override]  # Uvicorn declares None
         """Close, unless requests were sent whole: who sends no more may still wait for the answers."""
         if not self._requests or self.cycle.more_body or self._refusal is not None:
             return False
