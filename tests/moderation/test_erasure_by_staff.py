@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -20,31 +19,22 @@ from accounts.models import (
 from accounts.policies.staff import OPERATOR
 from accounts.services import sanctions
 from accounts.services.erasing import delete_user
-from accounts.services.following import FollowChange, follow_account
 from moderation.models import Report
 from social.kernel import clock
 from statuses.models import Status
-from tests.factories.accounts import make_account, make_remote, make_token, make_user
+from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_status
+from tests.moderation.acts import act, follow, owner
 from tests.support.client import Api
 from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
-WRITE = "admin:read admin:write"
 
 
 @pytest.fixture
 def boss() -> Api:
-    return Api(make_token(make_user("boss", role="Owner"), WRITE))
-
-
-def act(api: Api, account: Account, kind: str, **more: Any) -> Any:
-    return api.post(f"/api/v1/admin/accounts/{account.id}/action", {"type": kind, **more})
-
-
-def follow(follower: Account, target: Account) -> None:
-    follow_account(account=follower, target=target, change=FollowChange())
+    return owner()
 
 
 def test_who_waits_is_approved_or_rejected_and_nobody_else(boss: Api) -> None:

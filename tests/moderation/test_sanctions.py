@@ -17,11 +17,11 @@ from accounts.models import (
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR, Staff, staff_of
 from accounts.services import sanctions
-from accounts.services.following import FollowChange, follow_account
 from moderation.models import Report, Strike
 from social.kernel.errors import Conflict, Forbidden
 from tests.factories.accounts import make_account, make_remote, make_token, make_user
 from tests.factories.statuses import make_status
+from tests.moderation.acts import act, follow, owner
 from tests.support.client import Api
 from tests.support.work import work
 
@@ -31,15 +31,7 @@ WRITE = "admin:read admin:write"
 
 @pytest.fixture
 def boss() -> Api:
-    return Api(make_token(make_user("boss", role="Owner"), WRITE))
-
-
-def act(api: Api, account: Account, kind: str, **more: Any) -> Any:
-    return api.post(f"/api/v1/admin/accounts/{account.id}/action", {"type": kind, **more})
-
-
-def follow(follower: Account, target: Account) -> None:
-    follow_account(account=follower, target=target, change=FollowChange())
+    return owner()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,6 +11,9 @@ from django.db.models import F
 
 from accounts.models import Account, User
 from accounts.policies.mails import MAILED_TYPES
+from accounts.policies.staff import OPERATOR
+from accounts.services.sanctions import suspend_account
+from accounts.services.staff import disable
 from notifications.events import NotificationMade
 from notifications.models import Mailing, MailRecord, Notification
 from notifications.senders.mails import MAILINGS, queue_mails
@@ -110,3 +113,21 @@ def make_notifications(person: Person, number: int, kind: str = "mention") -> li
     work()
     queue_mails([NotificationMade(notification_id=each.id, account_id=each.account_id) for each in made])
     return made
+
+
+def keep_from_mails(person: Person, how: str, *, successor: Person) -> None:
+    """Make somebody one who gets no mails: suspended, disabled, unconfirmed, moved to the successor, or memorial."""
+    account, user = Account.objects.filter(id=person.id), User.objects.filter(id=person.user.id)
+    match how:
+        case "suspended":
+            suspend_account(by=OPERATOR, account=person.account)
+        case "disabled":
+            disable(by=OPERATOR, user=person.user)
+        case "unconfirmed":
+            user.update(activated_at=None)
+        case "moved":
+            account.update(moved_to=successor.id)
+        case "memorial":
+            account.update(memorial=True)
+        case _:
+            raise ValueError(how)
