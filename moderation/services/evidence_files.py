@@ -12,7 +12,6 @@ from typing import Final
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, User
@@ -77,25 +76,25 @@ def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
 
 
 def forget_evidence() -> int:
-    """Remove files whose time is over; how many. Run by the scheduler."""
-    rows = list(_over().order_by("id")[:500])
-    for row in rows:
-        _path(row.id).unlink(missing_ok=True)
-    EvidenceFile.objects.filter(id__one_of=[row.id for row in rows]).delete()
-    return len(rows)
-
-
-def _over() -> QuerySet[EvidenceFile]:
-    return EvidenceFile.objects.filter(expires_at__lt=clock.now())
+    """Remove files whose time is over, and those without a row: the account is gone, or a process ended while it wrote. How
+    many rows. Run by the scheduler.
+    """
+    count, _models = EvidenceFile.objects.filter(expires_at__lt=clock.now()).delete()
+    # Looked at before the rows: those that are written meanwhile are not among them.
+    files = list(_folder().glob("*"))
+    known = set(map(str, EvidenceFile.objects.values_list("id", flat=True)))
+    for file in files:
+        if file.name.partition(".")[0] not in known:
+            file.unlink(missing_ok=True)
+    return count
 
 
 def _write(row: EvidenceFile) -> None:
     # Whether they may was asked when they asked for it.
     by = Staff(row.author_id, row.author_name, Permission.DELETE_USER_DATA, position=None)
-    folder = _path(row.id).parent
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
     values: dict[str, object]
-    with NamedTemporaryFile(dir=folder, delete=False) as file:
+    with NamedTemporaryFile(dir=_folder(), prefix=f"{row.id}.", delete=False) as file:
         written = Path(file.name)
         try:
             done = write_evidence(by=by, account=row.account, reason=row.reason, to=file)
@@ -122,6 +121,10 @@ def _write(row: EvidenceFile) -> None:
         _path(row.id).unlink(missing_ok=True)
 
 
+def _folder() -> Path:
+    """The place of the files, from which nothing is served."""
+    return Path(settings.PRIVATE_ROOT) / "evidence"
+
+
 def _path(file_id: int) -> Path:
-    """The place of a file, from which nothing is served."""
-    return Path(settings.PRIVATE_ROOT) / "evidence" / f"{file_id}.zip"
+    return _folder() / f"{file_id}.zip"

@@ -20,10 +20,10 @@ from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import hold_account
 from moderation.admin.audit_sentences import sentence
 from moderation.models import EvidenceFile
-from moderation.services.evidence_files import forget_evidence
+from moderation.services.evidence_files import forget_evidence, request_evidence
 from social.kernel import clock
 from statuses.models import HeldPost, Status
-from tests.factories.accounts import make_token, make_user
+from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api, signed_in
 from tests.support.work import work
@@ -146,6 +146,23 @@ def test_evidence_is_written_in_the_background_and_fetched_by_staff(
     EvidenceFile.objects.update(expires_at=clock.now() - timedelta(seconds=1))
     assert forget_evidence() == 1
     assert list((tmp_path / "evidence").iterdir()) == []
+
+
+def test_evidence_is_gone_with_its_account_and_when_it_was_never_finished(settings: Any, tmp_path: Path) -> None:
+    settings.PRIVATE_ROOT = tmp_path
+    zoe, ann = make_remote("zoe"), make_user("ann").account
+    for account in (zoe, ann):
+        hold_account(by=OPERATOR, account=account, reason="court")
+        request_evidence(by=OPERATOR, account=account, reason="court")
+    work()
+    row = EvidenceFile.objects.get(account=ann)
+    kept, begun = tmp_path / "evidence" / f"{row.id}.zip", tmp_path / "evidence" / "1.left"
+    begun.write_bytes(b"a process has ended while it wrote")
+    assert forget_evidence() == 0
+    assert (kept.exists(), begun.exists(), EvidenceFile.objects.count()) == (True, False, 2)
+    EvidenceFile.objects.filter(account=zoe).delete()
+    assert forget_evidence() == 0
+    assert list((tmp_path / "evidence").iterdir()) == [kept]
 
 
 def test_who_lacks_the_permission_sees_none_of_it(boss: Client) -> None:
