@@ -30,7 +30,7 @@ def acting(request: HttpRequest) -> Staff:
 
 
 def row_action(
-    description: str | Promise,
+    description: str | _StrPromise,
     act: Act,
     *,
     icon: str,
@@ -52,7 +52,7 @@ def row_action(
 
 
 def rows_action(
-    description: str | Promise,
+    description: str | _StrPromise,
     act: Act,
     *,
     verb: str,
@@ -61,7 +61,7 @@ def rows_action(
     permission: str = "manage",
     form: type[StaffForm] | None = None,
 ) -> Callable[..., TemplateResponse | None]:
-    """What can be done with the chosen rows of a list, for `actions`: `ReadOnlyAdmin.each` with an act."""
+    """An entry of the menu over a list, for `actions`: `ReadOnlyAdmin.each` with an act."""
 
     @admin.action(description=description, permissions=[permission])
     def on_rows(self: ReadOnlyAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:

@@ -18,7 +18,7 @@ from moderation.queries.admin_accounts import AdminAccount, load_admin_accounts
 from moderation.queries.dimensions import Part, human_size
 from moderation.queries.measures import Cohort, Measured
 from moderation.serializers.instance import RuleSerializer
-from moderation.serializers.report import report_fields
+from moderation.serializers.report import AnyReportSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 from statuses.queries.page import fill, of_rows
@@ -84,14 +84,14 @@ def present_admin_accounts(account_ids: Iterable[int], viewer_id: int | None) ->
     return {int(entity["id"]): entity for entity in serializer.data}
 
 
-class AdminReportSerializer(EntitySerializer):
+class AdminReportSerializer(AnyReportSerializer):
     """Admin::Report. Context: `accounts` and `statuses`, entities by id; `rules`, rows by id. What is gone is left out."""
 
     def to_representation(self, instance: Report) -> dict[str, Any]:
         accounts = self.context["accounts"]
         statuses, rules = self.context["statuses"], self.context["rules"]
         named = [rules[number] for number in instance.rule_ids or () if number in rules]
-        return report_fields(instance) | {
+        return super().to_representation(instance) | {
             "updated_at": clock.iso(instance.updated_at),
             "account": accounts.get(instance.account_id),
             "target_account": accounts.get(instance.target_account_id),

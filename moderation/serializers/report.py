@@ -12,25 +12,27 @@ from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
 
-def report_fields(report: Report) -> dict[str, Any]:
-    """What everybody who is shown a report sees of it."""
-    return {
-        "id": str(report.id),
-        "action_taken": report.is_resolved,
-        "action_taken_at": clock.iso(report.action_taken_at) if report.action_taken_at is not None else None,
-        "category": report.category,
-        "comment": report.comment,
-        "forwarded": report.forwarded,
-        "created_at": clock.iso(report.created_at),
-    }
+class AnyReportSerializer(EntitySerializer):
+    """Members that Report and Admin::Report share."""
+
+    def to_representation(self, instance: Report) -> dict[str, Any]:
+        return {
+            "id": str(instance.id),
+            "action_taken": instance.is_resolved,
+            "action_taken_at": clock.iso_or_none(instance.action_taken_at),
+            "category": instance.category,
+            "comment": instance.comment,
+            "forwarded": instance.forwarded,
+            "created_at": clock.iso(instance.created_at),
+        }
 
 
-class ReportSerializer(EntitySerializer):
+class ReportSerializer(AnyReportSerializer):
     """Report. Context: `accounts`, encoded entities by id."""
 
     def to_representation(self, instance: Report) -> dict[str, Any]:
         accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
-        return report_fields(instance) | {
+        return super().to_representation(instance) | {
             "status_ids": [str(number) for number in instance.status_ids],
             "rule_ids": None if instance.rule_ids is None else [str(number) for number in instance.rule_ids],
             "collection_ids": [str(number) for number in instance.collection_ids],

@@ -1,4 +1,4 @@
-"""What a person is told of a strike."""
+"""Notifications and mails about strikes."""
 
 from __future__ import annotations
 
