@@ -22,6 +22,7 @@ from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.changing import bump
 from statuses.services.holding import hold_edit
 from statuses.services.polls import refresh_poll
+from statuses.services.quotes import write_quote_policy
 from statuses.services.revising import store_revision
 from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored, screen_edit
 from statuses.services.storing import Composed, RemoteFile, revise_quote, store_status
@@ -73,10 +74,10 @@ def revise_remote_status(
 ) -> bool:
     """Store an edit of a post of another server, and publish StatusEdited; whether anything has changed.
 
-    When it says of no edit, or of none that is newer than the last, the votes in its poll and its counts are stored,
-    and nothing else; of a deleted post nothing at all. Who may read the post and what it answers stay. Another post that it
-    quotes takes the place of the one before. With the `document` that it came with, the rules against spam are asked, and
-    may hold it until it is reviewed.
+    When it says of no edit, or of none that is newer than the last, the votes in its poll and its counts are stored, and,
+    unless it is older than the last, who may quote it (QuotePolicyChanged); nothing else. Of a deleted post nothing at all.
+    Who may read the post and what it answers stay. Another post that it quotes takes the place of the one before. With the
+    `document` that it came with, the rules against spam are asked, and may hold it until it is reviewed.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
@@ -86,6 +87,9 @@ def revise_remote_status(
         if edited_at is None or edited_at <= (status.edited_at or status.created_at):
             refresh_poll(status, new.poll)
             _store_counts(status.id, new)
+            is_older = status.edited_at is not None and (edited_at is None or edited_at < status.edited_at)
+            if not is_older and new.quote_policy is not None and new.quote_policy != status.quote_policy:
+                write_quote_policy(status, new.quote_policy)
             return False
         # Without its document it was reviewed, or is no edit that somebody sent.
         screening = UNSCREENED if document is None else screen_edit(status, new)

@@ -159,6 +159,27 @@ def test_likes_and_boosts_are_shown_as_its_server_counts_them(zoe: RemotePerson,
     assert counts(status) == (0, 0, 1), "only the figures of this server decide anything"
 
 
+def test_who_may_quote_a_post_changes_as_its_server_says_without_an_edit(zoe: RemotePerson, alice: Account) -> None:
+    def allowed(*approved: str) -> dict[str, Any]:
+        return {"interactionPolicy": {"canQuote": {"automaticApproval": list(approved)}}}
+
+    def shown() -> list[str]:
+        groups: list[str] = Api().get(f"/api/v1/statuses/{status.id}").json()["quote_approval"]["automatic"]
+        return groups
+
+    document, status = _known(zoe, alice, **allowed(PUBLIC))
+    assert shown() == ["public"]
+    assert deal(zoe, zoe.activity("Update", document | allowed(zoe.uri))) == "done"
+    assert shown() == []
+    edited = _edit(document | allowed(zoe.uri), content="<p>new</p>")
+    assert deal(zoe, zoe.activity("Update", edited)) == "done"
+    assert deal(zoe, zoe.activity("Update", document | allowed(PUBLIC))) == "done"
+    assert shown() == [], "what was written before the last edit comes too late"
+    assert deal(zoe, zoe.activity("Update", edited | allowed(PUBLIC))) == "done"
+    assert shown() == ["public"]
+    assert StatusEdit.objects.filter(status=status).count() == 1, "none of this is an edit"
+
+
 def test_the_document_of_an_edited_post_says_when_and_names_who_is_mentioned_now(alice: Account) -> None:
     bob, carol = make_account("bob"), make_account("carol")
     post = make_status(alice, "@bob one")
