@@ -58,19 +58,16 @@ def _undo_follow(incoming: Incoming) -> bool:
 
 def _undo_like(incoming: Incoming) -> bool:
     """A favourite taken back; False when there is none, which is remembered for a late Like."""
-    row = Favourite.objects.filter(account=incoming.actor, uri=incoming.object_uri).first()
-    status_id = row.status_id if row is not None else None
-    if status_id is None:
+    likes = Favourite.objects.filter(account=incoming.actor)
+    row = likes.filter(uri=incoming.object_uri).first()
+    if row is None:
         status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
-        status_id = status.id if status is not None else None
-    if status_id is not None:
-        try:
-            unfavourite_status(account_id=incoming.actor.id, status_id=status_id)
-        except NotFound:
-            status_id = None
-    if status_id is None:
+        row = likes.filter(status=status).first() if status is not None else None
+    if row is None:
         remember_undone(incoming.object_uri, incoming.actor)
-    return status_id is not None
+        return False
+    unfavourite_status(account_id=incoming.actor.id, status_id=row.status_id)
+    return True
 
 
 def _undo_announce(incoming: Incoming) -> bool:

@@ -228,11 +228,14 @@ class TestPosts:
             assert counts(status)[1] == 0
         assert not Status.objects.filter(reblog_of__isnull=False).exists()
 
+    @pytest.mark.parametrize("named", [True, False])
     @pytest.mark.parametrize("kind", ["Like", "Announce"])
-    def test_what_was_undone_before_it_came_is_refused(self, zoe: RemotePerson, alice: Account, kind: str) -> None:
+    def test_what_was_undone_before_it_came_is_refused(
+        self, zoe: RemotePerson, alice: Account, kind: str, named: bool
+    ) -> None:
         status = make_status(alice)
         activity = zoe.activity(kind, f"http://social.localhost/users/alice/statuses/{status.id}", to=[PUBLIC])
-        deal(zoe, zoe.activity("Undo", activity["id"]))
+        deal(zoe, zoe.activity("Undo", activity["id"] if named else activity))
         assert deal(zoe, activity) == "rejected: it was deleted"
         assert counts(status) == (0, 0, 0)
 
