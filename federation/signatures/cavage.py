@@ -122,7 +122,7 @@ def _made_at(signature: CavageSignature, message: Message) -> datetime:
         return signature.created
     try:
         moment = parsedate_to_datetime(message.header("date"))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise BadSignature("the date cannot be read") from None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 

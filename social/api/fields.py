@@ -215,7 +215,7 @@ class ClientDateTime(_ClientField, serializers.Field[datetime, Any, str, Any]):
         except ValueError:
             try:
                 moment = parsedate_to_datetime(text)
-            except (TypeError, ValueError, IndexError):
+            except (TypeError, ValueError, IndexError, OverflowError):
                 self.fail("invalid")
         try:
             return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

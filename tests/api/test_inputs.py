@@ -147,7 +147,9 @@ def test_dates_in_all_forms(value: str, moment: str) -> None:
     assert read(due=value).due.isoformat() == moment
 
 
-@pytest.mark.parametrize("value", ["yesterday", "2026-13-01", 5, "0001-01-01T00:00:00+14:00"])
+@pytest.mark.parametrize(
+    "value", ["yesterday", "2026-13-01", 5, "0001-01-01T00:00:00+14:00", f"Sun, 01 Mar 2026 12:00:00 +{10**13}"]
+)
 def test_what_is_no_date_is_refused(value: Any) -> None:
     assert refused(due=value) == "Validation failed: Date is invalid"
 

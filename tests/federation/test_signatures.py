@@ -67,6 +67,7 @@ def test_every_inbox_takes_it_and_remembers_whose_it_was(zoe: RemotePerson, alic
         pytest.param({"algorithm": "hs2019", "covered": TIMED}, 202, id="(created) with hs2019"),
         pytest.param({"algorithm": "rsa-sha256", "covered": TIMED}, 401, id="(created) with rsa-sha256"),
         pytest.param({"date": "yesterday"}, 401, id="a date that is none"),
+        pytest.param({"date": "Thu, 01 Jan 2026 00:00:00 +9999999999999"}, 401, id="a date of no time zone"),
         pytest.param({"digest": "SHA-256=%%%"}, 401, id="a digest that is not base64"),
     ],
 )
