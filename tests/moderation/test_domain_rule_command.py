@@ -68,7 +68,11 @@ def test_a_dry_run_names_the_follows_that_end_and_changes_nothing(tmp_path: Path
     assert "@ada -> @zoe@sub.bad.example" in said
     assert "@zoe@sub.bad.example -> @here" in said
     assert "yan" not in said, "who is silenced keeps the follows"
-    assert "@ada -> @zoe@sub.bad.example" in run("add", "BAD.example", "--dry-run")
+    said = run("add", "BAD.example", "--dry-run")
+    assert "@ada -> @zoe@sub.bad.example" in said
+    assert said.endswith("bad.example: suspend, would be added.\n")
+    with pytest.raises(CommandError, match="Domain is invalid"):
+        run("add", "http://bad.example/", "--dry-run")
     assert not rules()
     assert not AuditEntry.objects.exists()
 

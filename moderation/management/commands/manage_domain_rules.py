@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import transaction
 
 from accounts.management.block_files import name_follows, read_in, write_out
 from accounts.policies.staff import OPERATOR
@@ -84,14 +85,16 @@ class Command(OperatorCommand):
         domain = normalise_domain(options["domain"]) or options["domain"]
         if options["severity"] == DomainSeverity.SUSPEND:
             name_follows(self, domain, load_follows_under([domain]).get(domain))
-        if options["dry_run"]:
-            return
         known = DomainRule.objects.filter(domain=domain).first()
-        if known is None:
-            create_rule(by=OPERATOR, domain=options["domain"], draft=draft)
-        else:
-            change_rule(by=OPERATOR, rule=known, draft=draft)
-        self.stdout.write(f"{domain}: {options['severity']}, {'added' if known is None else 'changed'}.")
+        # What is refused is refused in a dry run, too; what follows from a rule begins when it is committed.
+        with transaction.atomic():
+            if known is None:
+                create_rule(by=OPERATOR, domain=options["domain"], draft=draft)
+            else:
+                change_rule(by=OPERATOR, rule=known, draft=draft)
+            transaction.set_rollback(options["dry_run"])
+        done = ("would be " if options["dry_run"] else "") + ("added" if known is None else "changed")
+        self.stdout.write(f"{domain}: {options['severity']}, {done}.")
 
     def _remove(self, options: dict[str, Any]) -> None:
         names = [normalise_domain(name) or name for name in options["domains"]]
