@@ -57,7 +57,7 @@ def actor_response(request: HttpRequest, account: Account) -> HttpResponse:
 def instance_actor(request: HttpRequest) -> HttpResponse:
     """`/actor`: this server itself."""
     account = find_instance_actor()
-    return document(instance_actor_document(account, account.key_pair.public_key))
+    return document(instance_actor_document(account, account.key_pair.public_key), seconds=600)
 
 
 @reads

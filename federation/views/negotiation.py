@@ -66,13 +66,15 @@ def is_secure_mode() -> bool:
     return settings.AUTHORIZED_FETCH or settings.LIMITED_FEDERATION
 
 
-def document(data: dict[str, Any], *, private: bool = False, status: int = 200) -> HttpResponse:
-    """An ActivityPub document. What only this caller may see is kept by no cache (security row 39), and in secure mode
-    nothing is.
+def document(data: dict[str, Any], *, private: bool = False, status: int = 200, seconds: int = 180) -> HttpResponse:
+    """An ActivityPub document, which caches may keep for so many `seconds`. What only this caller may see is kept by no cache
+    (security row 39), and in secure mode nothing is.
     """
     response = HttpResponse(orjson.dumps(data), status=status, content_type=CONTENT_TYPE)
     response.headers["Vary"] = _VARY
-    response.headers["Cache-Control"] = "private, no-store" if private or is_secure_mode() else "public, max-age=180"
+    response.headers["Cache-Control"] = (
+        "private, no-store" if private or is_secure_mode() else f"public, max-age={seconds}"
+    )
     return response
 
 

@@ -82,7 +82,9 @@ def test_an_actor_that_is_suspended_for_a_time_is_blank(anna: Account) -> None:
 
 
 def test_the_server_itself(db: None) -> None:
-    first = get("/actor").json()
+    answer = get("/actor")
+    assert answer["Cache-Control"] == "public, max-age=600"
+    first = answer.json()
     same("instance_actor", first)
     assert first == get("/actor").json()
     assert get("/actor/outbox").json()["totalItems"] == 0
