@@ -19,6 +19,7 @@ from federation.remote.actors import end_actor, keep_described, refresh
 from federation.remote.fetching import fetch_document
 from federation.remote.posts import is_related, keep_note, may_be_related, revise_note
 from federation.remote.references import find_account_by_uri, find_post_by_uri, is_received
+from federation.remote.requests import request_network
 from social.kernel import clock
 from social.kernel.locks import lock
 from statuses.models import Poll
@@ -109,7 +110,7 @@ def handle_update(incoming: Incoming) -> None:
 
 def _update_actor(incoming: Incoming) -> None:
     if incoming.object:
-        keep_described(incoming.actor, incoming.object)
+        request_network(keep_described(incoming.actor, incoming.object))
     else:
         refresh(incoming.actor)
 

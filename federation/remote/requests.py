@@ -96,6 +96,15 @@ def request_profile(account: Account) -> None:
     enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, there in wanted.items() if host and there))
 
 
+def request_network(account: Account) -> None:
+    """Have the featured hashtags and the network of a remote account looked at, whose profile has changed: whether the people
+    are hidden stands in those documents alone. Once for all changes until what its server may have kept of them is over.
+    """
+    if any((account.featured_tags_url, account.followers_url, account.following_url, account.outbox_url)):
+        row = Fetch(kind=FetchKind.PROFILE, uri=account.uri, host=origin_of(account.uri) or "")
+        _request(row, clock.now() + CACHED)
+
+
 def request_links(account: Account) -> None:
     """Have the links in the table of a remote account's profile verified that are not verified yet."""
     if links_to_verify(account.fields, local=False):

@@ -10,6 +10,8 @@ import pytest
 from accounts.models import Account, AccountStat, Follow, FollowRequest, User
 from accounts.services.following import FollowChange, follow_account
 from federation.documents.reading import Rejected
+from federation.inbound.fetch_queue import FETCHES
+from federation.models import Fetch, FetchKind
 from federation.remote import requests
 from federation.remote.actors import fetch_actor, refresh
 from federation.remote.refreshing import request_unseen
@@ -88,6 +90,28 @@ def test_who_hides_the_network_elsewhere_hides_it_here(zoe: RemotePerson, alice:
     work()
     assert api.get(path).json()["hide_collections"] is False
     assert len(api.get(f"{path}/followers").json()) == 1
+
+
+def test_who_begins_to_hide_the_network_elsewhere_hides_it_here_when_no_cache_shows_it(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    _network(zoe, followers=3, following=2)
+    account = introduced(zoe, alice)
+    work()
+    api, path = Api(make_token(make_user("carol"))), f"/api/v1/accounts/{account.id}"
+    assert len(api.get(f"{path}/followers").json()) == 1
+    _network(zoe, followers=3, following=2, pages=False)
+    asked = len(elsewhere.gets())
+    for name in ("Zoe", "Zoe the Hidden"):
+        assert deal(zoe, zoe.activity("Update", zoe.document() | {"name": name})) == "done"
+    work()
+    assert len(elsewhere.gets()) == asked
+    waiting = Fetch.objects.get(kind=FetchKind.PROFILE)
+    assert waiting.due_at - clock.now() > timedelta(minutes=3)
+    Fetch.objects.update(due_at=clock.now())
+    FETCHES.run()
+    assert api.get(path).json()["hide_collections"] is True
+    assert api.get(f"{path}/followers").json() == []
 
 
 def test_who_hides_the_network_here_gives_other_servers_the_numbers_only(zoe: RemotePerson, alice: Account) -> None:
