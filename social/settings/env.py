@@ -80,7 +80,7 @@ def _number(name: str, default: int, lowest: int, highest: int) -> int:
         number = int(raw) if raw else default
     except ValueError:
         raise ImproperlyConfigured(f"{name}={raw} is not a whole number.") from None
-    if not lowest <= number <= highest:
+    if number != default and not lowest <= number <= highest:
         raise ImproperlyConfigured(f"{name}={raw} is not between {lowest} and {highest}.")
     return number
 
@@ -364,7 +364,7 @@ MEDIA_URL = _media_url()
 MEDIA_SCANNER = _scanner(_read("MEDIA_SCANNER"))
 MEDIA_SCANNER_LOOPBACK = _switch("MEDIA_SCANNER_LOOPBACK", False)
 KEEP_ADDRESSES_DAYS = _number("KEEP_ADDRESSES_DAYS", 365, 0, 36_500)
-KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 0, 36_500)
+KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 30, 36_500)  # the database keeps 30 days in any case
 KEEP_CLOSED_REPORTS_DAYS = _number("KEEP_CLOSED_REPORTS_DAYS", 0, 0, 36_500)
 KEEP_HELD_POSTS_DAYS = _number("KEEP_HELD_POSTS_DAYS", 90, 0, 36_500)
 RETENTIONS = ("KEEP_ADDRESSES_DAYS", "KEEP_AUDIT_LOG_DAYS", "KEEP_CLOSED_REPORTS_DAYS", "KEEP_HELD_POSTS_DAYS")
