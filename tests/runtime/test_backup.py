@@ -21,6 +21,7 @@ from accounts.services import remote_copies
 from social.kernel.media import storage
 from social.runtime.backups import archive, restoring, saving
 from social.runtime.backups.archive import Entry, Manifest
+from social.runtime.backups.restoring import Target, check
 from social.runtime.failures import OperatorError
 from social.runtime.unfinished import begin, end, find_mark, refuse_unfinished
 from tests.runtime.processes import ROOT, clean_environment, free_ports, fresh_folder, manage, running
@@ -76,6 +77,17 @@ def test_a_backup_that_is_not_whole_is_refused(backup: Path, harm: Any, words: s
     harm(backup)
     with pytest.raises(OperatorError, match=words):
         archive.verify(backup, silent)
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_text("{}x"), lambda path: path.write_text("[]")])
+def test_damaged_secrets_of_a_backup_are_refused_before_anything_is_changed(
+    backup: Path, harm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_DOMAIN", DOMAIN)
+    harm(backup / archive.SECRETS)
+    target = Target(tables=0, domain=None, secrets=False, interrupted=False)
+    with pytest.raises(OperatorError, match=r"secrets\.json is damaged"):
+        check(backup, archive.read_manifest(backup), target, replace=False)
 
 
 def test_an_interrupted_backup_is_refused(backup: Path) -> None:

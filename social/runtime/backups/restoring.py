@@ -105,7 +105,13 @@ def _check_secrets(stored: dict[str, Any]) -> None:
 
 
 def _stored_secrets(folder: Path) -> dict[str, Any]:
-    stored: dict[str, Any] = json.loads((folder / archive.SECRETS).read_text())
+    path = folder / archive.SECRETS
+    try:
+        stored = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise OperatorError(f"{path} is damaged ({error}). Take another backup.") from None
+    if not isinstance(stored, dict):
+        raise OperatorError(f"{path} is damaged. Take another backup.")
     return stored
 
 
