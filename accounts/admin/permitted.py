@@ -108,6 +108,10 @@ class EditedAdmin(PermittedAdmin):
             return self.changeform_view(request, *args, **kwargs)
         return answer
 
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """What the service wrote becomes what messages and the log name; there are no related rows."""
+        form.instance.refresh_from_db()
+
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """The question before a deletion; what a service refuses is a message."""
         try:

@@ -55,6 +55,7 @@ def test_a_rule_is_made_tried_switched_on_and_what_it_holds_is_decided(boss: Cli
     assert (wrong.status_code, SpamRule.objects.count()) == (200, 0)
     made = boss.post(f"{RULES}add/", values())
     assert made.status_code == 302, made.context and made.context["errors"]
+    assert "Casino</a>” was added" in boss.get(RULES).content.decode()
     rule = SpamRule.objects.get()
     assert (rule.words, rule.enabled) == (["casino", "free money"], False)
     page = f"{RULES}{rule.pk}/change/"
@@ -62,7 +63,8 @@ def test_a_rule_is_made_tried_switched_on_and_what_it_holds_is_decided(boss: Cli
     tried = boss.get(reverse("admin:accounts_spamrule_try_it", args=[rule.pk])).content.decode()
     assert "meets 1 of them" in tried
     assert "casino &lt;script&gt;" in tried
-    assert boss.post(page, values(outcome="report")).status_code == 302
+    assert boss.post(page, values(name="Roulette", outcome="report")).status_code == 302
+    assert "Roulette</a>” was changed" in boss.get(RULES).content.decode()
     assert boss.post(page, values()).status_code == 302
     question = boss.get(reverse("admin:accounts_spamrule_enable_one", args=[rule.pk])).content.decode()
     assert "Switch this rule on?" in question
