@@ -109,7 +109,7 @@ class EditedAdmin(PermittedAdmin):
         return answer
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """What the service wrote becomes what messages and the log name; there are no related rows."""
+        """Read the row again, which the service has written: messages name it. There are no related rows."""
         form.instance.refresh_from_db()
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
