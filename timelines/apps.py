@@ -1,12 +1,14 @@
 """The Django configuration of the app `timelines`."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class TimelinesConfig(AppConfig):
     """Timelines, search and streaming."""
 
     name = "timelines"
+    verbose_name = _("Timelines")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

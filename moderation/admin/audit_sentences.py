@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from django.utils.functional import Promise
+from django.utils.translation import get_language_bidi, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from accounts.models import AuditEntry
 from accounts.policies.staff import OPERATOR
@@ -129,6 +129,9 @@ def sentence(entry: AuditEntry) -> str:
     if words is None:
         names["action"] = entry.action.replace("_", " ")
         words = _("%(by)s: %(action)s %(kind)s %(target)s")
+    if get_language_bidi():
+        # Left to right among words from right to left: U+2066 and U+2069 (UAX 9).
+        names |= {key: f"\u2066{name}\u2069" for key, name in names.items() if str(name).startswith("@")}
     text = (str(words) % names).strip()
     reason = entry.details.get("reason")
     return f"{text}: {reason[:_REASON_LENGTH]}" if isinstance(reason, str) and reason else text

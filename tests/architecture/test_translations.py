@@ -53,6 +53,12 @@ def test_every_sentence_is_translated(language: str) -> None:
     assert missing == []
 
 
+def test_addresses_of_people_keep_their_at_sign_in_front_among_words_from_right_to_left() -> None:
+    """Isolates (U+2066) or markup tell where words from left to right begin; the sign alone belongs to what is around it."""
+    texts = [text for entry in catalogs.catalogue("ar") for text in (entry.msgstr, *entry.msgstr_plural.values())]
+    assert [text for text in texts if re.search(r"(?<![\u2066\w>)])@%\(", text)] == []
+
+
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_translations_keep_the_placeholders_and_the_markup(language: str) -> None:
     broken = []

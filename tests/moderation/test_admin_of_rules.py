@@ -14,6 +14,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import translation
 
 from accounts.models import AuditEntry, QuarantinedFile, SpamRule
 from accounts.policies.staff import OPERATOR
@@ -89,6 +90,8 @@ def test_a_rule_is_made_tried_switched_on_and_what_it_holds_is_decided(boss: Cli
     assert Status.objects.count() == 2
     entry = AuditEntry.objects.get(action="discard", target_type="HeldPost")
     assert sentence(entry) == "@boss discarded a held post of @ann"
+    with translation.override("ar"):
+        assert ("\u2066@boss\u2069" in sentence(entry), "\u2066@ann\u2069" in sentence(entry)) == (True, True)
 
 
 def answer(client: Client, page: str, action: str, row: Any) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.contrib import admin
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import translation
 
 from accounts.models import AuditEntry, User
 from accounts.policies.staff import staff_of
@@ -88,6 +90,12 @@ def test_first_steps_are_hidden_for_all_by_a_button_that_only_staff_of_the_setti
     assert client.get("/admin/").context["first_steps"]
     assert client.post(path, follow=True).context["first_steps"] == []
     assert AuditEntry.objects.get().target_name == "first_steps_hidden"
+
+
+def test_every_part_of_the_admin_has_a_name_in_the_language_of_its_reader() -> None:
+    with translation.override("ar"):
+        names = {str(model._meta.app_config.verbose_name) for model in admin.site._registry}
+    assert [name for name in names if name.isascii()] == []
 
 
 def test_a_moderator_sees_figures_but_nothing_of_the_machinery(settings: Any) -> None:
