@@ -85,7 +85,9 @@ def require_signature(request: HttpRequest) -> None:
 
 
 def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tuple[Post, int | None]:
-    """The post of this server, if the signer, or without one anybody, may read it; and the signer's id. Raises NotFound.
+    """The post of this server, if the signer, or without one anybody, may read it; and the signer's id. Raises NotFound, and
+    for any post of an account that is suspended for a time or gone as `find_local_account`: not found would say that the
+    post was deleted.
 
     Whom the author has blocked may not read the public ones either (contract, federation section 11). Another account of
     the reader's server is a stranger, the one that stands for the server too (behaviours section 7).
@@ -95,7 +97,11 @@ def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tupl
     # which of the two it is (security row 60).
     signer = signer_of(request)
     viewer_id = signer.id if signer is not None else None
-    post = find_post(number, viewer_id)
+    try:
+        post = find_post(number, viewer_id)
+    except NotFound:
+        find_local_account(username)
+        raise
     if not _is_at(post, username):
         raise NotFound
     return post, viewer_id

@@ -81,6 +81,16 @@ def test_an_actor_that_is_suspended_for_a_time_is_blank(anna: Account) -> None:
     assert get("/users/anna/outbox").status_code == 403
 
 
+def test_posts_of_an_account_that_is_suspended_for_a_time_are_not_said_to_be_deleted(anna: Account) -> None:
+    public, private = make_status(anna, "hello"), make_status(anna, "psst", visibility="private")
+    paths = [f"/users/anna/statuses/{status.id}" for status in (public, private)] + ["/users/anna/statuses/1"]
+    paths += [f"{paths[0]}/{name}" for name in ("activity", "replies", "likes", "shares")] + [f"/@anna/{public.id}"]
+    Account.objects.filter(id=anna.id).update(suspended_at=clock.now())
+    assert {get(path).status_code for path in paths} == {403}
+    Account.objects.filter(id=anna.id).update(erased_at=clock.now())
+    assert {get(path).status_code for path in paths} == {410}
+
+
 def test_the_server_itself(db: None) -> None:
     answer = get("/actor")
     assert answer["Cache-Control"] == "public, max-age=600"
