@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link, matching
-from accounts.admin.acting import rows_action
+from accounts.admin.acting import row_action, rows_action
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
 from accounts.policies.staff import Staff, can, staff_of
 from accounts.services import staff
 from accounts.services.erasing import reject_user
-from social.api.staff import ReadOnlyAdmin
+from social.api.staff import ActionVariant, ReadOnlyAdmin
 from social.api.staff_columns import PLACEHOLDER, ConditionFilter, address, lines, mark, shortened, shown
 from social.api.staff_filters import DropdownFilter
 
@@ -123,6 +124,31 @@ JOINED = shown("created_at", gettext_lazy("Joined"), order="id", minor=True)
 LAST_SEEN_TIME = shown("active_at", gettext_lazy("Last seen"), order="active_at", minor=True)
 
 
+def sign_up_decisions(
+    user_of: Callable[[Any], User],
+) -> tuple[Callable[..., HttpResponse], Callable[..., HttpResponse]]:
+    """Return the buttons with which somebody who waits for approval is let in or rejected; `user_of` the row's user."""
+    approve = row_action(
+        gettext_lazy("Approve"),
+        lambda by, row: staff.approve(by=by, user=user_of(row)),
+        icon="check",
+        variant=ActionVariant.PRIMARY,
+        verb="approve",
+        done=gettext_lazy("They are let in, and get a mail."),
+        question=gettext_lazy("Let this person in?"),
+    )
+    reject = row_action(
+        gettext_lazy("Reject"),
+        lambda by, row: reject_user(by=by, user=user_of(row)),
+        icon="close",
+        variant=ActionVariant.DANGER,
+        verb="reject",
+        done=gettext_lazy("The sign-up is rejected and deleted."),
+        question=gettext_lazy("Reject this sign-up? It is deleted."),
+    )
+    return approve, reject
+
+
 @admin.register(User)
 class UserAdmin(ReadOnlyAdmin):
     """Local users. Who acts must outrank whom they act on."""
@@ -137,6 +163,7 @@ class UserAdmin(ReadOnlyAdmin):
     search_help_text = gettext_lazy("A username, an e-mail address, or a part of one")
     ordering = ("-id",)
     actions = ("approve", "reject", "confirm", "disable", "enable")
+    actions_detail = ("approve_one", "reject_one")
     # Neither the password's hash nor what people have set for themselves: nobody needs to see them.
     fieldsets = (
         lines(
@@ -186,9 +213,18 @@ class UserAdmin(ReadOnlyAdmin):
         reason = f": {row.sign_up_reason}" if row.sign_up_reason and not row.approved else ""
         return f"@{row.account.username} ({row.email}){reason}"
 
-    def has_manage_permission(self, request: HttpRequest) -> bool:
+    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Tell whether the role may act on users."""
         return can(acting(request), Permission.MANAGE_USERS)
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        """Return the two decisions about somebody who waits for approval; what else is done to people is on their account."""
+        user = self.get_object(request, str(object_id))
+        if user is None or user.approved:
+            return []
+        return super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
+
+    approve_one, reject_one = sign_up_decisions(lambda user: user)
 
     approve = rows_action(
         gettext_lazy("Let the chosen users in"),

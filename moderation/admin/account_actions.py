@@ -9,18 +9,18 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from accounts.admin.acting import acting, row_action
+from accounts.admin.users import sign_up_decisions
 from accounts.models import Account, User
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
 from accounts.policies.staff import can
 from accounts.queries.users import find_user_of_account
 from accounts.services import sanctions, staff
-from accounts.services.erasing import delete_account, reject_user
+from accounts.services.erasing import delete_account
 from moderation.admin.account_forms import EmailForm, HoldForm, NoteForm, RoleForm, SanctionForm
 from moderation.admin.evidence import EvidenceAction
 from moderation.services.acting import act_on_account
 from moderation.services.notes import write_note
-from social.api.staff import ActionVariant
 
 _MODERATE = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 
@@ -228,25 +228,7 @@ class AccountActions(EvidenceAction):
         question=gettext_lazy("Delete this account with everything it has written? This cannot be undone."),
     )
 
-    approve = row_action(
-        gettext_lazy("Approve"),
-        lambda by, account: staff.approve(by=by, user=_user(account)),
-        icon="check",
-        variant=ActionVariant.PRIMARY,
-        verb="approve",
-        done=gettext_lazy("They are let in, and get a mail."),
-        question=gettext_lazy("Let this person in?"),
-    )
-
-    reject = row_action(
-        gettext_lazy("Reject"),
-        lambda by, account: reject_user(by=by, user=_user(account)),
-        icon="close",
-        variant=ActionVariant.DANGER,
-        verb="reject",
-        done=gettext_lazy("The sign-up is rejected and deleted."),
-        question=gettext_lazy("Reject this sign-up? It is deleted."),
-    )
+    approve, reject = sign_up_decisions(_user)
 
     change_role = row_action(
         gettext_lazy("Change the role"),

@@ -51,14 +51,15 @@ def _strikes(found: AccountOverview) -> Any:
             shortened(strike.text, EXCERPT),
             account_link(strike.account) if strike.account else _("The operator"),
             strike.created_at,
-            _appeal(strike),
+            strike_state(strike),
         )
         for strike in found.strikes
     ]
     return table([_("Action"), _("Text"), _("By"), _("Since"), _("Appeal")], rows)
 
 
-def _appeal(strike: Any) -> Any:
+def strike_state(strike: Any) -> Any:
+    """Return whether a strike was taken back, else how the appeal against it stands, None without one."""
     appeal = getattr(strike, "appeal", None)
     if strike.overruled_at is not None:
         return mark(_("Taken back"), "good")

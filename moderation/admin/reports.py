@@ -19,6 +19,7 @@ from accounts.admin.permitted import PermittedAdmin
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
 from moderation.admin.account_forms import WordsForm
+from moderation.admin.account_tabs import strike_state
 from moderation.admin.inbox import CATEGORIES, InboxAdmin
 from moderation.models import Appeal, InstanceRule, Report, Strike, StrikeAction
 from moderation.services.acting import delete_posts as delete_posts_of
@@ -42,6 +43,7 @@ STRIKE_AUTHOR = shown(
     "account", gettext_lazy("By"), lambda strike: account_link(strike.account) if strike.account else None
 )
 STRIKE_TEXT = shown("text", gettext_lazy("Text"), lambda strike: shortened(strike.text, 80), minor=True)
+STRIKE_STATE = shown("state", gettext_lazy("State"), strike_state)
 STRIKE_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 
@@ -82,7 +84,7 @@ class StrikeAdmin(PermittedAdmin):
     """Acts of staff on people."""
 
     permission = Permission.MANAGE_REPORTS
-    list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_TIME)
+    list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_STATE, STRIKE_TIME)
     list_filter = (
         StrikeActionFilter,
         StrikeStateFilter,
@@ -90,7 +92,7 @@ class StrikeAdmin(PermittedAdmin):
         ("created_at", RangeDateTimeFilter),
     )
     list_filter_submit = True
-    list_select_related = ("account", "target_account")
+    list_select_related = ("account", "target_account", "appeal")
     search_fields = ("text",)
     search_help_text = gettext_lazy("@anna, anna@there.example, or words of the text")
     ordering = ("-id",)

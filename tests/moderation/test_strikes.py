@@ -200,6 +200,8 @@ def test_staff_decide_in_the_admin_and_looks_at_private_posts_are_written_down(
         chosen = {"action": action, "_selected_action": [appeal.id], "confirmed": "yes"}
         assert browser.post("/admin/moderation/appeal/", chosen, follow=True).status_code == 200
     assert sorted(appeal.state for appeal in Appeal.objects.all()) == ["approved", "rejected"]
+    listed = browser.get("/admin/moderation/strike/").content.decode().partition("</table>")[0]
+    assert (listed.count("Taken back"), listed.count("Rejected")) == (1, 1)
     federation = make_user("fed", role="Moderator")
     federation.role.permissions = 0x20
     federation.role.save()

@@ -217,6 +217,22 @@ def test_pending_people_are_found_and_approved_without_a_question(moderator: Use
     assert "1 user was let in." in page.content.decode()
 
 
+def test_who_waits_is_let_in_or_rejected_from_their_own_page_and_nobody_else(moderator: User) -> None:
+    client = signed_in(moderator)
+    people = [make_user("ada"), make_user("bill"), make_user("member")]
+    User.objects.filter(id__in=[user.id for user in people[:2]]).update(approved=False)
+    ada, bill, member = (f"/admin/accounts/user/{user.id}/" for user in people)
+    for page, offered in ((f"{ada}change/", True), (f"{member}change/", False)):
+        words = client.get(page).content.decode()
+        assert ("approve_one" in words, "reject_one" in words) == (offered, offered), page
+    assert "Let this person in?" in client.get(f"{ada}approve_one/").content.decode()
+    client.post(f"{ada}approve_one/", {"confirmed": "yes"})
+    client.post(f"{bill}reject_one/", {"confirmed": "yes"})
+    client.post(f"{member}reject_one/", {"confirmed": "yes"})
+    present = User.objects.filter(account__deleted_at=None, approved=True)
+    assert {user.account.username for user in present} == {"ada", "member", moderator.account.username}
+
+
 def test_an_unconfirmed_address_is_taken_for_confirmed_after_a_question(moderator: User) -> None:
     client, newcomer = signed_in(moderator), make_user("newcomer", confirmed=False)
     assert listed(client, "/admin/accounts/user/", state="unconfirmed") == {str(newcomer.id)}
