@@ -8,20 +8,24 @@ from allauth.account.views import LoginView, PasswordResetView, SignupView
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.functional import cached_property
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.adapters import invite_code
 from accounts.pages.forms import ForgottenPasswordForm, SignUpForm
 from accounts.queries.sign_up import find_invite, find_usable_invite, is_usable
+from accounts.queries.site_settings import load_site_texts
 from accounts.services.mails import request_password_reset
 from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
 from social.api.responses import error, reply
 from social.kernel import links
 from social.kernel.errors import Invalid, require_found
+from social.kernel.text.markdown import markdown_to_html
 from social.pages.frame import with_query
 
 
@@ -48,11 +52,22 @@ class SignUpView(SignupView):
         return {**super().get_form_kwargs(), "invited": self._invited}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), "invited": self._invited}
+        return {**super().get_context_data(**kwargs), "invited": self._invited, "invitation_is_over": self._is_over}
+
+    def closed(self) -> HttpResponse:
+        """The page where nobody can sign up, with the words of staff."""
+        message = markdown_to_html(load_site_texts()["site_closed_message"])
+        context = {"message": mark_safe(message), "invitation_is_over": self._is_over}  # noqa: S308 (safe HTML is what it makes)
+        return TemplateResponse(self.request, self.template_name_signup_closed, context)
 
     @cached_property
     def _invited(self) -> bool:
         return find_usable_invite(invite_code(self.request)) is not None
+
+    @property
+    def _is_over(self) -> bool:
+        """Tell whether they come with an invitation that is used up or too old."""
+        return not self._invited and find_invite(invite_code(self.request)) is not None
 
     def form_valid(self, form: SignUpForm) -> HttpResponse:
         """Make the account and go on, or show what the service found wrong."""

@@ -11,7 +11,7 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.events import ConfirmationRequested
-from accounts.models import Invite, Severity, User
+from accounts.models import Invite, Severity, SiteSetting, User
 from accounts.policies.staff import OPERATOR
 from accounts.services import staff
 from accounts.services.activation import create_invite
@@ -97,6 +97,13 @@ def test_closed_registrations_show_a_page_and_take_nobody(client: Client, settin
     client.post("/auth/sign_up", FORM)
     assert not User.objects.exists()
     assert "Create an account" not in client.get("/").content.decode()
+
+
+def test_closed_registrations_say_what_staff_have_written_about_it(client: Client, settings: Any) -> None:
+    settings.REGISTRATIONS = "closed"
+    SiteSetting.objects.create(key="site_closed_message", value="Back in *May* <script>")
+    page = client.get("/auth/sign_up").content.decode()
+    assert "Back in <em>May</em> &lt;script&gt;" in page
 
 
 def test_where_staff_approve_the_reason_is_asked_for(client: Client, settings: Any) -> None:
@@ -306,7 +313,12 @@ def test_an_invitation_leads_to_the_form_where_registrations_are_closed(client: 
     url = page.redirect_chain[-1][0]
     assert client.post(url, FORM).status_code == 302
     assert User.objects.get().invite == invite
-    assert "does not take new people" in Client().get(url).content.decode()
+    page = Client().get(url).content.decode()
+    assert "does not take new people" in page
+    assert "This invitation cannot be used any more" in page
+    settings.REGISTRATIONS = "open"
+    assert "This invitation cannot be used any more" in Client().get(url).content.decode()
+    assert "This invitation" not in Client().get("/auth/sign_up?invite_code=unknown").content.decode()
     assert client.get("/invite/unknown").status_code == 404
 
 
