@@ -169,5 +169,5 @@ def _guarded(view: View, methods: frozenset[str]) -> View:
             return refused(error)
 
     # Other servers sign what they send and have no cookies. Django reads this attribute of a function, mypy knows none.
-    guarded.csrf_exempt = True  # type: ignore[attr-defined]
+    guarded.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
     return guarded

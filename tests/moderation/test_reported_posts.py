@@ -144,6 +144,8 @@ def test_staff_act_on_the_posts_of_a_report_on_its_page(boss: User, ann: User, s
         asked = browser.post("/admin/moderation/report/", chosen).content.decode()
         assert '<textarea name="text"' in asked
         assert not Strike.objects.filter(report=report).exists(), "nothing happens before the question is answered"
+        too_long = chosen | {"confirmed": "yes", "text": "x" * 10_001}
+        assert browser.post("/admin/moderation/report/", too_long).status_code == 422
         answered = browser.post(
             "/admin/moderation/report/", chosen | {"confirmed": "yes", "text": "Why <b>"}, follow=True
         )
