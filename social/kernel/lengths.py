@@ -64,33 +64,6 @@ def lengths(name: str, /, **limits: int) -> models.CheckConstraint:
     )
 
 
-def limit_of(model: type[models.Model], column: str) -> int | None:
-    """The most characters that the database takes in a column by what the model declares; None without a bound."""
-    field = model._meta.get_field(column)
-    if isinstance(field, models.CharField):
-        return field.max_length
-    return min(
-        (
-            value
-            for constraint in model._meta.constraints
-            if isinstance(constraint, models.CheckConstraint) and isinstance(constraint.condition, models.Q)
-            for path, value in _conditions(constraint.condition)
-            if path in (f"{column}__length__lte", f"{column}__{TextLength.lookup_name}__lte")
-        ),
-        default=None,
-    )
-
-
-def _conditions(condition: models.Q) -> list[tuple[str, int]]:
-    found: list[tuple[str, int]] = []
-    for child in condition.children:
-        if isinstance(child, models.Q):
-            found += _conditions(child)
-        elif isinstance(child, tuple):
-            found.append(child)
-    return found
-
-
 def is_refused_value(error: DatabaseError) -> bool:
     """Tell whether the database refused a value for what it is, its length for example: it would do so every time.
 

@@ -9,7 +9,7 @@ from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.db import DatabaseError, connection, models, transaction
 
-from social.kernel.lengths import is_refused_value, limit_of
+from social.kernel.lengths import TextLength, is_refused_value
 
 pytestmark = pytest.mark.django_db
 APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
@@ -17,6 +17,33 @@ APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notificati
 SHORTER_BY_ANOTHER_RULE = {"accounts.Account.username"}
 #: Values of a given number of characters as PostgreSQL writes them, by what kind of column they are for.
 TEXT, JSON, ARRAY = "repeat('x', %s)", "to_jsonb(repeat('x', %s - 2))", "ARRAY[repeat('x', %s - 2)]"
+
+
+def limit_of(model: type[models.Model], column: str) -> int | None:
+    """The most characters that the database takes in a column by what the model declares; None without a bound."""
+    field = model._meta.get_field(column)
+    if isinstance(field, models.CharField):
+        return field.max_length
+    return min(
+        (
+            value
+            for constraint in model._meta.constraints
+            if isinstance(constraint, models.CheckConstraint) and isinstance(constraint.condition, models.Q)
+            for path, value in _conditions(constraint.condition)
+            if path in (f"{column}__length__lte", f"{column}__{TextLength.lookup_name}__lte")
+        ),
+        default=None,
+    )
+
+
+def _conditions(condition: models.Q) -> list[tuple[str, int]]:
+    found: list[tuple[str, int]] = []
+    for child in condition.children:
+        if isinstance(child, models.Q):
+            found += _conditions(child)
+        elif isinstance(child, tuple):
+            found.append(child)
+    return found
 
 
 def text_columns() -> Iterator[tuple[type[models.Model], models.Field, str]]:
