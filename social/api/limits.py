@@ -90,6 +90,9 @@ LOOK_UPS = Rule("look_ups", 10, 10, "account")
 FORWARDED = Rule("forwarded", 300, 3600, "account")
 """Activities of one server, and about the posts of one account, that are passed on to that account's followers."""
 
+REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
+"""Reports that one server sends: as many as one account here may make."""
+
 FEATURED = Rule("featured", 120, 3600, "account")
 """Changes of collections of one server upon which other servers are asked whether the people in them agree."""
 

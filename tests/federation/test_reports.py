@@ -8,11 +8,13 @@ import pytest
 
 from accounts.models import Account, Collection
 from accounts.services.instance_actor import instance_actor
+from federation.inbound import flag
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
 from moderation.models import DomainRule, Report
 from moderation.policies.reports import ReportDraft
 from moderation.services.reports import file_report
+from social.api.limits import Rule
 from social.kernel import clock
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import follow, make_remote_status, make_status
@@ -84,3 +86,14 @@ def test_reports_about_nobody_here_or_of_refused_servers_are_not_taken(
     DomainRule.objects.create(domain=elsewhere.domain.partition(":")[0], severity="noop", reject_reports=True)
     assert "not taken" in outcome(zoe, "x", alice.uri)
     assert Report.objects.count() == 0
+
+
+def test_one_server_cannot_bury_the_reports_of_the_others(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.RATE_LIMITS = True
+    monkeypatch.setattr(flag, "REPORTS_OF_HOST", Rule("reports_of_host", 2, 86400, "account"))
+    yan = elsewhere.person("yan", key=2)
+    assert [outcome(who, "bad", alice.uri) for who in (zoe, yan)] == ["done", "done"]
+    assert outcome(zoe, "bad", alice.uri) == "rejected: too many reports of one server in a day"
+    assert Report.objects.count() == 2
