@@ -98,17 +98,23 @@ def block_network(
     return _add(by, block, "ip")
 
 
-def write_network_blocks(*, by: Staff, blocks: Mapping[str, Mapping[str, Any]]) -> None:
-    """Block networks, or change their blocks, with these values each, as `block_network` and `change_network_block` do with
-    one, in one transaction and a fixed number of statements for each 500. Raises Forbidden; Invalid; Conflict when somebody
-    else blocks one of them at the same moment.
+def write_network_blocks(
+    *, by: Staff, blocks: Mapping[str, Mapping[str, Any]], changing: Collection[str] = ()
+) -> set[str]:
+    """Block networks, or change the blocks that are there for `changing`, with these values each, as `block_network` and
+    `change_network_block` do with one, in one transaction and a fixed number of statements for each 500; those of the
+    others that are blocked already. Raises Forbidden; Invalid; Conflict when somebody else blocks one of them at the same
+    moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     with _blocking():
         found = IpBlock.objects.select_for_update().filter(network__one_of=list(blocks)).order_by("id")
         known = {block.network: block for block in found}
         made, changes = [], []
+        kept = known.keys() - set(changing)
         for network, values in blocks.items():
+            if network in kept:
+                continue
             block = known.get(network)
             if block is None:
                 block = _network_block(network, Severity(values["severity"]))
@@ -124,6 +130,7 @@ def write_network_blocks(*, by: Staff, blocks: Mapping[str, Mapping[str, Any]]) 
         record_each(by=by, action="create", target_type=kind, targets=[(block.pk, str(block)) for block in made])
         details = [(block.pk, str(block), {"before": before, "after": _state(block)}) for block, before in changes]
         record_changes(by=by, action="update", target_type=kind, changes=details)
+    return kept
 
 
 def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_approval: bool = False) -> UsernameBlock:

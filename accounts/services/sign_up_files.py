@@ -6,7 +6,7 @@ A list with one domain, address or network in each line is taken too: so other s
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from accounts.models.user import Permission
 from accounts.policies.sign_up import network_of
 from accounts.policies.staff import Staff
 from accounts.queries.sign_up import list_ip_blocks
-from accounts.services.block_files import BATCH, Action, BlockFile, Entry, Planned, WrongLine, is_true
+from accounts.services.block_files import BATCH, Action, BlockFile, D, Entry, Planned, WrongLine, is_true
 from accounts.services.sign_up_blocks import block_email_domains, write_network_blocks
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
@@ -60,8 +60,7 @@ class EmailDomainFile(BlockFile[bool]):
 
     def do(self, by: Staff, plans: Sequence[Planned[bool]]) -> Sequence[Planned[bool]]:
         known = block_email_domains(by=by, domains={plan.entry.name: plan.entry.draft for plan in plans})
-        reason = _("it is blocked already")
-        return [replaced(plan, action="keep", reason=reason) if plan.entry.name in known else plan for plan in plans]
+        return _kept(plans, known)
 
     def rows(self) -> Iterator[Sequence[str]]:
         blocks = EmailDomainBlock.objects.order_by("domain")
@@ -70,6 +69,12 @@ class EmailDomainFile(BlockFile[bool]):
 
     def details(self, draft: bool) -> str:
         return _asked(draft)
+
+
+def _kept(plans: Sequence[Planned[D]], known: Collection[str]) -> list[Planned[D]]:
+    """The plans, of which those for `known` names have met a block that somebody else has made meanwhile."""
+    reason = _("it is blocked already")
+    return [replaced(plan, action="keep", reason=reason) if plan.entry.name in known else plan for plan in plans]
 
 
 def _asked(allow_with_approval: bool) -> str:
@@ -136,8 +141,9 @@ class NetworkFile(BlockFile[NetworkDraft]):
             yield Planned(entry, action, reason)
 
     def do(self, by: Staff, plans: Sequence[Planned[NetworkDraft]]) -> Sequence[Planned[NetworkDraft]]:
-        write_network_blocks(by=by, blocks={plan.entry.name: plan.entry.draft.values() for plan in plans})
-        return plans
+        blocks = {plan.entry.name: plan.entry.draft.values() for plan in plans}
+        changing = {plan.entry.name for plan in plans if plan.action == "change"}
+        return _kept(plans, write_network_blocks(by=by, blocks=blocks, changing=changing))
 
     def rows(self) -> Iterator[Sequence[str]]:
         """Values of the blocks that count."""

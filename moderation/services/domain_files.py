@@ -70,7 +70,9 @@ class RuleFile(BlockFile[DomainRuleDraft]):
             yield Planned(entry, action, reason, follows.get(entry.name) if action in ("add", "change") else None)
 
     def do(self, by: Staff, plans: Sequence[Planned[DomainRuleDraft]]) -> Sequence[Planned[DomainRuleDraft]]:
-        refused = write_rules(by=by, drafts={plan.entry.name: plan.entry.draft for plan in plans})
+        drafts = {plan.entry.name: plan.entry.draft for plan in plans}
+        changing = {plan.entry.name for plan in plans if plan.action == "change"}
+        refused = write_rules(by=by, drafts=drafts, changing=changing)
         return [
             changed(plan, action="keep", reason=refused[plan.entry.name].message)
             if plan.entry.name in refused

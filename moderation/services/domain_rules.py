@@ -5,7 +5,7 @@ Accounts that come later obey when they are fetched (`federation`). Source: cont
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
@@ -78,9 +78,12 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
         publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
 
 
-def write_rules(*, by: Staff, drafts: Mapping[str, DomainRuleDraft]) -> dict[str, AlreadyRuled]:
-    """Make or change the rules for these servers, as `create_rule` and `change_rule` do for one, in one transaction and a
-    fixed number of statements for each 500; the refusals by domain. Publishes DomainRuleChanged. Raises Forbidden, Invalid.
+def write_rules(
+    *, by: Staff, drafts: Mapping[str, DomainRuleDraft], changing: Collection[str] = ()
+) -> dict[str, AlreadyRuled]:
+    """Make the rules for these servers, or change those that are there for `changing`, as `create_rule` and `change_rule` do
+    for one, in one transaction and a fixed number of statements for each 500; the refusals by domain. Publishes
+    DomainRuleChanged. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
     values = {_other_domain(domain): _values(draft) for domain, draft in drafts.items()}
@@ -94,14 +97,14 @@ def write_rules(*, by: Staff, drafts: Mapping[str, DomainRuleDraft]) -> dict[str
         }
         for domain, wanted in values.items():
             rule = next((known[name] for name in names_of(domain) if name in known), None)
-            if rule is not None and rule.domain == domain:
+            if rule is not None and rule.domain == domain and domain in changing:
                 before = _state(rule)
                 for name, value in wanted.items():
                     setattr(rule, name, value)
                 changes.append((rule, before))
                 continue
             candidate = DomainRule(domain=domain, **wanted)
-            if rule is not None and _is_stricter(rule, candidate):
+            if rule is not None and (rule.domain == domain or _is_stricter(rule, candidate)):
                 refused[domain] = AlreadyRuled(rule)
             else:
                 known[domain] = candidate

@@ -24,11 +24,9 @@ from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain
 from social.kernel.runner import TERMS, Failed, Host, Job, Run, Steps, WaitingRow, Work, enqueue
-from social.kernel.statements import rows_of
 from social.kernel.subscriptions import registry
 from social.queues import QUEUES
-from tests.runtime.processes import eventually
-from tests.support.at_once import at_once
+from tests.support.at_once import at_once, until_waiting
 
 pytestmark = pytest.mark.django_db
 HOSTS = ("a.example", "b.example", "c.example", "d.example")
@@ -134,13 +132,6 @@ def test_a_host_that_fails_delays_no_other_and_is_asked_once_until_it_answers() 
 
 def on_terms(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
     monkeypatch.setitem(TERMS, "fetches", replace(TERMS["fetches"], **changes))  # type: ignore[arg-type]
-
-
-def until_waiting(number: int) -> None:
-    """Return when so many statements wait for a lock."""
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    # Asked on another connection each time: a transaction sees the same activity until it ends.
-    eventually(lambda: at_once(1, lambda _place: rows_of(waiting, {})) == [[(number,)]])
 
 
 def posts(*hosts: str) -> list[Fetch]:

@@ -165,16 +165,16 @@ def test_of_a_file_a_rule_below_a_stricter_one_is_left_out(client: Client) -> No
     assert OutboxRow.objects.filter(event="DomainRuleChanged").count() == 2
 
 
-def test_what_a_colleague_has_written_meanwhile_is_changed_and_kept(client: Client) -> None:
+def test_what_a_colleague_has_written_meanwhile_stays(client: Client) -> None:
     kind, allowed = RuleFile(), AllowFile()
     planned = plan_file(kind, read_file(kind, b"#domain,#severity\nbad.example,suspend\nnew.example,suspend"))
     let_in = plan_file(allowed, read_file(allowed, b"good.example\nnew.example"))
     create_rule(by=OPERATOR, domain="bad.example", draft=DomainRuleDraft(severity="silence"))
     allow_domain(by=OPERATOR, domain="good.example")
-    assert [done.action for done in import_file(kind, by=OPERATOR, planned=planned)] == ["add", "add"]
+    assert [done.action for done in import_file(kind, by=OPERATOR, planned=planned)] == ["keep", "add"]
     assert [done.action for done in import_file(allowed, by=OPERATOR, planned=let_in)] == ["add", "add"]
     assert set(DomainRule.objects.values_list("domain", "severity")) == {
-        ("bad.example", "suspend"),
+        ("bad.example", "silence"),
         ("new.example", "suspend"),
     }
     assert AuditEntry.objects.filter(target_type="DomainAllow").count() == 2

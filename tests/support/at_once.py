@@ -8,6 +8,11 @@ from typing import Any
 
 from django.db import connection
 
+from social.kernel.statements import rows_of
+from tests.runtime.processes import eventually
+
+_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
 
 def at_once(number: int, action: Callable[[int], Any]) -> list[Any]:
     """What `action(0)`, `action(1)`... answered, all begun at the same moment; an exception is an answer."""
@@ -29,3 +34,9 @@ def at_once(number: int, action: Callable[[int], Any]) -> list[Any]:
     for thread in threads:
         thread.join(30)
     return answers
+
+
+def until_waiting(number: int) -> None:
+    """Return when so many statements wait for a lock."""
+    # Asked on another connection each time: a transaction sees the same activity until it ends.
+    eventually(lambda: at_once(1, lambda _place: rows_of(_WAITING, {})) == [[(number,)]])
