@@ -168,6 +168,6 @@ def _guarded(view: View, methods: frozenset[str]) -> View:
         except REFUSALS as error:
             return refused(error)
 
-    # Other servers sign what they send and have no cookies. Django reads this attribute of a function, mypy knows none.
+    # Other servers sign what they send and have no cookies.
     guarded.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
     return guarded

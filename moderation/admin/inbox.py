@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -50,12 +51,13 @@ CATEGORIES: Final = {
     ReportCategory.VIOLATION: gettext_lazy("Violation of a rule"),
     ReportCategory.OTHER: gettext_lazy("Other"),
 }
+_MINUTES: Final = int(UNDO_PERIOD.total_seconds()) // 60
 _ACTS: Final = (
     ("resolve", gettext_lazy("Resolve: nothing else is done")),
     ("assign", gettext_lazy("Take over")),
     ("warn", gettext_lazy("Warn")),
     ("mark", gettext_lazy("Mark the posts as sensitive")),
-    ("delete", gettext_lazy("Delete the posts, in ten minutes")),
+    ("delete", format_lazy(gettext_lazy("Delete the posts, in {minutes} minutes"), minutes=_MINUTES)),
     ("sensitive", gettext_lazy("Mark all media as sensitive")),
     ("silence", gettext_lazy("Limit the account")),
     ("disable", gettext_lazy("Disable sign-in")),
@@ -64,7 +66,6 @@ _ACTS: Final = (
 #: What somebody of another server has nothing to do with: sign-in is its server's.
 _LOCAL_ACTS: Final = ("disable",)
 _PAGES: Final = 1000
-_MINUTES: Final = int(UNDO_PERIOD.total_seconds()) // 60
 
 
 class DecisionForm(StaffForm):
@@ -310,14 +311,14 @@ def _outcome(decision: Decision, target: Account) -> str:
             else _("@%(name)s: the note is kept.")
         )
     elif not count:
-        text = _("@%(name)s: done. You can take this back for ten minutes.")
+        text = _("@%(name)s: done. You can take this back for %(minutes)d minutes.")
     else:
         text = ngettext(
-            "@%(name)s: %(count)d report is settled. You can take this back for ten minutes.",
-            "@%(name)s: %(count)d reports are settled. You can take this back for ten minutes.",
+            "@%(name)s: %(count)d report is settled. You can take this back for %(minutes)d minutes.",
+            "@%(name)s: %(count)d reports are settled. You can take this back for %(minutes)d minutes.",
             count,
         )
-    return text % {"name": target.acct, "count": count}
+    return text % {"name": target.acct, "count": count, "minutes": _MINUTES}
 
 
 def _recent(by: Staff) -> list[Decision]:
