@@ -14,11 +14,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link, matching
-from accounts.admin.acting import row_action, rows_action
+from accounts.admin.acting import acting, row_action, rows_action
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
-from accounts.policies.staff import Staff, can, staff_of
+from accounts.policies.staff import can
 from accounts.services import staff
 from accounts.services.erasing import reject_user
 from social.api.staff import ActionVariant, ReadOnlyAdmin
@@ -87,12 +87,6 @@ class RoleFilter(DropdownFilter):
         """The users with the chosen role."""
         value = self.value() or ""
         return queryset.filter(role_id=int(value)) if value.removeprefix("-").isdecimal() else queryset
-
-
-def acting(request: HttpRequest) -> Staff:
-    """Return the member of staff who uses the admin, for the services."""
-    user: Any = request.user
-    return staff_of(user)
 
 
 def _state(user: Any) -> SafeString:

@@ -1,0 +1,109 @@
+"""Whatever stands in an address of the admin, it shows no more than its reader may see and never breaks (security row 55)."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.contrib import admin
+
+from accounts.models import User
+from social.kernel.outbox import OutboxRow
+from tests.factories.accounts import make_user
+from tests.factories.statuses import make_status
+from tests.support.client import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _no_second_factor(settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+
+
+@pytest.fixture
+def owner() -> User:
+    return make_user("boss", role="Owner")
+
+
+@pytest.mark.parametrize(
+    ("path", "lookup"),
+    [
+        ("accounts/user/", "password__startswith"),
+        ("accounts/user/", "email__regex"),
+        ("accounts/user/", "account__id"),
+        ("accounts/account/", "note__contains"),
+        ("accounts/account/", "key_pair__private_key__startswith"),
+        ("accounts/account/", "id"),
+        ("statuses/status/", "content__regex"),
+        ("statuses/status/", "text__startswith"),
+        ("statuses/status/", "visibility__exact__regex"),
+    ],
+)
+def test_row_55_no_column_can_be_guessed_by_lookups_in_the_address(
+    path: str, lookup: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    moderator = make_user("mod", role="Moderator")
+    make_status(moderator.account, "hello")
+    answer = signed_in(moderator).get(f"/admin/{path}", {lookup: "a"})
+    assert answer.status_code == 400
+    assert "Show it without filters" in answer.content.decode()
+    assert not [entry for entry in caplog.records if entry.exc_info]
+
+
+_WRONG = ["abc", "-1", "9" * 30, "\0", "²", "1,2", "%"]
+
+
+_LISTS = ("accounts/user/", "accounts/account/", "statuses/status/", "social/outboxrow/")
+
+
+_PARAMETERS = ("state", "role", "home", "queue", "queue__isnull", "q", "p", "o", "e")
+
+
+@pytest.mark.parametrize("value", _WRONG)
+def test_row_55_wrong_values_in_the_address_of_the_admin_are_no_errors_of_the_server(owner: User, value: str) -> None:
+    """Each list with some of the parameters, all together with each of them and each value."""
+    client = signed_in(owner)
+    for place, path in enumerate(_LISTS):
+        for name in _PARAMETERS[(place + _WRONG.index(value)) % len(_LISTS) :: len(_LISTS)]:
+            answer = client.get(f"/admin/{path}", {name: value}, follow=True)
+            assert answer.status_code in (200, 400), (path, name)
+        for page in ("change", "history"):
+            answer = client.get(f"/admin/{path}{quote(value, safe='')}/{page}/", follow=True)
+            assert answer.status_code in (200, 404), (path, page)
+        action = ("disable", "remove", "discard", value)[(place + _WRONG.index(value)) % 4]
+        answer = client.post(f"/admin/{path}", {"action": action, "_selected_action": [value]}, follow=True)
+        assert answer.status_code in (200, 400), (path, action)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("value", _WRONG)
+def test_row_55_every_wrong_value_in_every_place_is_no_error_of_the_server(owner: User, value: str) -> None:
+    client = signed_in(owner)
+    for path in _LISTS:
+        for name in _PARAMETERS:
+            answer = client.get(f"/admin/{path}", {name: value}, follow=True)
+            assert answer.status_code in (200, 400), (path, name)
+        assert client.get(f"/admin/{path}{quote(value, safe='')}/change/", follow=True).status_code in (200, 404)
+        assert client.get(f"/admin/{path}{quote(value, safe='')}/history/", follow=True).status_code in (200, 404)
+        for action in ("disable", "remove", "discard", value):
+            answer = client.post(f"/admin/{path}", {"action": action, "_selected_action": [value]}, follow=True)
+            assert answer.status_code in (200, 400), (path, action)
+
+
+def test_row_55_the_filters_of_a_list_still_work(owner: User) -> None:
+    for queue in ("default", "mailers"):
+        OutboxRow.objects.create(queue=queue, key="k", subscriber="s", event="e", payload={})
+    client = signed_in(owner)
+    for name in ("queue", "queue__exact"):
+        (row,) = client.get("/admin/social/outboxrow/", {name: "mailers"}).context["cl"].result_list
+        assert row.queue == "mailers"
+
+
+def test_an_address_with_a_nul_in_it_leads_to_no_row(owner: User) -> None:
+    client = signed_in(owner)
+    for model in admin.site._registry:
+        path = f"/admin/{model._meta.app_label}/{model._meta.model_name}"
+        for part in ("", "change/", "history/"):
+            assert client.get(f"{path}/%00/{part}").status_code in (302, 403, 404), (path, part)
