@@ -123,9 +123,16 @@ def _act(incoming: Incoming) -> None:
     if items is None:
         _act_alone(incoming)
         return
+    refused: Rejected | None = None
     for item in many(incoming.document.get(items))[:ACTIVITIES_IN_ONE]:
         if isinstance(item, dict):
-            _act_alone(Incoming(incoming.actor, item, incoming.recipient))
+            try:
+                _act_alone(Incoming(incoming.actor, item, incoming.recipient))
+            except Rejected as reason:
+                # What is wrong with one is nothing to those after it.
+                refused = reason
+    if refused is not None:
+        raise refused
 
 
 def _act_alone(incoming: Incoming) -> None:

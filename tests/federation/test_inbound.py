@@ -145,6 +145,15 @@ class TestFollows:
         assert deal(zoe, activity).startswith("rejected")
         assert not Follow.objects.exists()
 
+    def test_activities_in_a_collection_are_acted_upon_one_by_one(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
+        mallory = elsewhere.person("mallory", key=2)
+        items = [zoe.activity("Delete", zoe.uri), mallory.activity("Follow", alice.uri)]
+        pages = {"type": "OrderedCollection", "actor": mallory.uri, "orderedItems": items}
+        assert deal(mallory, pages).startswith("rejected")
+        assert [row.account.username for row in Follow.objects.filter(target=alice)] == ["mallory"]
+
     def test_only_who_was_asked_can_accept(self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
         """Security rows 16 and 17."""
         from accounts.services.following import FollowChange, follow_account
