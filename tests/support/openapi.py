@@ -196,6 +196,8 @@ def _of_field(field: Any) -> Schema:
 
 
 _SECURITY_SCHEMES: Final = {
+    # For people at a page that shows the document, who have a token and no application. By its name it stands above the scopes.
+    "bearer": {"type": "http", "scheme": "bearer"},
     "oauth": {
         "type": "oauth2",
         "flows": {
@@ -207,8 +209,6 @@ _SECURITY_SCHEMES: Final = {
             "clientCredentials": {"tokenUrl": "/oauth/token", "scopes": dict.fromkeys(sorted(SCOPES), "")},
         },
     },
-    # For people at a page that shows the document, who have a token and no application.
-    "token": {"type": "http", "scheme": "bearer"},
 }
 
 
@@ -216,7 +216,7 @@ def _security(access: Access) -> list[dict[str, list[str]]]:
     if access.kind is Kind.ANYONE:
         return []
     needed = [{"oauth": [scope]} for scope in access.scopes] or [{"oauth": []}]
-    needed.append({"token": []})
+    needed.append({"bearer": []})
     return [{}, *needed] if access.kind is Kind.OPTIONAL_USER else needed
 
 
