@@ -38,7 +38,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "REDIS_BROKER_URL": _REDIS,
     "REDIS_STREAMS_URL": _REDIS,
     "REDIS_FEEDS_URL": _REDIS,
-    "REGISTRATIONS": ("`open` on localhost, else `approval`", "`open`, `approval`, `closed`"),
+    "REGISTRATIONS": (
+        "`open` on localhost, else `approval`",
+        "`open`; `approval`: staff let people in; `closed`: by invitation alone. An invitation works in each",
+    ),
     "CONFIRM_EMAIL": ("`no` on localhost, else `yes`", "whether an address must be confirmed first"),
     "CHECK_EMAIL_DOMAINS": (
         "`no`",
