@@ -17,6 +17,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
@@ -34,6 +35,7 @@ from accounts.services.emoji_packs import (
     export_emojis,
     import_emojis,
     read_archive,
+    refusal_of,
     remove_local_emojis,
 )
 from social.api.staff import action, takes
@@ -87,6 +89,18 @@ class EmojiForm(_CategoryForm):
         label=gettext_lazy("Picture"), help_text=gettext_lazy("PNG, GIF, WebP or JPEG, at most 256 kB")
     )
     field_order = ("shortcode", "picture", "category")
+
+    def clean(self) -> dict[str, Any]:
+        """The values, with what is wrong with the picture or the name at their fields."""
+        sent: dict[str, Any] = super().clean() or {}
+        shortcode, picture = sent.get("shortcode"), sent.get("picture")
+        if shortcode and picture:
+            if CustomEmoji.objects.filter(domain=None, shortcode=shortcode).exists():
+                self.add_error("shortcode", capfirst(_("has already been taken")))
+            elif reason := refusal_of(shortcode, picture.read(PICTURE_LIMIT + 1)):
+                self.add_error("picture", capfirst(reason))
+            picture.seek(0)
+        return sent
 
 
 class EmojiChangeForm(RowForm):

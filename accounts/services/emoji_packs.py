@@ -164,7 +164,7 @@ def import_emojis(
     known = set(CustomEmoji.objects.filter(domain=None).values_list("shortcode", flat=True))
     for name, data in files:
         shortcode = f"{terms.prefix}{PurePosixPath(name).stem}{terms.suffix}"
-        reason = _refusal(shortcode, data)
+        reason = refusal_of(shortcode, data)
         is_known = shortcode in known
         if reason or (is_known and not terms.overwrite):
             yield Outcome(name, shortcode, "refused" if reason else "known", reason)
@@ -185,7 +185,8 @@ def import_emojis(
         yield Outcome(name, shortcode, "replaced" if is_known else "added")
 
 
-def _refusal(shortcode: str, data: bytes) -> str:
+def refusal_of(shortcode: str, data: bytes) -> str:
+    """Return why no emoji can be made of a picture by this name, nothing when it may be one: decoding it says the rest."""
     if not _SHORTCODE.fullmatch(shortcode):
         return _("its name has other characters than letters, digits and underscores, or fewer than two")
     if len(data) > PICTURE_LIMIT:

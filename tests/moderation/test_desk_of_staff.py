@@ -122,7 +122,15 @@ def test_invitations_are_made_found_and_ended(boss: User) -> None:
 def test_emojis_come_one_by_one_and_in_packs_and_leave_as_a_pack(boss: User) -> None:
     client = signed_in(boss)
     one = {"shortcode": "rose", "category": "Plants", "confirmed": "yes"}
+    for name, data, words in (
+        ("lily", b"no picture", "It is no PNG, GIF, WebP or JPEG picture"),
+        ("lily", picture() + bytes(300_000), "It is larger than 256 kB"),
+    ):
+        wrong = client.post(f"{EMOJIS}add/", one | {"shortcode": name, "picture": SimpleUploadedFile("x.png", data)})
+        assert (wrong.status_code, words in wrong.content.decode()) == (422, True), words
     client.post(f"{EMOJIS}add/", one | {"picture": SimpleUploadedFile("x.png", picture())})
+    again = client.post(f"{EMOJIS}add/", one | {"picture": SimpleUploadedFile("x.png", picture())})
+    assert "Has already been taken" in again.content.decode()
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as pack:
         pack.writestr("oak.png", picture("green"))

@@ -321,7 +321,9 @@ def test_staff_write_it_all_in_the_admin(
     assert access["hashtag_feeds"] == {"local": "public", "remote": "public"}
     assert kept_days("KEEP_ADDRESSES_DAYS") == 30
     short = {**switches, "site_keep_audit_log_days": "29"}
-    assert "between 30 and" in send("accounts/sitesetting/", **short)
+    refused = send("accounts/sitesetting/", **short)
+    assert "between 30 and" in refused
+    assert "Please correct the error below." in refused
     settings.FIXED_RETENTIONS = frozenset({"KEEP_ADDRESSES_DAYS"})
     send("accounts/sitesetting/", **{**switches, "site_keep_addresses_days": "7"})
     assert "as KEEP_ADDRESSES_DAYS" in browser.get("/admin/accounts/sitesetting/").content.decode()
