@@ -25,17 +25,18 @@ if apps.is_installed("federation"):
     _USER = r"^users/(?P<username>[A-Za-z0-9_.-]+)"
     _POST = _USER + r"/statuses/(?P<id>[0-9]{1,19})"
     urlpatterns = [
+        # What is asked for most comes first.
+        re_path(r"^inbox/?$", inbox.shared_inbox),
+        re_path(_USER + r"/inbox/?$", inbox.inbox),
         re_path(r"^\.well-known/webfinger/?$", discovery.webfinger),
         re_path(r"^\.well-known/host-meta(?:\.json)?/?$", discovery.host_meta),
         re_path(r"^\.well-known/nodeinfo/?$", discovery.nodeinfo_links),
         re_path(r"^nodeinfo/(?P<version>2\.[01])(?:\.json)?/?$", discovery.nodeinfo),
-        re_path(r"^inbox/?$", inbox.shared_inbox),
         re_path(r"^actor/?$", actors.instance_actor),
         re_path(r"^actor/inbox/?$", inbox.instance_inbox),
         re_path(r"^actor/outbox/?$", actors.instance_outbox),
         re_path(r"^emojis/(?P<id>[0-9]{1,19})/?$", emojis.emoji),
         re_path(_USER + r"/?$", actors.actor),
-        re_path(_USER + r"/inbox/?$", inbox.inbox),
         re_path(_USER + r"/outbox/?$", actors.outbox),
         re_path(_USER + r"/followers/?$", actors.followers),
         re_path(_USER + r"/followers_synchronization/?$", actors.followers_synchronization),

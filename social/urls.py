@@ -26,11 +26,11 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     # An app that is not installed, or has no URLs, has no list.
     ApiRouter(
+        *(f"{app}.urls" for app in _APPS if apps.is_installed(app) and find_spec(f"{app}.urls")),
         "social.openapi",
         "accounts.urls_oauth",
         "accounts.urls_settings",
         "moderation.urls_admin",
-        *(f"{app}.urls" for app in _APPS if apps.is_installed(app) and find_spec(f"{app}.urls")),
     ),
 ]
 handler404 = "social.pages.errors.not_found"

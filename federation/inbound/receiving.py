@@ -62,10 +62,11 @@ def receive(message: Message, recipient: Account | None = None) -> None:
     except Rejected as reason:
         raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
     # The rest is asked once the signer is known (security row 13).
-    _refuse_closed({host_of(signed.account.uri), signed.account.domain or ""} - {claimed})
+    host = host_of(signed.account.uri)
+    _refuse_closed({host, signed.account.domain or ""} - {claimed})
     if kind is None or not is_acted_upon(kind) or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
         return
-    _store(message, signed, document, kind, recipient)
+    _store(message, signed, host, document, kind, recipient)
 
 
 def _refuse_closed(domains: set[str]) -> None:
@@ -87,10 +88,15 @@ def _is_of_nobody(document: Mapping[str, Any], kind: str) -> bool:
 
 
 def _store(
-    message: Message, signed: signers.Signed, document: Mapping[str, Any], kind: str, recipient: Account | None
+    message: Message,
+    signed: signers.Signed,
+    host: str,
+    document: Mapping[str, Any],
+    kind: str,
+    recipient: Account | None,
 ) -> None:
     actor, contact = signed.account, origin_of(signed.account.inbox_url) or ""
-    room = room_values(actor.id, host_of(actor.uri), len(message.body))
+    room = room_values(actor.id, host, len(message.body))
     values: dict[str, Value] = {
         **room,
         "fingerprint": signed.fingerprint,

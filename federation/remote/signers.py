@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from django.conf import settings
@@ -100,10 +101,15 @@ def verify(message: Message) -> Signed:
 
 
 def _check_host(message: Message) -> None:
-    scheme = settings.BASE_URL.partition(":")[0]
-    ours = {origin_of(settings.BASE_URL), origin_of(f"{scheme}://{settings.LOCAL_DOMAIN}")}
-    if origin_of(f"{scheme}://{message.headers.get('host', '')}") not in ours:
+    ours = _own_origins(settings.BASE_URL, settings.LOCAL_DOMAIN)
+    host = message.headers.get("host", "")
+    if host not in ours and origin_of(f"{settings.BASE_URL.partition(':')[0]}://{host}") not in ours:
         raise BadSignature("the request is for another server")
+
+
+@lru_cache(maxsize=1)
+def _own_origins(base_url: str, domain: str) -> frozenset[str | None]:
+    return frozenset({origin_of(base_url), origin_of(f"{base_url.partition(':')[0]}://{domain}")})
 
 
 def _known_key(key_id: str) -> _Key | None:
@@ -115,9 +121,10 @@ def _known_key(key_id: str) -> _Key | None:
     if address is not None:
         username, domain = address
         return _key(keys.filter(account__username__iexact=username, account__domain=domain).first())
-    if origin_of(key_id) is None:
+    origin = origin_of(key_id)
+    if origin is None:
         raise BadSignature("the key's id is no address")
-    if origin_of(key_id) == origin_of(settings.BASE_URL):
+    if origin in _own_origins(settings.BASE_URL, settings.LOCAL_DOMAIN):
         raise BadSignature("the key would be one of ours")
     pair = _KEY.first(key_id=key_id) or keys.filter(further_keys__has_key=key_id).exclude(further_keys={}).first()
     return _key(pair, key_id)

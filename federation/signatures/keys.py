@@ -25,6 +25,8 @@ def private_key(pem: str) -> rsa.RSAPrivateKey:
     return key
 
 
+# Each takes some kilobytes: documents with longer texts have no key (`read_key`).
+@lru_cache(maxsize=256)
 def public_key(pem: str) -> rsa.RSAPublicKey:
     """A remote key. Raises WrongKey for anything but an RSA key of a sane size."""
     try:
