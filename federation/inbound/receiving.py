@@ -15,7 +15,7 @@ from federation.documents.reading import Rejected, kinds_of, origin_of, parse_js
 from federation.documents.synchronization import HEADER
 from federation.events import ActivityReceived
 from federation.inbound.processing import is_acted_upon
-from federation.inbound.quotas import ROOM, check_room, host_of, room_values
+from federation.inbound.quotas import check_room, host_of
 from federation.inbound.synchronizing import compare_followers
 from federation.remote import signers
 from federation.remote.requests import record_contact
@@ -28,16 +28,14 @@ from social.kernel.statements import Value
 
 # What a suspended account may still send: it must be able to leave.
 _TYPES_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
-# Nothing for the same signature once more, nor where there is no room. Said with it, whether the server that it comes from is
-# left alone.
-_INSERTION: Final = f"""
+# Nothing for the same signature once more. Said with it, whether the server that it comes from is left alone.
+_INSERTION: Final = """
 INSERT INTO federation_inboundactivity
     (fingerprint, actor_id, recipient_id, type, uri, body, host, size, attempts, outcome, received_at)
-SELECT %(fingerprint)s, %(actor)s, %(recipient)s::bigint, %(type)s, %(uri)s, %(body)s, %(host)s, %(size)s, 0, '', %(now)s
- WHERE EXISTS ({ROOM})
+VALUES (%(fingerprint)s, %(actor)s, %(recipient)s, %(type)s, %(uri)s, %(body)s, %(host)s, %(size)s, 0, '', %(now)s)
 ON CONFLICT (fingerprint) DO NOTHING
 RETURNING id, EXISTS (SELECT FROM social_host WHERE name = %(contact)s AND retry_at > statement_timestamp())
-"""  # noqa: S608 (constants)
+"""
 
 
 def receive(message: Message, recipient: Account | None = None) -> None:
@@ -66,6 +64,7 @@ def receive(message: Message, recipient: Account | None = None) -> None:
     _refuse_closed({host, signed.account.domain or ""} - {claimed})
     if kind is None or not is_acted_upon(kind) or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
         return
+    check_room(signed.account.id, host, len(message.body))
     _store(message, signed, host, document, kind, recipient)
 
 
@@ -96,14 +95,15 @@ def _store(
     recipient: Account | None,
 ) -> None:
     actor, contact = signed.account, origin_of(signed.account.inbox_url) or ""
-    room = room_values(actor.id, host, len(message.body))
     values: dict[str, Value] = {
-        **room,
         "fingerprint": signed.fingerprint,
+        "actor": actor.id,
         "recipient": recipient.id if recipient is not None else None,
         "type": kind.replace("\0", "")[:100],
         "uri": uri_of(document.get("id")) or "",
         "body": message.body.decode(),
+        "host": host,
+        "size": len(message.body),
         "now": clock.now(),
         "contact": contact,
     }
@@ -114,8 +114,6 @@ def _store(
     except IntegrityError:
         # The account was deleted since it was found.
         return
-    if not stored:
-        check_room(room)
     for activity_id, is_left_alone in stored:
         if header := message.headers.get(HEADER.lower()):
             compare_followers(activity_id, actor, header)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections import OrderedDict
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db.models import F, Sum
@@ -98,6 +102,34 @@ def test_row_61_what_one_actor_sends_within_a_day_is_bounded(
     assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 429
     InboundActivity.objects.update(received_at=F("received_at") - timedelta(days=1))
     assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202
+
+
+def test_row_61_what_waits_is_counted_now_and_then_and_bounds_hold_all_the_same(
+    zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counting reads what waits: whoever sends much is not counted for each activity."""
+    monkeypatch.setattr(quotas, "WAITING_OF_ACTOR", 40)
+    counted: list[int] = []
+    count = quotas._count
+
+    def note(actor_id: int, host: str) -> Any:
+        counted.append(actor_id)
+        return count(actor_id, host)
+
+    monkeypatch.setattr(quotas, "_count", note)
+    answers = [zoe.send(zoe.activity("Create", zoe.note())).status_code for _ in range(45)]
+    assert answers == [202] * 40 + [429] * 5
+    assert len(counted) < 25
+    # A second process, which knows nothing of what the first has given away, counts first.
+    monkeypatch.setattr(quotas, "_rooms", OrderedDict())
+    assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 429
+    work()
+    assert [zoe.send(zoe.activity("Create", zoe.note())).status_code for _ in range(2)] == [202, 202]
+    counted.clear()
+    before = time.monotonic()
+    monkeypatch.setattr(quotas, "time", SimpleNamespace(monotonic=lambda: before + quotas._COUNT_PERIOD))
+    assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202
+    assert len(counted) == 1, "what was counted long ago is counted again"
 
 
 def test_row_61_deletions_of_what_never_came_are_remembered_for_a_while_and_in_a_bounded_number(
