@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
@@ -107,7 +108,10 @@ class SpamRuleForm(DraftForm):
         sent: dict[str, Any] = super().clean() or {}
         if not self.errors:
             for error in rule_errors(self.draft):
-                self.add_error(error.field if error.field in self.fields else None, error.sentence)
+                if error.field in self.fields:
+                    self.add_error(error.field, capfirst(error.message))
+                else:
+                    self.add_error(None, error.sentence)
         return sent
 
 

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import translation
 
-from accounts.models import AuditEntry, QuarantinedFile, SpamRule
+from accounts.models import AuditEntry, QuarantinedFile, SpamRule, User
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import hold_account
 from moderation.admin.audit_sentences import sentence
@@ -54,6 +54,12 @@ def test_a_rule_is_made_tried_switched_on_and_what_it_holds_is_decided(boss: Cli
     make_status(ann.account, "casino <script>")
     wrong = boss.post(f"{RULES}add/", values(words="", networks="1.2.3"))
     assert (wrong.status_code, SpamRule.objects.count()) == (200, 0)
+    User.objects.filter(account__username="boss").update(locale="de")
+    wrong = boss.post(f"{RULES}add/", values(subject="sign_ups", networks="1.2.3"), headers={"Accept-Language": "de"})
+    assert "Enthält Unbrauchbares: 1.2.3" in wrong.content.decode()
+    wrong = boss.post(f"{RULES}add/", values(words=""), headers={"Accept-Language": "de"})
+    assert "Bedingungen fehlen: diese Regel würde alles treffen" in wrong.content.decode()
+    User.objects.filter(account__username="boss").update(locale="en")
     made = boss.post(f"{RULES}add/", values())
     assert made.status_code == 302, made.context and made.context["errors"]
     assert "Casino</a>” was added" in boss.get(RULES).content.decode()
