@@ -73,7 +73,9 @@ def test_somebody_of_another_server_is_followed(ann: User, browser: Client, uri:
     assert "@bea@remote.example" in page
     assert "@ann@social.localhost" in page
     assert not Follow.objects.exists(), "a look follows nobody"
-    assert b"You have asked to follow" in send(browser, address(uri)).content
+    done = send(browser, address(uri)).content
+    assert b"You have asked to follow" in done
+    assert b'<a href="/">Back to your account</a>' in done
     assert FollowRequest.objects.filter(account=ann.account, target=bea).exists()
 
 
