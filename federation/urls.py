@@ -21,13 +21,36 @@ if apps.is_installed("federation"):
         posts,
         profiles,
     )
+    from federation.views.numbered import numbered
 
-    _USER = r"^users/(?P<username>[A-Za-z0-9_.-]+)"
-    _POST = _USER + r"/statuses/(?P<id>[0-9]{1,19})"
+    _POST = r"/statuses/(?P<id>[0-9]{1,19})"
+    # Documents of a person by the end of their path; their ids are in the scheme with the username (docs/adr/0003).
+    _OF_PEOPLE = (
+        (r"/inbox/?$", inbox.inbox),
+        (r"/?$", actors.actor),
+        (r"/outbox/?$", actors.outbox),
+        (r"/followers/?$", actors.followers),
+        (r"/followers_synchronization/?$", actors.followers_synchronization),
+        (r"/following/?$", actors.following),
+        (r"/collections/featured/?$", actors.featured),
+        (r"/collections/tags/?$", actors.featured_tags),
+        (r"/collections/devices/?$", devices.devices),
+        (r"/claim/?$", devices.claim),
+        (r"/featured_collections/?$", featured_collections.featured_collections),
+        (r"/collections/(?P<id>[0-9]{1,19})/?$", featured_collections.collection),
+        (r"/collection_items/(?P<id>[0-9]{1,19})/?$", featured_collections.collection_item),
+        (r"/feature_authorizations/(?P<id>[0-9]{1,19})/?$", featured_collections.authorization),
+        (r"/quote_authorizations/(?P<id>[0-9]{1,19})/?$", posts.quote_authorization),
+        (_POST + r"/?$", posts.post),
+        (_POST + r"/activity/?$", posts.activity),
+        (_POST + r"/replies/?$", posts.replies),
+        (_POST + r"/likes/?$", posts.likes),
+        (_POST + r"/shares/?$", posts.shares),
+    )
     urlpatterns = [
         # What is asked for most comes first.
         re_path(r"^inbox/?$", inbox.shared_inbox),
-        re_path(_USER + r"/inbox/?$", inbox.inbox),
+        *(re_path(rf"^users/(?P<username>[A-Za-z0-9_.-]+){end}", view) for end, view in _OF_PEOPLE),
         re_path(r"^\.well-known/webfinger/?$", discovery.webfinger),
         re_path(r"^\.well-known/host-meta(?:\.json)?/?$", discovery.host_meta),
         re_path(r"^\.well-known/nodeinfo/?$", discovery.nodeinfo_links),
@@ -36,26 +59,8 @@ if apps.is_installed("federation"):
         re_path(r"^actor/inbox/?$", inbox.instance_inbox),
         re_path(r"^actor/outbox/?$", actors.instance_outbox),
         re_path(r"^emojis/(?P<id>[0-9]{1,19})/?$", emojis.emoji),
-        re_path(_USER + r"/?$", actors.actor),
-        re_path(_USER + r"/outbox/?$", actors.outbox),
-        re_path(_USER + r"/followers/?$", actors.followers),
-        re_path(_USER + r"/followers_synchronization/?$", actors.followers_synchronization),
-        re_path(_USER + r"/following/?$", actors.following),
-        re_path(_USER + r"/collections/featured/?$", actors.featured),
-        re_path(_USER + r"/collections/tags/?$", actors.featured_tags),
-        re_path(_USER + r"/collections/devices/?$", devices.devices),
-        re_path(_USER + r"/claim/?$", devices.claim),
-        re_path(_USER + r"/featured_collections/?$", featured_collections.featured_collections),
-        re_path(_USER + r"/collections/(?P<id>[0-9]{1,19})/?$", featured_collections.collection),
-        re_path(_USER + r"/collection_items/(?P<id>[0-9]{1,19})/?$", featured_collections.collection_item),
-        re_path(_USER + r"/feature_authorizations/(?P<id>[0-9]{1,19})/?$", featured_collections.authorization),
-        re_path(_USER + r"/quote_authorizations/(?P<id>[0-9]{1,19})/?$", posts.quote_authorization),
+        *(re_path(rf"^ap/users/(?P<number>[0-9]{{1,19}}){end}", numbered(view)) for end, view in _OF_PEOPLE),
         re_path(r"^contexts/(?P<account_id>[0-9]{1,19})-(?P<status_id>[0-9]{1,19})/?$", posts.context),
-        re_path(_POST + r"/?$", posts.post),
-        re_path(_POST + r"/activity/?$", posts.activity),
-        re_path(_POST + r"/replies/?$", posts.replies),
-        re_path(_POST + r"/likes/?$", posts.likes),
-        re_path(_POST + r"/shares/?$", posts.shares),
         re_path(r"^tags/(?P<name>[^/]+)(?<!\.rss)/?$", pages.tag),
         re_path(r"^collections/(?P<id>[0-9]{1,19})/?$", pages.collection),
         re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)\.rss$", profiles.feed, name="profile_feed"),

@@ -55,8 +55,8 @@ class Collection(models.Model):
 
     @property
     def object_uri(self) -> str:
-        """The ActivityPub id; of one of this server its account must be loaded."""
-        return self.uri or links.collection_uri(self.account.username, self.id)
+        """The ActivityPub id."""
+        return self.uri or links.collection_uri(self.account_id, self.id)
 
     @property
     def page_url(self) -> str:

@@ -53,7 +53,7 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
         "outbox": f"{uri}/outbox",
         "featured": featured_url(account),
         "featuredTags": f"{uri}/collections/tags",
-        "featuredCollections": f"{uri}/featured_collections",
+        "featuredCollections": links.numbered_uri(account.id, "featured_collections"),
         "interactionPolicy": {"canFeature": {"automaticApproval": [_may_feature(account)]}},
         "devices": devices_url(account),
         "preferredUsername": account.username,

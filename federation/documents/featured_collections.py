@@ -10,6 +10,7 @@ from accounts.models.collection import ItemState
 from accounts.policies.audience import is_present
 from federation.documents.actors import hashtag, iso
 from federation.documents.context import PUBLIC, with_context
+from social.kernel import links
 
 ITEM_TERMS: Final = (
     *("FeaturedCollection", "FeaturedItem", "FeatureRequest", "FeatureAuthorization"),
@@ -21,17 +22,12 @@ TERMS: Final = ("discoverable", *ITEM_TERMS, "Hashtag", "sensitive")
 
 def featured_collections_uri(account: Account) -> str:
     """The list of an account's collections."""
-    return f"{account.uri}/featured_collections"
-
-
-def collection_uri(account: Account, collection_id: int) -> str:
-    """The id of a collection of somebody of this server."""
-    return f"{account.uri}/collections/{collection_id}"
+    return links.numbered_uri(account.id, "featured_collections")
 
 
 def item_uri(account: Account, item_id: int) -> str:
     """The id of an item of a collection of somebody of this server."""
-    return f"{account.uri}/collection_items/{item_id}"
+    return links.numbered_uri(account.id, f"collection_items/{item_id}")
 
 
 def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]:
@@ -68,7 +64,7 @@ def _named(collection: Collection) -> dict[str, Any]:
 
 def authorization_uri(account: Account, item_id: int) -> str:
     """The id of the consent of somebody of this server to be in a collection."""
-    return f"{account.uri}/feature_authorizations/{item_id}"
+    return links.numbered_uri(account.id, f"feature_authorizations/{item_id}")
 
 
 def authorization(account: Account, collection: Collection, item_id: int) -> dict[str, Any]:
@@ -76,7 +72,7 @@ def authorization(account: Account, collection: Collection, item_id: int) -> dic
     return {
         "id": authorization_uri(account, item_id),
         "type": "FeatureAuthorization",
-        "interactingObject": collection.uri or collection_uri(collection.account, collection.id),
+        "interactingObject": collection.object_uri,
         "interactionTarget": account.uri,
     }
 
@@ -97,7 +93,7 @@ def feature_request(uri: str, collection: Collection, account_uri: str) -> dict[
     """The request to put an account elsewhere into a collection. It has no actor: the signer is meant (contract, federation
     section 7).
     """
-    instrument = collection_uri(collection.account, collection.id)
+    instrument = collection.object_uri
     activity = {"id": uri, "type": "FeatureRequest", "instrument": instrument, "object": account_uri}
     return with_context(activity, ["FeatureRequest"])
 
@@ -139,7 +135,7 @@ def featured_collection(collection: Collection, items: list[CollectionItem]) -> 
     """A collection of somebody of this server with its items."""
     owner = collection.account
     document: dict[str, Any] = {
-        "id": collection_uri(owner, collection.id),
+        "id": collection.object_uri,
         "type": "FeaturedCollection",
         "totalItems": len(items),
         "name": collection.name,
@@ -165,7 +161,7 @@ def listing(owner: Account, target: str | dict[str, Any]) -> dict[str, Any]:
 
 def item_listing(owner: Account, collection_id: int, target: str | dict[str, Any]) -> dict[str, Any]:
     """Add of a whole item, or Remove of one by its id, to a collection. They have no ids."""
-    return _listing(owner, collection_uri(owner, collection_id), target, ITEM_TERMS)
+    return _listing(owner, links.collection_uri(owner.id, collection_id), target, ITEM_TERMS)
 
 
 def _listing(owner: Account, place: str, target: str | dict[str, Any], terms: Iterable[str]) -> dict[str, Any]:

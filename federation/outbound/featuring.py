@@ -19,6 +19,7 @@ from federation.documents.actors import featured_tag
 from federation.events import FeatureAnswerDue
 from federation.outbound.audience import followers_inboxes, inbox_of
 from federation.outbound.queueing import drop_waiting, enqueue
+from social.kernel import links
 from statuses.events import StatusPinChanged
 from statuses.models import Pin
 from statuses.queries.posts import load_posts
@@ -63,7 +64,7 @@ def send_listed(events: Sequence[CollectionListed]) -> None:
         number, account = event.collection_id, accounts.get(event.account_id)
         if account is None or not account.local:
             continue
-        target: str | dict[str, Any] = featured_collections.collection_uri(account, number)
+        target: str | dict[str, Any] = links.collection_uri(account.id, number)
         if number in shown:
             target = featured_collections.featured_collection(shown[number], items[number])
         _send_listing(account, number, featured_collections.listing(account, target))

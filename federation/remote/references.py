@@ -17,7 +17,7 @@ from social.kernel.plans import Plan, Slot
 from statuses.models import Status
 
 _LOCAL_POST: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/(?:statuses/)?([0-9]{1,19})(?:/activity)?/?\Z")
-_OWN_COLLECTION: Final = re.compile(r"collections/([0-9]{1,19})/?")
+_OWN_COLLECTION: Final = re.compile(r"/collections/([0-9]{1,19})/?")
 _LOCAL_ACTOR: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
 _ACCOUNTS: Final = Plan(lambda: Account.objects.filter(uri__one_of=Slot("uris", ArrayField(TextField()))))
 _POST_IDS: Final = Plan(lambda: Status.objects.filter(uri=Slot("uri", TextField())).values_list("id", flat=True))
@@ -67,7 +67,7 @@ def find_account_by_uri(uri: str) -> Account | None:
 
 def own_collection_id(uri: str, owner: Account) -> int | None:
     """The number in the id, or the address of the page, of a collection of somebody of this server, there or not."""
-    path = uri.removeprefix(f"{owner.uri}/") if uri.startswith(f"{owner.uri}/") else urlsplit(uri).path[1:]
+    path = urlsplit(uri).path.removeprefix(f"/ap/users/{owner.id}").removeprefix(f"/users/{owner.username}")
     found = _OWN_COLLECTION.fullmatch(path) if is_own(uri) else None
     return parse_id(found[1]) if found is not None else None
 

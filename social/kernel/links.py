@@ -32,9 +32,16 @@ def status_uri(username: str, status_id: int) -> str:
     return f"{actor_uri(username)}/statuses/{status_id}"
 
 
-def collection_uri(username: str, collection_id: int) -> str:
+def numbered_uri(account_id: int, path: str) -> str:
+    """The ActivityPub id of what has one by the number of a local account: collections of people, and what belongs to them
+    (contract, federation section 2).
+    """
+    return web_url(f"/ap/users/{account_id}/{path}")
+
+
+def collection_uri(account_id: int, collection_id: int) -> str:
     """The ActivityPub id of a local account's collection."""
-    return f"{actor_uri(username)}/collections/{collection_id}"
+    return numbered_uri(account_id, f"collections/{collection_id}")
 
 
 def tag_url(name: str) -> str:

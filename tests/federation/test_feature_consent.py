@@ -80,7 +80,7 @@ def test_somebody_elsewhere_is_asked_and_shown_when_they_agree(
 ) -> None:
     follow(fetch_actor(elsewhere.person("zoe").uri), alice, uri="http://x.example/1")
     number, request = _asked(api, elsewhere, yan)
-    uri = f"{alice.uri}/collections/{number}"
+    uri = f"http://social.localhost/ap/users/{alice.id}/collections/{number}"
     assert (request["object"], request["instrument"], "actor" in request) == (yan.uri, uri, False)
     assert request["id"].startswith(f"{alice.uri}/feature_requests/")
     assert [one.path for one in elsewhere.asked if b"FeatureRequest" in one.body and b"Add" not in one.body] == [

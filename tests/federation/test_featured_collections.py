@@ -10,7 +10,7 @@ from accounts.models import Account, CollectionItem, User
 from accounts.models.collection import ItemState
 from accounts.services.blocking import block_account
 from federation.models import OutboundActivity
-from social.kernel import clock
+from social.kernel import clock, links
 from tests.factories.accounts import make_token, make_user
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.support.client import Api
@@ -72,7 +72,7 @@ def test_collections_can_be_fetched_by_list_by_themselves_and_by_item(api: Api, 
     assert (listed["type"], listed["totalItems"]) == ("Collection", 1), "the other one has to be known by its address"
     page = _fetched(f"{LIST}?page=1")
     assert listed["first"] == page["id"]
-    assert [one["id"] for one in page["items"]] == [f"{alice.uri}/collections/{shown}"]
+    assert [one["id"] for one in page["items"]] == [links.collection_uri(alice.id, int(shown))]
     found = _fetched(f"/users/alice/collections/{shown}")
     assert page["items"][0] == {name: value for name, value in found.items() if name != "@context"}
     assert found["topic"] == {"type": "Hashtag", "href": "http://social.localhost/tags/birds", "name": "#birds"}
@@ -131,7 +131,7 @@ def test_followers_elsewhere_get_collections_their_changes_and_their_people(
         return found
 
     number = _made(api)
-    uri, place = f"{alice.uri}/collections/{number}", f"{alice.uri}/featured_collections"
+    uri, place = (links.numbered_uri(alice.id, end) for end in (f"collections/{number}", "featured_collections"))
     whole = _fetched(f"/users/alice/collections/{number}")
     whole.pop("@context")
     assert sent() == [("Add", place, whole)]

@@ -73,7 +73,7 @@ def test_a_received_post_is_shown_with_the_known_ones_that_its_tags_name(zoe: Re
     follow(alice, author)
     mine = collection_of(alice)
     collection_of(author, name="Birds", uri=f"{zoe.uri}/collections/1")
-    own = f"http://social.localhost/users/alice/collections/{mine.id}"
+    own = f"http://social.localhost/ap/users/{alice.id}/collections/{mine.id}"
     status = received(zoe, named(own, name="what zoe says of it"), named(f"{zoe.uri}/collections/1"), named(f"{own}0"))
     assert shown(status) == [("Trees", True), ("Birds", False)]
     assert zoe.home.gets().count(f"/users/{zoe.name}/collections/1") == 0, "what is known is not asked for"

@@ -58,7 +58,7 @@ def test_a_collection_is_made_with_its_accounts(api: Api, owner: User, bea: User
     number = entity["id"]
     assert entity == FULL | {
         "id": number,
-        "uri": f"http://social.localhost/users/ann/collections/{number}",
+        "uri": f"http://social.localhost/ap/users/{owner.account_id}/collections/{number}",
         "account_id": str(owner.account_id),
         "local": True,
         "url": f"http://social.localhost/collections/{number}",
