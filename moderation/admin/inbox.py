@@ -88,10 +88,12 @@ class DecisionForm(StaffForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Ask for an act or a note."""
+        """Ask for an act or a note; resolving without anything else goes with no act upon the person."""
         found = super().clean() or {}
         if not self.errors and not (found["acts"] or found["note"].strip()):
             raise forms.ValidationError(_("Choose what to do."))
+        if not self.errors and "resolve" in found["acts"] and not set(found["acts"]) <= {"resolve", "assign"}:
+            raise forms.ValidationError(_("Choose what is done, or that nothing else is done."))
         return found
 
 

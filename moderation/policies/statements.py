@@ -24,7 +24,7 @@ REPORT_SOURCE: Final = "report"
 RULE_SOURCE: Final = "rule"
 
 _EFFECTS: Final = {
-    StrikeAction.NONE: gettext_lazy("You are warned. Nothing was restricted."),
+    StrikeAction.NONE: gettext_lazy("You are warned; this alone restricts nothing."),
     StrikeAction.DISABLE: gettext_lazy("You cannot sign in any more. What you have posted stays."),
     StrikeAction.MARK_STATUSES_AS_SENSITIVE: gettext_lazy("The files of these posts are hidden behind a warning."),
     StrikeAction.DELETE_STATUSES: gettext_lazy("These posts were deleted. They do not come back."),

@@ -224,6 +224,7 @@ def test_a_moderator_decides_nothing_about_who_stands_above_and_others_see_no_in
     [
         ({"acts": []}, 422),
         ({"acts": ["explode"]}, 422),
+        ({"acts": ["resolve", "suspend"]}, 422),
         ({"acts": ["warn"], "text": "x" * 10_001}, 422),
         ({"acts": ["resolve"], "report": ["abc"]}, 400),
         ({"acts": ["resolve"], "report": ["1"]}, 200),
