@@ -37,6 +37,8 @@ _LONGEST = 120
 
 _OF_FEDERATION = [
     "flows/test_strangers.py",
+    "moderation/test_held_posts.py",
+    "moderation/test_spam_wave.py",
     "statuses/api/test_media_proxy.py",
     "statuses/services/test_card_authors.py",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, timedelta
 from typing import Any, Final
 
+from django.apps import apps
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
@@ -156,7 +157,10 @@ def _age(seconds: float) -> str:
     return _("%(count)d h") % {"count": round(seconds / 3600)}
 
 
-def _hosts() -> dict[str, Any]:
+def _hosts() -> dict[str, Any] | None:
+    """The servers in trouble; nothing where federation is not installed, which has their pages."""
+    if not apps.is_installed("federation"):
+        return None
     found = Host.objects.filter(failures__gt=0).order_by("-failing_since")[:HOSTS_SHOWN]
     rows = [[host.name, moment(host.failing_since) if host.failing_since else "–"] for host in found]
     return {"headers": [_("Server"), _("Failing since")], "rows": rows, "link": reverse("admin:social_host_changelist")}
