@@ -74,17 +74,17 @@ def revise_remote_status(
 ) -> bool:
     """Store an edit of a post of another server, and publish StatusEdited; whether anything has changed.
 
-    When it says of no edit, or of none that is newer than the last, the votes in its poll and its counts are stored, and,
-    unless it is older than the last, who may quote it (QuotePolicyChanged); nothing else. Of a deleted post nothing at all.
-    Who may read the post and what it answers stay. Another post that it quotes takes the place of the one before. With the
-    `document` that it came with, the rules against spam are asked, and may hold it until it is reviewed.
+    When it says of no edit, or of none that is newer than the last (`_is_newer`), the votes in its poll and its counts are
+    stored, and, unless it is older than the last, who may quote it (QuotePolicyChanged); nothing else. Of a deleted post
+    nothing at all. Who may read the post and what it answers stay. Another post that it quotes takes the place of the one
+    before. With the `document` that it came with, the rules against spam are asked, and may hold it until it is reviewed.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
         status = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
         if status is None:
             return False
-        if edited_at is None or edited_at <= (status.edited_at or status.created_at):
+        if edited_at is None or not _is_newer(status, new, edited_at):
             refresh_poll(status, new.poll)
             _store_counts(status.id, new)
             is_older = status.edited_at is not None and (edited_at is None or edited_at < status.edited_at)
@@ -109,6 +109,16 @@ def revise_remote_status(
         bump(counts or {})
         _store_counts(status.id, new)
         return changed
+
+
+def _is_newer(status: Status, new: Composed, edited_at: datetime) -> bool:
+    """Tell whether a version is newer than the one here. Dates of other servers have no parts of seconds: of the
+    same second is an edit what says something else.
+    """
+    last = status.edited_at or status.created_at
+    if edited_at != last:
+        return edited_at > last
+    return any(getattr(status, name) != value for name, value in new.written.items() if name != "text")
 
 
 def _store_counts(status_id: int, new: Composed) -> None:

@@ -59,7 +59,7 @@ def test_an_endpoint_is_tried_in_a_browser_with_a_token_from_oauth(
         # The window with the page of consent is another tab, which this one may reach as a script.
         tab.run("window.open = (open => (...all) => (window.opened = open.apply(window, all)))(window.open)")
         click(".auth-wrapper .authorize")
-        click(".auth-container .btn.authorize")
+        click(".auth-container:has(.scopes) .btn.authorize")
         button = "window.opened?.document?.querySelector('[name=decision][value=allow]')"
         eventually(lambda: tab.run(f"!!{button}"))
         tab.run(f"{button}.click()")

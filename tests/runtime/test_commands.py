@@ -17,6 +17,7 @@ from django.core.management import get_commands, load_command_class
 from social.runtime.embedded import Embedded, generate_secrets
 from social.runtime.options import take_options
 from tests.runtime.processes import ROOT, clean_environment, manage
+from tests.support.federation_server import needs_federation
 
 
 @pytest.fixture
@@ -185,6 +186,7 @@ WITHOUT_DRY_RUN = {
 }  # fmt: skip
 
 
+@needs_federation
 def test_every_command_explains_itself_and_what_changes_something_can_be_tried() -> None:
     ours = {name for name, app in get_commands().items() if not app.startswith(("django.", "unfold", "import_export"))}
     unexplained, without_dry_run = set(), set()
