@@ -112,12 +112,12 @@ def revise_remote_status(
 
 
 def _is_newer(status: Status, new: Composed, edited_at: datetime) -> bool:
-    """Tell whether a version is newer than the one here. Dates of other servers have no parts of seconds: of the
-    same second is an edit what says something else.
+    """Tell whether a version is newer than the last edit here (contract/federation.md, Update Note).
+
+    Dates of other servers have no parts of seconds: the first edit may have the date of the post, and says something else.
     """
-    last = status.edited_at or status.created_at
-    if edited_at != last:
-        return edited_at > last
+    if status.edited_at is not None or edited_at != status.created_at:
+        return edited_at > (status.edited_at or status.created_at)
     return any(getattr(status, name) != value for name, value in new.written.items() if name != "text")
 
 
