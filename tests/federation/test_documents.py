@@ -91,20 +91,6 @@ def test_posts_of_an_account_that_is_suspended_for_a_time_are_not_said_to_be_del
     assert {get(path).status_code for path in paths} == {410}
 
 
-def test_the_number_of_an_account_leads_to_the_same_documents_as_its_name(anna: Account) -> None:
-    post = make_status(anna, "Hello")
-    paths = ("", "/outbox", "/outbox?page=true", "/followers", "/collections/featured", "/featured_collections")
-    for end in (*paths, f"/statuses/{post.id}", f"/statuses/{post.id}/activity", f"/statuses/{post.id}/replies"):
-        named, numbered = get(f"/users/anna{end}"), get(f"/ap/users/{anna.id}{end}")
-        assert (numbered.status_code, numbered.json()) == (200, named.json()), end
-    for end, page in (("", "/@anna"), (f"/statuses/{post.id}", f"/@anna/{post.id}")):
-        answer = get(f"/ap/users/{anna.id}{end}", HTML)
-        assert (answer.status_code, answer["Location"]) == (302, f"http://social.localhost{page}")
-    unknown, elsewhere = anna.id + 1, make_remote("zoe").id
-    assert [get(f"/ap/users/{number}").status_code for number in (unknown, elsewhere, "9" * 19)] == [404, 404, 404]
-    assert Api().post(f"/ap/users/{anna.id}/inbox", {"type": "Like"}).status_code == 401
-
-
 def test_the_server_itself(db: None) -> None:
     answer = get("/actor")
     assert answer["Cache-Control"] == "public, max-age=600"
@@ -397,8 +383,6 @@ def test_private_posts_are_for_signers_who_may_read_them_and_not_for_others_of_t
 
 
 def test_an_activity_of_a_remote_post_is_not_ours(anna: Account) -> None:
-    from tests.factories.accounts import make_remote
-
     status = make_remote_status(make_remote("zoe"))
     assert get(f"/users/zoe/statuses/{status.id}").status_code == 404
     assert get("/users/zoe").status_code == 404

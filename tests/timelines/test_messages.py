@@ -1,0 +1,17 @@
+"""Messages of streams survive the way through Redis, and are written in the form of each kind of connection."""
+
+from __future__ import annotations
+
+from timelines.stores.messages import Facts, Message
+
+
+def test_messages_come_back_as_they_went() -> None:
+    facts = Facts(7, frozenset({8, 9}), "de", has_media=True, domain="remote.example")
+    message = Message("update", b'{"text":"a\\nb"}', facts, (1, 2))
+    assert Message.decode(message.encode()) == message
+    assert Message.decode(Message("filters_changed").encode()) == Message("filters_changed")
+    assert message.websocket_text(("hashtag", "x")) == (
+        '{"stream":["hashtag","x"],"event":"update","payload":"{\\"text\\":\\"a\\\\nb\\"}"}'
+    )
+    assert Message("filters_changed").server_sent_text() == "event: filters_changed\ndata: null\n\n"
+    assert Message("delete", b"12").server_sent_text() == "event: delete\ndata: 12\n\n"
