@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any, Final
 
@@ -51,6 +52,12 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "remove-unconfirmed": _every("accounts.services.confirmations.remove_unconfirmed", hours=1),
     "remove-unused-cards": _every("statuses.services.cards.remove_unused_cards", "media", hours=1),
 }
+
+
+def installed_schedule(apps: Collection[str]) -> dict[str, Any]:
+    """The entries whose services belong to installed apps: nobody else would know them."""
+    return {name: entry for name, entry in SCHEDULE.items() if entry["task"].partition(".")[0] in apps}
+
 
 _KEY_PREFIX: Final = "broker:"  # that of social.kernel.redis.key("broker"); the kernel cannot be loaded before Django
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from celery.beat import ScheduleEntry, Scheduler
 
 from social.broker import send
+from social.schedule import installed_schedule
 
 logger = logging.getLogger(__name__)
 
@@ -37,17 +38,12 @@ class LeaderScheduler(Scheduler):
         super().__init__(*args, **kwargs)
 
     def setup_schedule(self) -> None:
-        """Take the entries of the configuration; nothing is read from or written to a file.
-
-        An app that is not installed has nobody who would know its tasks.
-        """
+        """Take the entries of the installed apps; nothing is read from or written to a file."""
         from django.conf import settings
 
         apps = getattr(settings, "SCHEDULED_APPS", settings.INSTALLED_APPS)
         self.install_default_entries(self.schedule)
-        entries = self.app.conf.beat_schedule.items()
-        known = {name: entry for name, entry in entries if entry["task"].partition(".")[0] in apps}
-        self.merge_inplace(known)
+        self.merge_inplace(installed_schedule(apps))
 
     @property
     def leads(self) -> bool:

@@ -7,11 +7,12 @@ from argparse import ArgumentParser
 from pkgutil import resolve_name
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from social.management.base import OperatorCommand
 from social.management.tables import table
-from social.schedule import SCHEDULE
+from social.schedule import installed_schedule
 
 
 class Command(OperatorCommand):
@@ -31,22 +32,23 @@ class Command(OperatorCommand):
         run.add_argument("--dry-run", action="store_true", help="only say what would be run")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        schedule = installed_schedule(settings.INSTALLED_APPS)
         if options["what"] == "list":
             rows = [
                 {"name": name, "every": str(entry["schedule"]), "what": _described(entry["task"])}
-                for name, entry in sorted(SCHEDULE.items())
+                for name, entry in sorted(schedule.items())
             ]
             if options["json"]:
                 self.stdout.write(json.dumps(rows, indent=1))
             else:
                 table(self.stdout, rows)
             return
-        if unknown := [name for name in options["names"] if name not in SCHEDULE]:
-            raise CommandError(f"There is no {', '.join(unknown)}. Names are {', '.join(sorted(SCHEDULE))}.")
+        if unknown := [name for name in options["names"] if name not in schedule]:
+            raise CommandError(f"There is no {', '.join(unknown)}. Names are {', '.join(sorted(schedule))}.")
         for name in options["names"]:
-            service = resolve_name(SCHEDULE[name]["task"])
+            service = resolve_name(schedule[name]["task"])
             if options["dry_run"]:
-                self.stdout.write(f"{name}: {_described(SCHEDULE[name]['task'])}")
+                self.stdout.write(f"{name}: {_described(schedule[name]['task'])}")
                 continue
             result = service()
             self.stdout.write(f"{name}: {'done' if result is None else result}")
