@@ -21,6 +21,7 @@ from accounts.policies.second_factors import relying_party
 from accounts.policies.sign_up import SignUpDraft, password_errors
 from accounts.queries.sign_in import load_second_factors
 from accounts.queries.sign_up import find_usable_invite
+from accounts.queries.site_settings import find_registrations
 from accounts.services.activation import activate_if_ready
 from accounts.services.confirmations import bounded, confirmation_url, request_confirmation
 from accounts.services.mails import report_security_change
@@ -58,7 +59,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Tell whether people may sign up by themselves, or this person by an invitation."""
-        return settings.REGISTRATIONS != "closed" or find_usable_invite(invite_code(request)) is not None
+        return find_registrations() != "closed" or find_usable_invite(invite_code(request)) is not None
 
     def save_user(self, request: HttpRequest, user: Any, form: forms.Form, commit: bool = True) -> User:
         """Sign up through the service that the API uses. Raises Invalid with `details`, or Forbidden."""

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.policies.sign_up import EMAIL_LIMIT, PASSWORD_MINIMUM, REASON_LIMIT, USERNAME_LIMIT
+from accounts.queries.site_settings import find_registrations
 from accounts.queries.tokens import find_email_of
 from social.kernel.errors import Invalid
 
@@ -117,7 +118,7 @@ class SignUpForm(ServiceForm):
     def __init__(self, *args: Any, invited: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["password"].widget.attrs["minlength"] = PASSWORD_MINIMUM
-        if settings.REGISTRATIONS != "approval" or invited:
+        if invited or find_registrations() != "approval":
             del self.fields["reason"]
         if not settings.MINIMUM_AGE:
             del self.fields["date_of_birth"]

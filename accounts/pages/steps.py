@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from allauth.account.internal.stagekit import LOGIN_SESSION_KEY
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -15,6 +14,7 @@ from django.urls import reverse
 
 from accounts.models import Application
 from accounts.policies.authorization import form_action_source
+from accounts.queries.site_settings import find_registrations
 from accounts.queries.tokens import find_by_client_id
 from social.api import languages
 from social.kernel.text.names import visible_text
@@ -67,10 +67,8 @@ def step(view: View) -> View:
 
 def registrations() -> dict[str, bool]:
     """Return whether people may sign up, for the pages that lead there."""
-    return {
-        "registrations_open": settings.REGISTRATIONS != "closed",
-        "approval_required": settings.REGISTRATIONS == "approval",
-    }
+    found = find_registrations()
+    return {"registrations_open": found != "closed", "approval_required": found == "approval"}
 
 
 def _links(request: HttpRequest, application: Application | None) -> dict[str, Any]:

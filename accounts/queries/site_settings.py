@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal, cast
 
 from django.conf import settings
 from django.db.models import Q
@@ -47,9 +47,8 @@ def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
         return stored
     return (
         _DEFAULTS
-        | {_key_of(name): getattr(settings, name) for name in settings.RETENTIONS}
         | stored
-        | {_key_of(name): getattr(settings, name) for name in settings.FIXED_RETENTIONS}
+        | {_key_of(name): _value_of(name, stored.get(_key_of(name))) for name in settings.SITE_SETTINGS}
         | {
             "site_title": stored.get("site_title") or settings.LOCAL_DOMAIN,
             "site_short_description": stored.get("site_short_description")
@@ -61,18 +60,27 @@ def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
 
 def fixed_site_settings() -> frozenset[str]:
     """The names of those that are set in the environment, which staff cannot change."""
-    return frozenset(_key_of(name) for name in settings.FIXED_RETENTIONS)
+    return frozenset(_key_of(name) for name in settings.FIXED_SITE_SETTINGS)
 
 
 def kept_days(name: str) -> int:
-    """The days for which something is kept, 0 for ever; `name` is that of the setting.
+    """The days for which something is kept, 0 for ever; `name` is that of the setting."""
+    return int(_find(name))
 
-    The environment wins, then what staff have chosen, then the default.
-    """
-    stored = None
-    if name not in settings.FIXED_RETENTIONS:
-        stored = SiteSetting.objects.filter(key=_key_of(name)).values_list("value", flat=True).first()
-    return stored if isinstance(stored, int) else int(getattr(settings, name))
+
+def find_registrations() -> Literal["open", "approval", "closed"]:
+    """Find who may sign up without an invitation: everybody, whom staff let in, or nobody."""
+    return cast(Literal["open", "approval", "closed"], _find("REGISTRATIONS"))
+
+
+def _find(name: str) -> Any:
+    return _value_of(name, SiteSetting.objects.filter(key=_key_of(name)).values_list("value", flat=True).first())
+
+
+def _value_of(name: str, stored: Any) -> Any:
+    """The environment wins, then what staff have chosen, then the default."""
+    is_default = name in settings.FIXED_SITE_SETTINGS or stored is None or stored == ""
+    return getattr(settings, name) if is_default else stored
 
 
 def _key_of(name: str) -> str:

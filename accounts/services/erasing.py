@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Model, Q
 from django.utils.translation import gettext as _
@@ -33,6 +32,7 @@ from accounts.models.account import SuspensionOrigin
 from accounts.models.remote import CopyPurpose
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
+from accounts.queries.site_settings import find_registrations
 from accounts.services.audit import record
 from accounts.services.changing import change_account
 from accounts.services.following import end_following, pair_name
@@ -220,7 +220,7 @@ def close_server(*, by: Staff) -> Iterator[str]:
     while people can sign up, at the first step.
     """
     require(by, Permission.ADMINISTRATOR)
-    if settings.REGISTRATIONS != "closed":
+    if find_registrations() != "closed":
         raise Conflict(_("People can still sign up: set REGISTRATIONS=closed first."))
     waiting = User.objects.select_related("account").filter(account__deleted_at=None)
     while batch := list(waiting.order_by("pk")[:BATCH]):

@@ -17,6 +17,7 @@ from accounts.models.user import Permission
 from accounts.policies.sign_up import Decision, Findings, SignUpDraft, age_errors, draft_errors, in_order
 from accounts.policies.spam_rules import SignUpFacts, is_held
 from accounts.queries.sign_up import find_usable_invite, load_findings
+from accounts.queries.site_settings import find_registrations
 from accounts.queries.spam_rules import load_rules
 from accounts.services.activation import use_invite
 from accounts.services.audit import record
@@ -52,7 +53,7 @@ def sign_up(
 ) -> User:
     """Create account, user and e-mail address in one transaction; publishes AccountCreated.
 
-    `confirmed` and `approved` default to what CONFIRM_EMAIL and REGISTRATIONS say; given (by an operator's command)
+    `confirmed` and `approved` default to what CONFIRM_EMAIL and who may sign up say; given (by an operator's command)
     they also pass closed registrations and blocks, and may take reserved names. A usable invitation opens closed
     registrations; who comes by it waits for approval unless registrations are open or whoever invited them may let
     people in. Raises Forbidden when registrations are closed or the network is blocked, and Invalid with `details`
@@ -62,11 +63,10 @@ def sign_up(
     draft = replace(draft, email=draft.email.strip().lower())
     by_operator = confirmed is not None or approved is not None
     invite = find_usable_invite(draft.invite_code) if not by_operator else None
-    if settings.REGISTRATIONS == "closed" and not by_operator and invite is None:
+    registrations = find_registrations()
+    if registrations == "closed" and not by_operator and invite is None:
         raise Forbidden(_("This action is not allowed"))
-    errors = draft_errors(
-        draft, reason_required=settings.REGISTRATIONS == "approval" and not by_operator and not invite
-    )
+    errors = draft_errors(draft, reason_required=registrations == "approval" and not by_operator and not invite)
     if by_operator:
         # Reserved names are those a stranger could pretend to be the server with; its operator is no stranger.
         errors = [error for error in errors if error.code != "ERR_RESERVED"]
@@ -85,7 +85,7 @@ def sign_up(
         raise Invalid.of(in_order(errors), details=True)
     met = [] if by_operator else _met_rules(draft)
     if approved is None:
-        let_in = settings.REGISTRATIONS == "open" or (invite is not None and _lets_in(invite))
+        let_in = registrations == "open" or (invite is not None and _lets_in(invite))
         approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
     # Hashing takes tens of milliseconds: outside the transaction.

@@ -70,7 +70,15 @@ def nodeinfo_links() -> dict[str, Any]:
 
 
 def nodeinfo(
-    version: str, *, users: int, active_month: int, active_half_year: int, posts: int, title: str, description: str
+    version: str,
+    *,
+    users: int,
+    active_month: int,
+    active_half_year: int,
+    posts: int,
+    title: str,
+    description: str,
+    is_open: bool,
 ) -> dict[str, Any]:
     """Figures of this server: its software and its use. Clients read `software.version` as three numbers (clients.md
     E1).
@@ -89,6 +97,6 @@ def nodeinfo(
             "users": {"total": users, "activeMonth": active_month, "activeHalfyear": active_half_year},
             "localPosts": posts,
         },
-        "openRegistrations": settings.REGISTRATIONS == "open",
+        "openRegistrations": is_open,
         "metadata": metadata,
     }

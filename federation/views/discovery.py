@@ -128,6 +128,7 @@ def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
         posts=figures.statuses,
         title=texts["site_title"],
         description=texts["site_short_description"],
+        is_open=texts["site_registrations"] == "open",
     )
     schema = f"{discovery.NODEINFO_SCHEMA}/{version}#"
     return _json(document, f'application/json; charset=utf-8; profile="{schema}"', "public, max-age=1800")

@@ -65,6 +65,12 @@ _OTHERS: Final[dict[tuple[str, str], str | Promise]] = {
     ("reject_trend", "Status"): gettext_lazy("%(by)s refused a post of %(target)s as trending"),
     ("update", "SiteSetting"): gettext_lazy("%(by)s changed the settings of this server"),
 }
+_REGISTRATIONS: Final[dict[str, str | Promise]] = {
+    "": gettext_lazy("%(by)s left it to the operator who may sign up"),
+    "open": gettext_lazy("%(by)s let everybody sign up"),
+    "approval": gettext_lazy("%(by)s let people sign up whom staff let in"),
+    "closed": gettext_lazy("%(by)s let nobody sign up any more"),
+}
 # Acts on things of all kinds.
 _ACTS: Final[dict[str, str | Promise]] = {
     "create": gettext_lazy("%(by)s created %(kind)s %(target)s"),
@@ -125,6 +131,9 @@ def sentence(entry: AuditEntry) -> str:
         "kind": KINDS.get(entry.target_type, entry.target_type),
     }
     words = _SENTENCES.get(entry.action) if entry.target_type in PEOPLE else None
+    after = entry.details.get("after") if entry.target_type == "SiteSetting" else None
+    if isinstance(after, dict) and "site_registrations" in after:
+        words = _REGISTRATIONS.get(after["site_registrations"])
     words = words or _OTHERS.get((entry.action, entry.target_type)) or _ACTS.get(entry.action)
     if words is None:
         names["action"] = entry.action.replace("_", " ")

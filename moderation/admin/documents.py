@@ -171,6 +171,13 @@ def _openness(label: Any) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=[(value.value, words) for value, words in _OPENNESS_NAMES.items()])
 
 
+REGISTRATIONS: Final = {
+    "open": gettext_lazy("Everybody"),
+    "approval": gettext_lazy("Whom staff let in"),
+    "closed": gettext_lazy("Nobody"),
+}
+
+
 def _days(label: Any, least: int = 1) -> forms.IntegerField:
     words = gettext_lazy("0: for ever") if least == 1 else gettext_lazy("0: for ever, else 30 at least")
     return forms.IntegerField(label=label, help_text=words, min_value=0, max_value=DAYS_LIMIT)
@@ -191,6 +198,12 @@ class SiteForm(Styled, ServiceForm):
         label=gettext_lazy("Languages"), required=False, choices=list(LANGUAGE_NAMES.items())
     )
     site_status_page_url = _text(gettext_lazy("Address of the status page"))
+    site_registrations = forms.ChoiceField(
+        label=gettext_lazy("Who may sign up"),
+        required=False,
+        choices=REGISTRATIONS.items(),
+        help_text=gettext_lazy("Who has an invitation may sign up in any case"),
+    )
     site_closed_message = _text(gettext_lazy("What is said while nobody can sign up"), 3, gettext_lazy("Markdown"))
     site_show_domain_blocks = _audience(gettext_lazy("Who sees which servers are limited"))
     site_show_domain_blocks_rationale = _audience(gettext_lazy("Who sees why"))
@@ -218,6 +231,9 @@ class SiteForm(Styled, ServiceForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        registrations: Any = self.fields["site_registrations"]
+        default = _("The default: %(choice)s") % {"choice": REGISTRATIONS[settings.REGISTRATIONS]}
+        registrations.choices = [("", default), *registrations.choices]
         for name in fixed_site_settings():
             self.fields[name].disabled = True
             words = _("Set in the environment of the server, as %(name)s: it can only be changed there.")
@@ -287,6 +303,7 @@ def _switches() -> dict[str, Any]:
         "site_show_domain_blocks",
         "site_show_domain_blocks_rationale",
         *RETENTION_NAMES,
+        *fixed_site_settings(),
     )
     openness = {name: texts.get(name, Openness.PUBLIC) for name in ACCESS_NAMES}
     return openness | {name: texts[name] for name in names}

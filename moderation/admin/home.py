@@ -8,7 +8,6 @@ from datetime import UTC, timedelta
 from typing import Any, Final
 
 from django.apps import apps
-from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format
@@ -19,6 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from accounts.admin.acting import acting
 from accounts.models.user import Permission
 from accounts.policies.staff import can
+from accounts.queries.site_settings import find_registrations
 from moderation.queries.dimensions import load_parts
 from moderation.queries.first_steps import open_first_steps
 from moderation.queries.measures import Cohort, Measured, load_cohorts, measure
@@ -68,8 +68,7 @@ def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
         "open": _("Everybody may sign up now."),
         "approval": _("Staff let people in one by one now."),
         "closed": _("Nobody may sign up now."),
-    }[settings.REGISTRATIONS]
-    change = _("The operator chooses it with %(name)s in the environment.") % {"name": "REGISTRATIONS"}
+    }[find_registrations()]
     steps = {
         "describe": (
             "info", "accounts_sitesetting_changelist", _("Say what this server is"),
@@ -83,7 +82,7 @@ def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
             "rule", "moderation_instancerule_add", _("Write the rules"),
             _("People read them before they sign up, and reports name them."),
         ),
-        "registrations": ("person_add", "accounts_user_changelist", _("Choose who may sign up"), f"{who} {change}"),
+        "registrations": ("person_add", "accounts_sitesetting_changelist", _("Choose who may sign up"), who),
         "invite": (
             "mail", "accounts_invite_add", _("Invite somebody"),
             _("An invitation is an address with which one person or many may sign up."),

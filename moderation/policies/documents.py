@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any, Final
@@ -91,6 +91,7 @@ class SiteTexts:
     site_contact_username: str = ""
     site_languages: tuple[str, ...] = ()
     site_status_page_url: str = ""
+    site_registrations: str = ""
     site_closed_message: str = ""
     site_show_domain_blocks: str = "disabled"
     site_show_domain_blocks_rationale: str = "disabled"
@@ -116,6 +117,15 @@ AUDIT_LOG_DAYS: Final = 30
 DAYS_LIMIT: Final = 36_500
 
 
+_CHOICES: Final[dict[str, Collection[str]]] = {
+    # An empty text is no choice: the default of the environment.
+    "site_registrations": ("", "open", "approval", "closed"),
+    "site_show_domain_blocks": AUDIENCES,
+    "site_show_domain_blocks_rationale": AUDIENCES,
+    **dict.fromkeys(ACCESS_NAMES, tuple(Openness)),
+}
+
+
 def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
     """Errors of the texts; `contact_known` says whether there is a local account of the contact's name."""
     errors = _too_long("site_title", len(texts.site_title), TITLE_LIMIT)
@@ -131,11 +141,8 @@ def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
         errors.append(FieldError("site_contact_username", "ERR_INVALID", _("is not a person of this server")))
     if any(known_language(code) != code for code in texts.site_languages):
         errors.append(FieldError("site_languages", "ERR_INVALID", _("is invalid")))
-    for name in ("site_show_domain_blocks", "site_show_domain_blocks_rationale"):
-        if getattr(texts, name) not in AUDIENCES:
-            errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
-    for name in ACCESS_NAMES:
-        if getattr(texts, name) not in set(Openness):
+    for name, choices in _CHOICES.items():
+        if getattr(texts, name) not in choices:
             errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
     for name in RETENTION_NAMES:
         least = AUDIT_LOG_DAYS if name == "site_keep_audit_log_days" else 1

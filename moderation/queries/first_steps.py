@@ -21,7 +21,7 @@ def open_first_steps(user: User) -> list[str]:
     """The STEPS that are still to be done; none once they were hidden. One query.
 
     `describe`: no description is written; `contact`: nobody to write to is named; `rules`: there are none; `registrations`:
-    the operator has not said who may sign up; `invite`: nobody was invited, and nobody else is here; `factor`: this user has
+    nobody has chosen who may sign up; `invite`: nobody was invited, and nobody else is here; `factor`: this user has
     no second factor; `backup`: none was taken.
     """
     written = SiteSetting.objects.exclude(value="")
@@ -29,6 +29,7 @@ def open_first_steps(user: User) -> list[str]:
         "hidden": Exists(SiteSetting.objects.filter(key=HIDDEN_SETTING)),
         "describe": Exists(written.filter(key="site_short_description")),
         "contact": Exists(written.filter(key__in=_CONTACT)),
+        "registrations": Exists(written.filter(key="site_registrations")),
         "rules": Exists(InstanceRule.objects.filter(withdrawn_at=None)),
         "invited": Exists(Invite.objects.all()),
         "others": Exists(User.objects.exclude(pk=user.pk)),
@@ -36,5 +37,6 @@ def open_first_steps(user: User) -> list[str]:
         "backup": Exists(SiteSetting.objects.filter(key=BACKUP_SETTING)),
     }
     found: dict[str, Any] = {**User.objects.filter(pk=user.pk).values(**done).get()}
-    found |= {"registrations": settings.REGISTRATIONS_CHOSEN, "invite": found["invited"] or found["others"]}
+    found["registrations"] |= "REGISTRATIONS" in settings.FIXED_SITE_SETTINGS
+    found["invite"] = found["invited"] or found["others"]
     return [] if found["hidden"] else [name for name in STEPS if not found[name]]

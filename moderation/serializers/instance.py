@@ -108,6 +108,7 @@ class InstanceSerializer(EntitySerializer):
 
     def to_representation(self, instance: InstanceDocument) -> dict[str, Any]:
         texts = instance.texts
+        registrations = texts["site_registrations"]
         return {
             "domain": settings.LOCAL_DOMAIN,
             "title": texts["site_title"],
@@ -150,10 +151,10 @@ class InstanceSerializer(EntitySerializer):
                 "limited_federation": settings.LIMITED_FEDERATION,
             },
             "registrations": {
-                "enabled": settings.REGISTRATIONS != "closed",
-                "approval_required": settings.REGISTRATIONS == "approval",
-                "reason_required": settings.REGISTRATIONS == "approval",
-                "message": None if settings.REGISTRATIONS != "closed" else _closed_message(texts),
+                "enabled": registrations != "closed",
+                "approval_required": registrations == "approval",
+                "reason_required": registrations == "approval",
+                "message": None if registrations != "closed" else _closed_message(texts),
                 "min_age": settings.MINIMUM_AGE or None,
                 "url": None,
             },
@@ -184,8 +185,8 @@ class InstanceV1Serializer(EntitySerializer):
             },
             "thumbnail": file_url(texts["site_thumbnail"], "", "thumbnail.png"),
             "languages": texts["site_languages"],
-            "registrations": settings.REGISTRATIONS != "closed",
-            "approval_required": settings.REGISTRATIONS == "approval",
+            "registrations": texts["site_registrations"] != "closed",
+            "approval_required": texts["site_registrations"] == "approval",
             "invites_enabled": instance.invites_enabled,
             "max_toot_chars": TEXT_LIMIT,
             "configuration": {

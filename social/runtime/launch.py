@@ -197,27 +197,30 @@ def _tell(console: Console, seconds: float) -> None:
             f"  People's addresses stay as at the first start: @name@{env.LOCAL_DOMAIN}. Links given out before"
         )
         console.say("  lead to the port of that time.")
-    if env.REGISTRATIONS == "closed":
+    has_owner, registrations = _find_people()
+    if registrations == "closed":
         make = env.manage_command("create_account NAME --email ADDRESS")
         console.say(f"  Registrations are closed: make accounts with {make}")
     else:
         console.say(f"  Sign up at {env.BASE_URL}/auth/sign_up, or with any Mastodon client at {env.WEB_DOMAIN}.")
-    if not _has_owner():
+    if not has_owner:
         owner = env.manage_command("create_account NAME --email ADDRESS --role Owner --confirmed")
         console.say(f"  Make yourself its owner: {owner}")
     console.say(f"  Data is in {place}{mail}. Stop: Ctrl-C. Check everything: {env.manage_command('doctor')}")
     console.say("")
 
 
-def _has_owner() -> bool:
-    """Tell whether anybody may do everything (contract, entities "Role": the permission with the value 1)."""
+def _find_people() -> tuple[bool, str]:
+    """Read whether anybody may do everything (contract, entities "Role": the permission with the value 1), and who may sign up."""
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM accounts_user JOIN accounts_role ON accounts_role.id = accounts_user.role_id"
-            " WHERE accounts_role.permissions & 1 = 1)"
+            " WHERE accounts_role.permissions & 1 = 1),"
+            " (SELECT value #>> '{}' FROM accounts_sitesetting WHERE key = 'site_registrations')"
         )
-        row = cursor.fetchone()
-        return row is not None and bool(row[0])
+        has_owner, chosen = cursor.fetchone() or (False, None)
+        fixed = "REGISTRATIONS" in env.FIXED_SITE_SETTINGS
+        return bool(has_owner), env.REGISTRATIONS if fixed or not chosen else str(chosen)
 
 
 def _short(path: Path) -> str:

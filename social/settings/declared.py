@@ -40,7 +40,8 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "REDIS_FEEDS_URL": _REDIS,
     "REGISTRATIONS": (
         "`open` on localhost, else `approval`",
-        "`open`; `approval`: staff let people in; `closed`: by invitation alone. An invitation works in each",
+        "`open`; `approval`: staff let people in; `closed`: by invitation alone. An invitation works in each. "
+        "Without it staff choose in the administration",
     ),
     "CONFIRM_EMAIL": ("`no` on localhost, else `yes`", "whether an address must be confirmed first"),
     "CHECK_EMAIL_DOMAINS": (

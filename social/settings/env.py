@@ -344,7 +344,6 @@ REGISTRATIONS = cast(
     Literal["open", "approval", "closed"],
     _choice("REGISTRATIONS", ("open", "approval", "closed"), "open" if LOOPBACK else "approval"),
 )
-REGISTRATIONS_CHOSEN = bool(_read("REGISTRATIONS"))
 PREPARED_STATEMENTS = _switch("PREPARED_STATEMENTS", True)
 CONFIRM_EMAIL = _switch("CONFIRM_EMAIL", not LOOPBACK)
 CHECK_EMAIL_DOMAINS = _switch("CHECK_EMAIL_DOMAINS", False)
@@ -367,9 +366,15 @@ KEEP_ADDRESSES_DAYS = _number("KEEP_ADDRESSES_DAYS", 365, 0, 36_500)
 KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 30, 36_500)  # the database keeps 30 days in any case
 KEEP_CLOSED_REPORTS_DAYS = _number("KEEP_CLOSED_REPORTS_DAYS", 0, 0, 36_500)
 KEEP_HELD_POSTS_DAYS = _number("KEEP_HELD_POSTS_DAYS", 90, 0, 36_500)
-RETENTIONS = ("KEEP_ADDRESSES_DAYS", "KEEP_AUDIT_LOG_DAYS", "KEEP_CLOSED_REPORTS_DAYS", "KEEP_HELD_POSTS_DAYS")
+SITE_SETTINGS = (
+    "REGISTRATIONS",
+    "KEEP_ADDRESSES_DAYS",
+    "KEEP_AUDIT_LOG_DAYS",
+    "KEEP_CLOSED_REPORTS_DAYS",
+    "KEEP_HELD_POSTS_DAYS",
+)
 # Those of the environment win over what staff choose while the server runs.
-FIXED_RETENTIONS = frozenset(name for name in RETENTIONS if _read(name))
+FIXED_SITE_SETTINGS = frozenset(name for name in SITE_SETTINGS if _read(name))
 REMOTE_MEDIA_MEGABYTES = _number("REMOTE_MEDIA_MEGABYTES", 10_240, 1, 1_000_000_000)
 EMAIL_URL = _email(_read("EMAIL_URL"))
 MAIL_FROM = _sender("MAIL_FROM", f"notifications@{in_url(urlsplit(f'//{LOCAL_DOMAIN}').hostname or '')}")

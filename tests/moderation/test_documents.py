@@ -324,11 +324,11 @@ def test_staff_write_it_all_in_the_admin(
     refused = send("accounts/sitesetting/", **short)
     assert "between 30 and" in refused
     assert "Please correct the error below." in refused
-    settings.FIXED_RETENTIONS = frozenset({"KEEP_ADDRESSES_DAYS"})
+    settings.FIXED_SITE_SETTINGS = frozenset({"KEEP_ADDRESSES_DAYS"})
     send("accounts/sitesetting/", **{**switches, "site_keep_addresses_days": "7"})
     assert "as KEEP_ADDRESSES_DAYS" in browser.get("/admin/accounts/sitesetting/").content.decode()
     assert kept_days("KEEP_ADDRESSES_DAYS") == settings.KEEP_ADDRESSES_DAYS
-    settings.FIXED_RETENTIONS = frozenset()
+    settings.FIXED_SITE_SETTINGS = frozenset()
     assert kept_days("KEEP_ADDRESSES_DAYS") == 30
     assert 'class="errors ' in send("accounts/sitesetting/", site_contact_username="nobody", **switches)
     moderator = make_user("mod", role="Moderator")

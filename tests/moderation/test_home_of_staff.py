@@ -49,7 +49,7 @@ def test_the_first_page_shows_what_waits_and_how_the_server_is_in_at_most_20_sta
 
 
 def test_the_owner_of_a_new_server_is_shown_what_to_do_first_until_it_is_done(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR, settings.REGISTRATIONS_CHOSEN = False, False
+    settings.STAFF_SECOND_FACTOR = False
     user = make_user("boss", role="Owner")
     client, by = signed_in(user), staff_of(user)
 
@@ -72,7 +72,7 @@ def test_the_owner_of_a_new_server_is_shown_what_to_do_first_until_it_is_done(se
         lambda: change_site(by=by, texts=SiteTexts(site_short_description="A server")),
         lambda: change_site(by=by, texts=SiteTexts(site_short_description="A server", site_contact_username="boss")),
         lambda: create_rule(by=by, draft=RuleDraft("Be kind")),
-        lambda: setattr(settings, "REGISTRATIONS_CHOSEN", True),
+        lambda: write_setting("site_registrations", "closed"),
         lambda: create_invite(by=by, inviter=user),
         lambda: TOTP.activate(user, generate_totp_secret()),
         lambda: write_setting(BACKUP_SETTING, "2026-01-01"),
@@ -80,6 +80,10 @@ def test_the_owner_of_a_new_server_is_shown_what_to_do_first_until_it_is_done(se
     for number, act in enumerate(acts, start=1):
         act()
         assert steps() == everything[number:]
+    write_setting("site_registrations", "")
+    assert steps() == ["Choose who may sign up"]
+    settings.FIXED_SITE_SETTINGS = frozenset({"REGISTRATIONS"})
+    assert steps() == []
 
 
 def test_first_steps_are_hidden_for_all_by_a_button_that_only_staff_of_the_settings_have(settings: Any) -> None:

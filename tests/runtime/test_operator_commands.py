@@ -19,7 +19,7 @@ from django.db import connection
 from accounts.models import AccountStat, AuditEntry, KeyPair
 from accounts.policies.remote_copies import is_key_of, proxied_url
 from accounts.policies.staff import OPERATOR
-from accounts.queries.site_settings import find_site_title, kept_days, load_site_texts
+from accounts.queries.site_settings import find_registrations, find_site_title, kept_days, load_site_texts
 from accounts.services.key_pairs import keys_of
 from accounts.services.secret_rotation import reencrypt_all
 from social.kernel import crypto
@@ -64,9 +64,13 @@ def test_settings_are_shown_set_and_unset() -> None:
     shown = json.loads(run("manage_settings", "show", "site_title", "site_languages", "--json"))
     assert shown["site_title"] == {"value": "A name", "from": "database"}
     assert shown["site_languages"]["value"] == ["de", "en"]
+    run("manage_settings", "set", "registrations", "closed")
+    assert find_registrations() == "closed"
+    assert run("manage_settings", "show", "site_registrations") == 'site_registrations = "closed"  (database)'
+    run("manage_settings", "unset", "site_registrations")
     run("manage_settings", "unset", "site_title")
     assert find_site_title() == configured.LOCAL_DOMAIN
-    assert AuditEntry.objects.filter(target_type="SiteSetting").count() == 6
+    assert AuditEntry.objects.filter(target_type="SiteSetting").count() == 8
 
 
 def test_a_setting_of_the_environment_is_locked_and_its_value_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

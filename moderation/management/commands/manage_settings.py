@@ -26,8 +26,8 @@ class Command(OperatorCommand):
 
     help = (
         "Show the settings of this server, or set one that is kept in the database: name, descriptions, contact, languages, "
-        "what is published, who sees public timelines, and how long addresses, logs, reports and held posts are kept. Those "
-        "of the environment (docs/settings.md) win and can only be changed there: they are marked as locked."
+        "who may sign up, what is published, who sees public timelines, and how long addresses, logs, reports and held posts "
+        "are kept. Those of the environment (docs/settings.md) win and can only be changed there: they are marked as locked."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -48,6 +48,8 @@ class Command(OperatorCommand):
             self._show(options["names"], as_json=options["json"])
             return
         name = options["name"]
+        if f"site_{name.lower()}" in _FIELDS:
+            name = f"site_{name.lower()}"
         if name.upper() in SETTINGS:
             raise CommandError(
                 f"{name.upper()} is locked: it is set in the environment of the server. Change it there."
@@ -88,13 +90,13 @@ class Command(OperatorCommand):
         return written
 
     def _show(self, names: list[str], *, as_json: bool) -> None:
-        stored, fixed = load_site_texts(raw=True), fixed_site_settings()
+        stored, in_force, fixed = load_site_texts(raw=True), load_site_texts(), fixed_site_settings()
         found: dict[str, dict[str, Any]] = {}
         for name, field in _FIELDS.items():
-            value = stored.get(name, field.default)
-            source = "database" if name in stored else "default"
-            if name in fixed:
-                value, source = load_site_texts()[name], "environment, locked"
+            value = (
+                in_force[name] if name.removeprefix("site_").upper() in SETTINGS else stored.get(name, field.default)
+            )
+            source = "environment, locked" if name in fixed else "database" if name in stored else "default"
             found[name] = {"value": value, "from": source}
         for name in SETTINGS:
             is_set = bool(os.environ.get(name))
