@@ -63,6 +63,14 @@ class Collection(models.Model):
         """The address of its page, on its own server."""
         return links.web_url(f"/collections/{self.id}") if self.uri is None else self.url or self.uri
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Addresses under which it is found: its page, its id, and for one of this server's the id before numbers."""
+        known = (self.page_url, self.object_uri)
+        if self.uri is not None:
+            return known
+        return (*known, f"{links.actor_uri(self.account.username)}/collections/{self.id}")
+
 
 class ItemState(models.TextChoices):
     """Agreement of an account to be in a collection."""

@@ -69,7 +69,7 @@ def load_whole(collection_ids: Iterable[int]) -> dict[int, ShownCollection]:
 
 
 def find_linked(addresses: Iterable[str]) -> dict[str, int]:
-    """The ids of the collections known here that have these ActivityPub ids or pages, by address; one query, none for no
+    """The ids of the collections known here that are found under these addresses, by address; one query, none for no
     addresses.
     """
     wanted = list(dict.fromkeys(addresses))
@@ -79,7 +79,7 @@ def find_linked(addresses: Iterable[str]) -> dict[str, int]:
         int(found[1]) for one in wanted if (found := _OWN_NUMBER.search(one)) and one.startswith(links.web_url())
     ]
     rows = _collections().filter(Q(uri__one_of=wanted) | Q(url__one_of=wanted) | Q(id__one_of=numbers))
-    known = {address: row.id for row in rows for address in (row.page_url, row.object_uri)}
+    known = {address: row.id for row in rows for address in row.addresses}
     return {address: known[address] for address in wanted if address in known}
 
 

@@ -78,6 +78,12 @@ def test_a_link_written_as_markdown_counts_too(alice: Account) -> None:
     assert numbers(show(alice, mine)) == [mine.id]
 
 
+def test_the_id_that_a_collection_had_before_numbers_names_it_still(alice: Account, settings: Any) -> None:
+    settings.BASE_URL = "https://birds.social"
+    mine = make_collection(alice)
+    assert numbers(make_status(alice, f"See https://birds.social/users/alice/collections/{mine.id}")) == [mine.id]
+
+
 def test_a_collection_of_another_server_is_named_by_its_page_there(alice: Account) -> None:
     zoe = make_remote("zoe")
     far = make_collection(zoe, uri="https://trees.social/c/1", url="https://trees.social/collections/1")
