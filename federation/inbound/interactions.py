@@ -9,8 +9,8 @@ from federation.documents.context import visibility_of
 from federation.documents.reading import Rejected, kinds_of, moment_of, uri_of, uris_of
 from federation.documents.received_notes import is_note, read_note
 from federation.inbound.incoming import Incoming
-from federation.remote.posts import find_or_fetch_post, keep_note, refuse_tombstone
-from federation.remote.references import find_post_by_uri
+from federation.remote.posts import find_or_fetch_post, keep_note
+from federation.remote.references import check_id, find_post_by_uri
 from federation.remote.relays import is_relay
 from social.kernel import clock
 from social.kernel.errors import Forbidden
@@ -30,7 +30,7 @@ def handle_like(incoming: Incoming) -> None:
     try:
         with transaction.atomic():
             lock(f"object:{uri}")
-            refuse_tombstone(uri, incoming.actor)
+            check_id(uri, incoming.actor.uri)
             favourite_status(account_id=incoming.actor.id, status=status, uri=uri)
     except IntegrityError:
         raise Rejected("the id of the favourite is another one's") from None
@@ -60,7 +60,7 @@ def handle_announce(incoming: Incoming) -> None:
         """Tell whether the post waits for review; the boost waits with it then."""
         with transaction.atomic():
             lock(f"object:{uri}")
-            refuse_tombstone(uri, incoming.actor)
+            check_id(uri, incoming.actor.uri, Status)
             return hold_boost(
                 account=incoming.actor,
                 post_uri=object_uri,
@@ -83,7 +83,7 @@ def handle_announce(incoming: Incoming) -> None:
     try:
         with transaction.atomic():
             lock(f"object:{uri}")
-            refuse_tombstone(uri, incoming.actor)
+            check_id(uri, incoming.actor.uri, Status)
             reblog_status(
                 account=incoming.actor,
                 status=status,

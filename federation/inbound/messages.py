@@ -9,7 +9,7 @@ from federation.documents.reading import Rejected, uris_of
 from federation.documents.received_devices import read_message
 from federation.inbound.incoming import UNDO_RETENTION, Incoming
 from federation.inbound.quotas import remember_gone
-from federation.remote.posts import refuse_tombstone
+from federation.remote.references import check_id
 from social.kernel.locks import lock
 
 
@@ -29,7 +29,7 @@ def receive(incoming: Incoming) -> None:
     with transaction.atomic():
         lock(f"object:{uri}")
         # A sender that lost the answer sends it again, perhaps when the device has taken it already.
-        refuse_tombstone(uri, incoming.actor)
+        check_id(uri, incoming.actor.uri)
         receive_message(
             sender=incoming.actor,
             recipient=recipient,

@@ -15,8 +15,7 @@ from federation.events import FollowAnswerDue
 from federation.inbound import collections, quotes, relays
 from federation.inbound.incoming import Incoming, local_account, remember_undone
 from federation.remote.actors import find_successor
-from federation.remote.posts import refuse_tombstone
-from federation.remote.references import is_own
+from federation.remote.references import check_id, is_own
 from social.kernel.errors import Forbidden, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
@@ -54,7 +53,7 @@ def handle_follow(incoming: Incoming) -> None:
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")
-        refuse_tombstone(uri, incoming.actor)
+        check_id(uri, incoming.actor.uri)
         _refuse_used_id(uri, incoming.actor, target)
         accepted: bool | None = None
         if target.uri == instance_actor_uri():

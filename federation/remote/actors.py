@@ -23,7 +23,7 @@ from federation.documents.received_actors import ReceivedActor, ReceivedKey, rea
 from federation.models import Tombstone
 from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, Missing, fetch_document
-from federation.remote.references import find_account_by_uri, is_own
+from federation.remote.references import check_id, find_account_by_uri, is_own
 from federation.remote.requests import CACHED, request_links, request_profile
 from moderation.models import DomainRule, DomainSeverity
 from moderation.queries.blocks import is_closed_to, rule_for
@@ -202,8 +202,8 @@ def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) 
 def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult, *, moved_to_id: int | None = None) -> Account:
     """Write what was read, under the address that WebFinger has confirmed.
 
-    Raises Rejected for an id that was deleted or is one of ours, an address that another actor has, a key that another
-    account has, and when this server is closed to the actor's. Somebody new obeys the rule for their server.
+    Raises Rejected for an id that was deleted, is one of ours or something else's, an address that another actor has, a key
+    that another account has, and when this server is closed to the actor's. Somebody new obeys the rule for their server.
     """
     if is_closed_to(found.domain):
         raise Rejected("this server is closed to the actor's server")
@@ -211,8 +211,7 @@ def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult, *, mov
     try:
         with transaction.atomic():
             lock(f"object:{received.uri}")
-            if Tombstone.objects.filter(uri=received.uri, actor_uri=received.uri).exists():
-                raise Rejected("the actor was deleted")
+            check_id(received.uri, received.uri, Account)
             account = store_remote_account(profile=_profile(received, found, rule, moved_to_id), keys=_keys(received))
             request_links(account)
             return account

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.db import transaction
+
 from accounts.models import Account, Collection, CollectionItem, Follow
 from accounts.models.collection import ItemState
 from accounts.policies.audience import is_present
@@ -17,10 +19,11 @@ from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of
 from federation.documents.received_collections import is_featured_collection, items_of, read_collection
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, Missing, fetch_collection, fetch_document
-from federation.remote.references import is_own
+from federation.remote.references import check_id, is_own
 from federation.remote.requests import CACHED, request_members
 from social.kernel import clock
 from social.kernel.errors import Conflict
+from social.kernel.locks import lock
 
 PAGES: Final = 5
 """Pages of the list of an account's collections that are read: as many collections as are kept, with five on a page."""
@@ -32,12 +35,16 @@ _GONE_STATUSES: Final = (404, 410)
 def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
     """Keep a collection that its owner has signed, or whose document was fetched, and have its members looked at.
 
-    Raises Rejected for another owner's, for one too many, and when the owner is suspended.
+    Raises Rejected for another owner's, an id that is something else's, one too many, and when the owner is suspended.
     """
     if owner.local or owner.suspended:
         raise Rejected("the owner has no collections here")
+    received = read_collection(document, owner.uri)
     try:
-        collection = keep_collection(owner=owner, received=read_collection(document, owner.uri))
+        with transaction.atomic():
+            lock(f"object:{received.uri}")
+            check_id(received.uri, owner.uri, Collection)
+            collection = keep_collection(owner=owner, received=received)
     except Conflict:
         raise Rejected("the id is another collection's, or there are too many") from None
     request_members(collection, may_ask=is_followed(owner))

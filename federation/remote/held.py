@@ -12,7 +12,9 @@ from django.db import transaction
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import read_note
 from federation.remote.posts import keep_note, revise_note
+from federation.remote.references import check_id
 from social.kernel.errors import Forbidden
+from social.kernel.locks import lock
 from statuses.events import HeldPostApproved
 from statuses.models import HeldPost, Status
 from statuses.policies.visibility import boost_visibility
@@ -58,7 +60,9 @@ def _boost(held: HeldPost, status: Status) -> None:
     for boost in held.boosts.select_related("account").order_by("id"):
         if not list_statuses(boost.account_id).filter(id=status.id).exists() or boost.account.suspended:
             continue
-        with suppress(Forbidden), transaction.atomic():
+        with suppress(Forbidden, Rejected), transaction.atomic():
+            lock(f"object:{boost.uri}")
+            check_id(boost.uri, boost.account.uri, Status)
             reblog_status(
                 account=boost.account,
                 status=status,

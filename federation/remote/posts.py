@@ -7,23 +7,21 @@ from datetime import timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import DateTimeField, Q, TextField
 
 from accounts.models import Account, Follow
 from accounts.queries.collections import find_linked
 from federation.documents.context import PUBLIC_NAMES, visibility_of
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import ReceivedNote, is_note, read_note
-from federation.models import Tombstone
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
-from federation.remote.references import find_accounts_by_uri, find_post_by_uri, is_own
+from federation.remote.references import check_id, find_accounts_by_uri, find_post_by_uri, is_own
 from federation.remote.requests import ANCESTORS, request_collections, request_posts, request_quote
 from moderation.queries.blocks import rule_for
 from social.kernel import clock
 from social.kernel.http.client import Signer
 from social.kernel.locks import lock
-from social.kernel.plans import IDS, Plan, Slot
+from social.kernel.plans import IDS, Plan
 from statuses.models import Quote, QuoteState, Status
 from statuses.policies.cards import find_link
 from statuses.policies.quotes import NO_GROUP, Group, encode_policy
@@ -37,25 +35,9 @@ from statuses.services.storing import Composed, NewQuote
 
 QUIET_AFTER: Final = timedelta(hours=6)
 """A post that was fetched and is older is stored without telling anybody (contract, federation section 7 "Create")."""
-_TOMBSTONES: Final = Plan(
-    lambda: Tombstone.objects.filter(
-        Q(expires_at=None) | Q(expires_at__gt=Slot("now", DateTimeField())),
-        uri=Slot("uri", TextField()),
-        actor_uri=Slot("actor_uri", TextField()),
-    ).values_list("id", flat=True)
-)
 _FOLLOWS: Final = Plan(
     lambda: Follow.objects.filter(target_id__one_of=IDS, account__domain=None).values_list("id", flat=True)[:1]
 )
-
-
-def refuse_tombstone(uri: str, actor: Account) -> None:
-    """Raise Rejected for what its actor has deleted, or undone before it came.
-
-    The caller holds `lock("object:<uri>")`.
-    """
-    if _TOMBSTONES.run(uri=uri, actor_uri=actor.uri, now=clock.now()):
-        raise Rejected("it was deleted")
 
 
 def find_or_fetch_post(
@@ -110,7 +92,7 @@ def keep_note(
     Rules against spam are asked unless staff have `reviewed` it. `recipient` is the local account in whose own inbox it
     arrived, whom its addressing may not name. What it answers is fetched in the background when it is unknown here, and
     what that answers, up to `ancestors` posts; and, unless that is 0, the first answers that it names. Raises
-    Rejected when it was deleted before it came, or its author is suspended or one of ours.
+    Rejected when it was deleted before it came, its id is something else's, or its author is suspended or one of ours.
     """
     if author.local or author.uri != note.author_uri:
         raise Rejected("the post is not its author's")
@@ -119,7 +101,7 @@ def keep_note(
     new = compose_received(note, author, recipient, publish_event=publish_event)
     with transaction.atomic():
         lock(f"object:{note.uri}")
-        refuse_tombstone(note.uri, author)
+        check_id(note.uri, author.uri, Status)
         screening = UNSCREENED if reviewed else screen(new)
         if not reviewed and hold_received(new, screening, note.document, recipient=recipient):
             return None

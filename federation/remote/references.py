@@ -1,4 +1,4 @@
-"""Resolves the ids in documents to local accounts and posts, and to remote ones received before."""
+"""Resolves the ids in documents to local accounts and posts, and to remote ones received before; says which ids are taken."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import QuerySet, TextField
+from django.db.models import DateTimeField, Q, QuerySet, TextField, Value
 
-from accounts.models import Account
-from social.kernel import links
+from accounts.models import Account, Collection
+from federation.documents.reading import Rejected
+from federation.models import Tombstone
+from social.kernel import clock, links
 from social.kernel.ids import parse_id
 from social.kernel.plans import Plan, Slot
 from statuses.models import Status
@@ -19,8 +21,26 @@ from statuses.models import Status
 _LOCAL_POST: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/(?:statuses/)?([0-9]{1,19})(?:/activity)?/?\Z")
 _OWN_COLLECTION: Final = re.compile(r"/collections/([0-9]{1,19})/?")
 _LOCAL_ACTOR: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
+_URI: Final = Slot("uri", TextField())
 _ACCOUNTS: Final = Plan(lambda: Account.objects.filter(uri__one_of=Slot("uris", ArrayField(TextField()))))
-_POST_IDS: Final = Plan(lambda: Status.objects.filter(uri=Slot("uri", TextField())).values_list("id", flat=True))
+_POST_IDS: Final = Plan(lambda: Status.objects.filter(uri=_URI).values_list("id", flat=True))
+Kind = type[Account] | type[Status] | type[Collection]
+_USES: Final = Plan(
+    lambda: (
+        Tombstone.objects.filter(
+            Q(expires_at=None) | Q(expires_at__gt=Slot("now", DateTimeField())),
+            uri=_URI,
+            actor_uri=Slot("actor_uri", TextField()),
+        )
+        .values_list(Value("Tombstone"))
+        .union(
+            Account.objects.filter(uri=_URI).values_list(Value("Account")),
+            Status.objects.filter(uri=_URI, deleted_at=None).values_list(Value("Status")),
+            Collection.objects.filter(uri=_URI).values_list(Value("Collection")),
+            all=True,
+        )
+    )
+)
 
 
 def is_own(uri: str) -> bool:
@@ -50,6 +70,19 @@ def find_post_by_uri(uri: str) -> Status | None:
 def is_received(uri: str) -> bool:
     """Tell whether a post of another server is here already, also as a deleted one."""
     return bool(_POST_IDS.run(uri=uri))
+
+
+def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
+    """Raise Rejected for the id of what its actor has deleted, or undone before it came, and for one that is known here as
+    something else than a `kind`: an id names one thing, whoever of its server uses it again. Activities have no kind.
+
+    The caller holds `lock("object:<uri>")`.
+    """
+    uses = {name for (name,) in _USES.run(uri=uri, actor_uri=actor_uri, now=clock.now())}
+    if "Tombstone" in uses:
+        raise Rejected("it was deleted")
+    if uses and (kind is None or kind.__name__ not in uses):
+        raise Rejected("the id is that of something else")
 
 
 def own_username(uri: str) -> str | None:

@@ -1,0 +1,194 @@
+"""An id names one thing: nobody takes the id of a person, a post or a collection of their server for something else
+(contract, federation sections 5 and 7; security row 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+
+from accounts.models import Account, AccountStat, Collection, Follow
+from federation.documents.reading import Rejected
+from federation.models import StepKind, ThreadStep, ThreadWalk
+from federation.remote.actors import fetch_actor, refresh
+from federation.remote.collections import find_or_fetch_linked
+from federation.remote.posts import find_or_fetch_post
+from federation.remote.profiles import read_outbox
+from federation.remote.threads import take_step
+from statuses.models import Quote, Status
+from tests.factories.accounts import make_account
+from tests.factories.statuses import follow, make_remote_status, make_status
+from tests.federation.activities import PUBLIC, deal, introduced
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.federation.test_featured_elsewhere import SAID
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def mallory(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> RemotePerson:
+    """Somebody of Zoe's server; both are followed here."""
+    introduced(zoe, alice)
+    mallory = elsewhere.person("mallory", key=2)
+    introduced(mallory, alice)
+    return mallory
+
+
+def _create(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    assert "something else" in deal(mallory, mallory.activity("Create", note))
+
+
+def _create_named(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    mallory.home.serve(note)
+    assert "something else" in deal(mallory, mallory.activity("Create", note["id"]))
+
+
+def _update(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    assert deal(mallory, mallory.activity("Update", note)).startswith("rejected")
+
+
+def _boost(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    assert "something else" in deal(mallory, mallory.activity("Announce", note, to=[PUBLIC]))
+
+
+def _boost_named(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    mallory.home.serve(note)
+    assert "something else" in deal(mallory, mallory.activity("Announce", note["id"], to=[PUBLIC]))
+
+
+def _be_boost(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    uri = f"http://social.localhost/users/bob/statuses/{make_status(make_account('bob')).id}"
+    assert "something else" in deal(mallory, mallory.activity("Announce", uri, to=[PUBLIC], id=note["id"]))
+
+
+def _fetch(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    mallory.home.serve(note)
+    with pytest.raises(Rejected, match="something else"):
+        find_or_fetch_post(note["id"])
+
+
+def _answer(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    asked = make_remote_status(Account.objects.get(uri=mallory.uri))
+    mallory.home.serve(note | {"inReplyTo": asked.uri})
+    walk = ThreadWalk.objects.create(status=asked)
+    with pytest.raises(Rejected, match="something else"):
+        take_step(ThreadStep(walk=walk, kind=StepKind.POST, uri=note["id"], host=mallory.home.domain))
+
+
+def _outbox(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    page = {"type": "OrderedCollectionPage", "orderedItems": [mallory.activity("Create", note)]}
+    mallory.home.serve({"id": f"{mallory.uri}/outbox", "type": "OrderedCollection", "first": page})
+    read_outbox(mallory.uri)
+
+
+def _pin(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    Account.objects.filter(uri=mallory.uri).update(featured_url=f"{mallory.uri}/featured")
+    mallory.home.serve(note)
+    assert "something else" in deal(mallory, mallory.activity("Add", note["id"], target=f"{mallory.uri}/featured"))
+
+
+def _request_quote(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    quoted = make_status(make_account("bob"), quote_approval_policy="public")
+    uri = f"http://social.localhost/users/bob/statuses/{quoted.id}"
+    request = mallory.activity("QuoteRequest", uri, instrument=note | {"quote": uri})
+    assert "something else" in deal(mallory, request)
+
+
+def _collect(mallory: RemotePerson, note: dict[str, Any]) -> None:
+    document = SAID | {"id": note["id"], "type": "FeaturedCollection", "attributedTo": mallory.uri, "orderedItems": []}
+    assert deal(mallory, mallory.activity("Update", document)).startswith("rejected")
+
+
+WAYS: Final = [
+    _create,
+    _create_named,
+    _update,
+    _boost,
+    _boost_named,
+    _be_boost,
+    _fetch,
+    _answer,
+    _outbox,
+    _pin,
+    _request_quote,
+    _collect,
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("whose", ["zoe", "mallory"])
+def test_nothing_is_kept_under_the_id_of_an_actor(
+    mallory: RemotePerson, zoe: RemotePerson, way: Callable[[RemotePerson, dict[str, Any]], None], whose: str
+) -> None:
+    uri = {"zoe": zoe, "mallory": mallory}[whose].uri
+    profile = mallory.home.pages[f"/users/{whose}"]
+    way(mallory, mallory.note() | {"id": uri})
+    work()
+    assert not Status.objects.filter(uri=uri).exists()
+    assert not Collection.objects.filter(uri=uri).exists()
+    assert not Quote.objects.exists()
+    mallory.home.pages[f"/users/{whose}"] = profile
+    assert refresh(Account.objects.get(uri=uri)).username == whose
+
+
+def test_no_actor_and_no_collection_is_kept_under_the_id_of_a_post(
+    elsewhere: RemoteServer, mallory: RemotePerson, zoe: RemotePerson
+) -> None:
+    note = zoe.note()
+    assert deal(zoe, zoe.activity("Create", note)) == "done"
+    trap = mallory.document() | {"id": note["id"], "preferredUsername": "trap", "publicKey": None}
+    elsewhere.serve(trap)
+    elsewhere.finger("trap", note["id"])
+    with pytest.raises(Rejected, match="something else"):
+        fetch_actor(note["id"])
+    _collect(mallory, note)
+    assert Status.objects.get(uri=note["id"]).account.username == "zoe"
+    assert not Collection.objects.exists()
+
+
+def test_no_post_and_no_actor_is_kept_under_the_id_of_a_collection(
+    elsewhere: RemoteServer, mallory: RemotePerson, zoe: RemotePerson
+) -> None:
+    uri = f"{zoe.uri}/collections/1"
+    elsewhere.serve(SAID | {"id": uri, "type": "FeaturedCollection", "attributedTo": zoe.uri, "orderedItems": []})
+    find_or_fetch_linked(uri)
+    assert Collection.objects.get().uri == uri
+    _create(mallory, mallory.note() | {"id": uri})
+    elsewhere.serve(mallory.document() | {"id": uri, "preferredUsername": "trap", "publicKey": None})
+    elsewhere.finger("trap", uri)
+    with pytest.raises(Rejected, match="something else"):
+        fetch_actor(uri)
+
+
+def test_no_follow_and_no_like_has_the_id_of_something_else(
+    mallory: RemotePerson, zoe: RemotePerson, alice: Account
+) -> None:
+    status = make_status(alice)
+    uri = f"http://social.localhost/users/alice/statuses/{status.id}"
+    for activity in (mallory.activity("Follow", alice.uri), mallory.activity("Like", uri)):
+        assert "something else" in deal(mallory, activity | {"id": zoe.uri})
+    assert not Follow.objects.filter(target=alice).exists()
+    assert not AccountStat.objects.filter(account=alice, followers_count__gt=0).exists()
+
+
+def test_who_is_known_stays_reachable_though_a_post_has_their_id(mallory: RemotePerson, zoe: RemotePerson) -> None:
+    """As one may that was kept before this was refused."""
+    make_remote_status(Account.objects.get(uri=mallory.uri), uri=zoe.uri)
+    assert deal(zoe, zoe.activity("Update", zoe.document() | {"name": "Zoe Z."})) == "done"
+    assert Account.objects.get(uri=zoe.uri).display_name == "Zoe Z."
+
+
+def test_the_id_of_a_post_that_is_gone_is_free_for_the_person_whose_it_is(
+    elsewhere: RemoteServer, mallory: RemotePerson
+) -> None:
+    yan = elsewhere.person("yan")
+    assert deal(mallory, mallory.activity("Create", mallory.note() | {"id": yan.uri})) == "done"
+    with pytest.raises(Rejected, match="something else"):
+        fetch_actor(yan.uri)
+    assert deal(mallory, mallory.activity("Delete", yan.uri)) == "done"
+    assert fetch_actor(yan.uri).username == "yan"
+    follow(make_account("bob"), Account.objects.get(uri=yan.uri))
+    assert deal(yan, yan.activity("Create", yan.note())) == "done"
