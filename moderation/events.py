@@ -15,7 +15,10 @@ class ReportFiled(Event, key="account:{target_id}"):
 
 
 class StrikeIssued(Event, key="account:{account_id}"):
-    """Staff have acted on `account_id`. `notify`: that person is to be notified of it, and gets a mail."""
+    """Staff have acted on `account_id`. `notify`: that person is to be notified of it, and gets a mail.
+
+    Published for the time at which it can no longer be taken back, where it can be: who handles it looks whether it was.
+    """
 
     strike_id: int
     account_id: int

@@ -13,7 +13,7 @@ from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
-from moderation.events import DecisionEnded
+from moderation.events import DecisionEnded, StrikeIssued
 from moderation.models import Decision, Report, Strike
 from moderation.models.decision import UNDO_PERIOD
 from moderation.services.acting import act_on_account, delete_posts, mark_posts_sensitive
@@ -44,16 +44,16 @@ def decide(
     acts: Collection[str],
     text: str = "",
     note: str = "",
-    notify: bool = True,
 ) -> Decision:
     """Do several of ACTS about an account and these reports about it, all or none.
 
-    Posts are those of the reports; they are deleted when the decision can no longer be taken back, everything else happens
-    at once. Every act but `assign` settles the reports, a sanction every open one. A sanction that stands already is passed
-    over. `text` is written to the person; `note` is for colleagues. Publishes DecisionEnded for that time. Raises Forbidden
-    without MANAGE_REPORTS or, for anything done to the person, the rank above; NotFound for a report that is not about the
-    account; Invalid for no act, an unknown one, and too long a text; Conflict when there are no posts to act on, and when
-    somebody has settled one of the reports meanwhile. What only assigns or notes cannot be taken back.
+    Posts are those of the reports; when the decision can no longer be taken back they are deleted, and the person is written
+    to; everything else happens at once. Every act but `assign` settles the reports, a sanction every open one. A sanction
+    that stands already is passed over. `text` is written to the person; `note` is for colleagues. Publishes StrikeIssued and
+    DecisionEnded for that time. Raises Forbidden without MANAGE_REPORTS or, for anything done to the person, the rank above;
+    NotFound for a report that is not about the account; Invalid for no act, an unknown one, and too long a text; Conflict
+    when there are no posts to act on, and when somebody has settled one of the reports meanwhile. What only assigns or notes
+    cannot be taken back.
     """
     unknown = [act for act in acts if act not in ACTS]
     if unknown or not (acts or note.strip()):
@@ -72,7 +72,7 @@ def decide(
         strikes = [
             strike.pk
             for act in ACTS
-            if act in acts and (strike := _do(act, by, target, user, reports, text, notify=notify)) is not None
+            if act in acts and (strike := _do(act, by, target, user, reports, text)) is not None
         ]
         if note.strip():
             write_note(by=by, account=target, text=note)
@@ -95,6 +95,8 @@ def decide(
             ends_at=now + UNDO_PERIOD if settled or strikes or deleted else now,
         )
         decision.save(force_insert=True)
+        issued = [StrikeIssued(strike_id=strike, account_id=target.id, notify=target.local) for strike in strikes]
+        publish(*issued, due_at=decision.ends_at)
         if decision.status_ids:
             publish(DecisionEnded(decision_id=decision.id, account_id=target.id), due_at=decision.ends_at)
     return decision
@@ -103,7 +105,7 @@ def decide(
 def undo_decision(*, by: Staff, decision: Decision) -> None:
     """Take back a decision: its reports are open again, its sanctions end, its posts are not deleted.
 
-    What was written to the person is not taken back, nor is a note. Raises Forbidden as `decide`; NotFound;
+    Nobody is written to about its strikes; a note stays. Raises Forbidden as `decide`; NotFound;
     Conflict when it is taken back already or its time is over.
     """
     with transaction.atomic():
@@ -177,22 +179,20 @@ def _posts_of(reports: Sequence[Report]) -> list[int]:
     return sorted({number for report in reports for number in report.status_ids})
 
 
-def _do(
-    act: str, by: Staff, target: Account, user: User | None, reports: Sequence[Report], text: str, *, notify: bool
-) -> Strike | None:
-    """Do one act; return the strike that it gave, if any."""
+def _do(act: str, by: Staff, target: Account, user: User | None, reports: Sequence[Report], text: str) -> Strike | None:
+    """Do one act, without a word to the person yet; return the strike that it gave, if any."""
     first = reports[0] if reports else None
     if act == "assign":
         for report in reports:
             assign_report(by=by, report=report)
     elif act == "mark":
         return mark_posts_sensitive(
-            by=by, account=target, status_ids=_posts_of(reports), text=text, report=first, notify=notify
+            by=by, account=target, status_ids=_posts_of(reports), text=text, report=first, notify=False
         )
     elif act == "warn":
-        return act_on_account(by=by, account=target, action="none", text=text, report=first, notify=notify)
+        return act_on_account(by=by, account=target, action="none", text=text, report=first, notify=False)
     elif act in _STATES and not _STATES[act](target, user):
-        return act_on_account(by=by, account=target, action=act, text=text, report=first, notify=notify)
+        return act_on_account(by=by, account=target, action=act, text=text, report=first, notify=False)
     elif act == "delete" and not _posts_of(reports):
         raise Conflict(_("None of these posts is there to act on."))
     return None

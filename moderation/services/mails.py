@@ -120,7 +120,9 @@ def send_staff_mails(events: Sequence[StaffMailDue]) -> None:
 
 
 def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
-    """The reaction to StrikeIssued: what was done, why, and where it can be appealed against."""
+    """The reaction to StrikeIssued: what was done, why, and where it can be appealed against; nothing of what
+    was taken back meanwhile.
+    """
     send_all(letter for event in events for letter in _strike_letters(event.strike_id))
 
 
@@ -142,7 +144,7 @@ def _staff_letters(event: StaffMailDue) -> Iterator[Letter]:
 
 def _strike_letters(strike_id: int) -> Iterator[Letter]:
     for strike in Strike.objects.select_related("target_account__user").filter(
-        id=strike_id, target_account__deleted_at=None
+        id=strike_id, overruled_at=None, target_account__deleted_at=None
     ):
         user = strike.target_account.user
         context = {

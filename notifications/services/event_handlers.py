@@ -23,7 +23,7 @@ from accounts.models.user import Permission
 from accounts.queries.relations import blocks_domain, load_block_pairs, load_relations
 from accounts.queries.users import list_staff
 from moderation.events import ReportFiled, StrikeIssued
-from moderation.models import Report
+from moderation.models import Report, Strike
 from notifications.events import FollowersWaiting, VotersWaiting
 from notifications.models import Notification, NotificationPermission, NotificationType
 from notifications.services.notifying import (
@@ -353,7 +353,11 @@ def notify_signed_up(events: Sequence[UserActivated]) -> None:
 
 
 def notify_warned(events: Sequence[StrikeIssued]) -> None:
-    """Notifies the person whom staff have acted on, in their own name: who acted is not said."""
+    """Notifies the person whom staff have acted on, in their own name: who acted is not said. What was taken
+    back meanwhile is passed over.
+    """
+    ids = [event.strike_id for event in events]
+    standing = set(Strike.objects.filter(id__one_of=ids, overruled_at=None).values_list("id", flat=True))
     notify(
         [
             Note(
@@ -364,5 +368,6 @@ def notify_warned(events: Sequence[StrikeIssued]) -> None:
                 strike_id=event.strike_id,
             )
             for event in events
+            if event.strike_id in standing
         ]
     )

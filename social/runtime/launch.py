@@ -211,7 +211,7 @@ def _tell(console: Console, seconds: float) -> None:
 
 
 def _find_people() -> tuple[bool, str]:
-    """Read whether anybody may do everything (contract, entities "Role": the permission with the value 1), and who may sign up."""
+    """Read whether anybody has the permission 1, to do everything (contract, entities "Role"), and who may sign up."""
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM accounts_user JOIN accounts_role ON accounts_role.id = accounts_user.role_id"

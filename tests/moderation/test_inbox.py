@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.core import mail
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -18,6 +19,7 @@ from social.kernel.outbox import OutboxRow
 from statuses.models import Status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_media, make_remote_status, make_status
+from tests.moderation.strikes import notified
 from tests.support.client import signed_in
 from tests.support.work import work
 
@@ -170,6 +172,29 @@ def test_a_decision_is_taken_back_for_ten_minutes_and_not_after(client: Client) 
         assert "too late" in answer.content.decode()
         target.refresh_from_db()
         assert target.suspended
+
+
+def test_who_is_decided_about_is_written_to_once_it_can_no_longer_be_taken_back(client: Client) -> None:
+    target = make_user("target")
+
+    def ten_minutes_later() -> int:
+        OutboxRow.objects.filter(event="StrikeIssued").update(due_at=clock.now() - timedelta(days=1))
+        return len(notified(target))
+
+    report(target.account)
+    decided(client, target.account, "silence", "warn", text="A mistake.")
+    assert (notified(target), mail.outbox) == ([], [])
+    client.post(f"{INBOX}undo/{Decision.objects.get().pk}/")
+    assert ten_minutes_later() == 0
+    assert mail.outbox == [], "what was taken back is nobody's news"
+    decided(client, target.account, "silence", text="Advertising.")
+    waiting = OutboxRow.objects.filter(event="StrikeIssued")
+    assert {row.due_at for row in waiting} == {Decision.objects.latest("id").ends_at}
+    assert ten_minutes_later() == 1
+    (letter,) = mail.outbox
+    assert letter.to == ["target@example.com"]
+    assert "Advertising." in letter.body
+    assert not OutboxRow.objects.filter(event="StrikeIssued").exists()
 
 
 def test_of_two_who_decide_at_once_the_second_does_nothing(client: Client) -> None:
