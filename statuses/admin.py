@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -28,7 +28,7 @@ from social.kernel import links
 from social.kernel.ids import parse_id
 from social.kernel.media import storage
 from social.kernel.text.markup import plain
-from statuses.models import MediaAttachment, Status
+from statuses.models import MediaAttachment, MediaType, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.history import load_earlier_words
 from statuses.services.moderating import remove_status
@@ -91,19 +91,21 @@ def _page(status: Status) -> Any:
     return link(url, url) if url else None
 
 
-def _pictures(status: Status) -> Any:
+def files_shown(files: Iterable[MediaAttachment]) -> Any:
     """Show pictures that are kept here and name others: looking at a post here must not send a request to its server."""
-    kept, elsewhere = [], []
-    for media in status.media.all():
-        if media.file:
-            address = storage.url(media.file)
-            shown_at = storage.url(media.preview) if media.preview else address
-            kept.append((address, shown_at, media.description or _("Picture")))
-        elif media.remote_url:
-            elsewhere.append((media.remote_url, media.description or media.remote_url))
-    return format_html_join(" ", '<a href="{}"><img class="shot" src="{}" alt="{}"></a>', kept) + format_html_join(
-        " ", '<a href="{}" rel="noreferrer">{}</a>', elsewhere
-    )
+    found = []
+    for media in files:
+        address = storage.url(media.file or media.preview) if media.file or media.preview else media.remote_url
+        seen = media.preview or (media.file if media.type == MediaType.IMAGE else "")
+        if seen:
+            words = media.description or _("Picture")
+            found.append(
+                format_html('<a href="{}"><img class="shot" src="{}" alt="{}"></a>', address, storage.url(seen), words)
+            )
+        elif address:
+            words = media.description or (_("An attached file") if media.file else address)
+            found.append(format_html('<a href="{}" rel="noreferrer">{}</a>', address, words))
+    return format_html_join(" ", "{}", ([each] for each in found))
 
 
 def _parent(status: Status) -> Any:
@@ -161,7 +163,7 @@ class StatusAdmin(ReadOnlyAdmin):
                 lambda status: format_html('<div class="words text" dir="auto">{}</div>', plain(status.content)),
             ),
             shown("earlier", gettext_lazy("Earlier versions"), _earlier),
-            shown("media", gettext_lazy("Pictures"), _pictures),
+            shown("media", gettext_lazy("Pictures"), lambda status: files_shown(status.media.all())),
             shown("sensitive", gettext_lazy("Pictures are sensitive")),
         ),
         lines(

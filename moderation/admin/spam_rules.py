@@ -24,10 +24,11 @@ from accounts.policies.spam_rules import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraf
 from accounts.policies.staff import Staff
 from accounts.services.spam_rules import change_rule, create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
-from moderation.queries.held import list_held
+from moderation.queries.held import list_files, list_held
 from social.api.staff import ActionVariant, action
 from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
 from social.api.staff_filters import RelatedDropdownFilter
+from statuses.admin import files_shown
 from statuses.models import HeldPost
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule, open_held
@@ -264,6 +265,15 @@ def _kind(held: HeldPost) -> Any:
     return format_html('<a href="{}">{}</a>', reverse("admin:statuses_status_change", args=[held.status_id]), _("Edit"))
 
 
+def _files(held: HeldPost) -> Any:
+    draft = held.draft or (held.scheduled.draft if held.scheduled is not None else {})
+    files = files_shown(list_files(held))
+    if files and (draft.get("sensitive") or draft.get("spoiler_text")):
+        cover = '<details class="staff-covered"><summary>{}</summary>{}</details>'
+        return format_html(cover, _("Sensitive media"), files)
+    return files
+
+
 HELD_KIND = shown("kind", gettext_lazy("Kind"), _kind, minor=True)
 HELD_AUTHOR = shown("account", gettext_lazy("Account"), lambda held: account_link(held.account))
 HELD_RULE = shown("rule_name", gettext_lazy("Rule"), minor=True)
@@ -305,6 +315,7 @@ class HeldPostAdmin(PermittedAdmin):
             HELD_KIND,
             HELD_AUTHOR,
             shown("excerpt", gettext_lazy("Text")),
+            shown("files", gettext_lazy("Pictures"), _files),
             HELD_HOSTS,
             HELD_MENTIONS,
             shown("visibility", gettext_lazy("Visibility")),

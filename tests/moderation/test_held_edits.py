@@ -13,6 +13,7 @@ from accounts.models import RuleOutcome, RuleSubject, User
 from accounts.policies.spam_rules import SpamRuleDraft
 from accounts.policies.staff import OPERATOR
 from accounts.services.spam_rules import create_rule
+from moderation.queries.held import list_files
 from social.kernel.media import storage
 from statuses.models import HeldPost, MediaAttachment, MediaType, Status
 from statuses.services.media import MediaUpload, SentFile, remove_unattached, upload_media
@@ -20,7 +21,7 @@ from statuses.services.reviewing import approve_held, discard_held
 from tests.factories.accounts import make_token, make_user
 from tests.factories.recordings import sample
 from tests.factories.statuses import make_media, make_status, picture
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +93,27 @@ def test_of_a_discarded_edit_the_preview_picture_is_removed(zoe: User) -> None:
     drawn = MediaAttachment.objects.exclude(id=media.id).get().preview
     discard_held(by=OPERATOR, held=HeldPost.objects.get())
     assert (pass_days(), storage.exists(drawn), width_of(media)) == (1, False, 50)
+
+
+@pytest.mark.parametrize("sensitive", [False, True])
+def test_staff_see_the_new_files_of_what_is_held_covered_where_its_author_covers_them(
+    zoe: User, settings: Any, sensitive: bool
+) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    files = [make_media(zoe.account, f"Number {number}") for number in range(2)]
+    post, recording = make_status(zoe.account, "harmless"), sound(zoe)
+    api = Api(make_token(zoe))
+    body = {"status": "a casino", "sensitive": sensitive}
+    assert api.put(f"/api/v1/statuses/{post.id}", body | {"media_ids": [str(files[0].id)]}).status_code == 422
+    assert api.post("/api/v1/statuses", body | {"media_ids": [str(files[1].id)]}).status_code == 422
+    other = make_status(zoe.account, "another", media=[recording])
+    assert edited(zoe, other, "the casino", recording, 80) == 422
+    staff = signed_in(make_user("boss", role="Owner"))
+    for held in HeldPost.objects.order_by("id"):
+        page = staff.get(f"/admin/statuses/heldpost/{held.pk}/change/").content.decode()
+        (media,) = list_files(held)
+        assert f'src="{storage.url(media.preview)}"' in page
+        assert ('class="staff-covered"' in page) is (sensitive and held.status_id != other.id)
 
 
 def test_a_new_file_of_a_held_edit_waits_with_it_and_is_in_no_other_post(zoe: User) -> None:
