@@ -146,19 +146,37 @@ def test_the_end_of_a_server_is_sent_to_every_known_one(
     owner, member = make_user("owner", role="Owner"), make_user("member")
     zoe_here = fetch_actor(zoe.uri)
     fetch_actor(elsewhere.person("yan", endpoints={}).uri)
-    assert "2 accounts would be deleted for good, and 1 servers notified" in said("self_destruct")
-    for wrong, registrations in ((settings.LOCAL_DOMAIN, "open"), ("other.example", "closed")):
+    confirmed, plan = (
+        ("--confirm", settings.LOCAL_DOMAIN),
+        "2 accounts would be deleted for good, and 1 servers notified",
+    )
+    settings.REGISTRATIONS = "closed"
+    for tried in ((), confirmed):
+        assert said("self_destruct", "--dry-run", *tried).startswith(plan)
+    for wrong, registrations, reason in (
+        ((), "closed", plan),
+        (confirmed, "open", "REGISTRATIONS"),
+        (("--confirm", "other.example"), "closed", "Nothing was deleted"),
+        (("--dry-run", "--confirm", "other.example"), "closed", "Nothing was deleted"),
+    ):
         settings.REGISTRATIONS = registrations
-        with pytest.raises(CommandError):
-            said("self_destruct", "--confirm", wrong)
+        with pytest.raises(CommandError, match=reason):
+            said("self_destruct", *wrong)
     assert not Account.objects.filter(deleted_at__isnull=False).exists()
     settings.REGISTRATIONS = "closed"
-    said("self_destruct", "--confirm", settings.LOCAL_DOMAIN)
+    assert "Not every server is notified yet" in said("self_destruct", *confirmed), (
+        "nothing is sent before the worker runs"
+    )
+    drain("default")
+    assert "Deliveries on their way: 4." in said("self_destruct")
     work()
     sent = [asked.activity() for asked in elsewhere.asked if asked.path == "/inbox"]
     gone = [(activity["type"], activity["object"]) for activity in sent]
     assert sorted(gone) == sorted(("Delete", user.account.uri) for user in (owner, member))
-    assert said("self_destruct", "--confirm", settings.LOCAL_DOMAIN).strip() == "0 deliveries are on their way."
+    for again in ((), ("--dry-run",), confirmed):
+        assert (
+            said("self_destruct", *again).strip() == "Nothing is on its way any more: this server can be switched off."
+        )
     assert not Account.objects.filter(user__isnull=False, deleted_at=None).exists()
     assert Account.objects.filter(id=zoe_here.id, deleted_at=None).exists()
     assert AuditEntry.objects.filter(action="delete", account_name="operator").count() == 2

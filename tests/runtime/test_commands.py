@@ -179,7 +179,7 @@ def test_the_settings_of_make_dev_hold(data_dir: Path) -> None:
 
 #: Commands that change nothing, that need a word more before they begin, or that make one thing anew.
 WITHOUT_DRY_RUN = {
-    "changepassword", "createsuperuser", "create_account", "create_invite", "export_evidence", "self_destruct", "seed_demo",
+    "changepassword", "createsuperuser", "create_account", "create_invite", "export_evidence", "seed_demo",
     "doctor", "show_deliveries", "show_domains", "show_outbox", "run", "dev", "setup",
     "cleanup list", "manage_domain_rules list", "manage_domain_rules export", "manage_emojis list", "manage_emojis export",
     "manage_settings show", "media usage",

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
+from accounts.events import AccountDeleted
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
 from accounts.services.erasing import close_server
@@ -16,6 +17,7 @@ from federation.documents.reading import origin_of
 from federation.models import Delivery
 from federation.outbound.audience import known_inboxes
 from social.kernel.errors import KernelError
+from social.kernel.outbox import OutboxRow
 
 
 class Command(BaseCommand):
@@ -23,33 +25,47 @@ class Command(BaseCommand):
 
     help = (
         "Delete every account of this server for good, and notify every known server. Keep the server running afterwards "
-        "until nothing is on its way any more; then it can be switched off."
+        "until this command says that it can be switched off."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="only count the accounts and servers")
         parser.add_argument(
-            "--confirm", metavar="DOMAIN", help="the domain of this server: begin; there is no way back"
+            "--confirm",
+            metavar="DOMAIN",
+            help="needed without --dry-run: the domain of this server; there is no way back",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         left = User.objects.filter(account__deleted_at=None).count()
-        if options["confirm"] is None:
+        if options["confirm"] not in (None, settings.LOCAL_DOMAIN):
+            raise CommandError(_("That is not the domain of this server. Nothing was deleted."))
+        # Without accounts there is nothing to confirm: what is left is to wait.
+        if left and (options["dry_run"] or options["confirm"] is None):
             servers = {origin_of(inbox) for inbox in known_inboxes()}
             values = {"accounts": left, "servers": len(servers), "domain": settings.LOCAL_DOMAIN}
-            self.stdout.write(
-                _(
-                    "%(accounts)d accounts would be deleted for good, and %(servers)d servers notified. "
-                    "To begin, say --confirm %(domain)s."
-                )
-                % values
+            plan = _(
+                "%(accounts)d accounts would be deleted for good, and %(servers)d servers notified. "
+                "To begin, say --confirm %(domain)s."
             )
-        elif options["confirm"] != settings.LOCAL_DOMAIN:
-            raise CommandError(_("That is not the domain of this server. Nothing was deleted."))
-        else:
-            try:
-                for number, name in enumerate(close_server(by=OPERATOR), start=1):
-                    self.stdout.write(f"{number}/{left} {name}")
-            except KernelError as error:
-                raise CommandError(error.message) from None
-        waiting = Delivery.objects.filter(dead_at=None).count()
-        self.stdout.write(_("%(count)d deliveries are on their way.") % {"count": waiting})
+            if not options["dry_run"]:
+                raise CommandError(plan % values)
+            self.stdout.write(plan % values)
+            return
+        try:
+            for number, name in enumerate(close_server(by=OPERATOR) if left else (), start=1):
+                self.stdout.write(f"{number}/{left} {name}")
+        except KernelError as error:
+            raise CommandError(error.message) from None
+        self.stdout.write(_progress())
+
+
+def _progress() -> str:
+    waiting = Delivery.objects.filter(dead_at=None).count()
+    # Deliveries are written by the worker, some time after the account was deleted.
+    if waiting or OutboxRow.objects.filter(event=AccountDeleted.__name__, dead_at=None).exists():
+        return _(
+            "Not every server is notified yet. Deliveries on their way: %(count)d. "
+            "Keep this server running, and say this command again later."
+        ) % {"count": waiting}
+    return _("Nothing is on its way any more: this server can be switched off.")
