@@ -65,9 +65,12 @@ def kinds(relay: RemotePerson) -> list[str]:
 def test_a_relay_is_subscribed_to_when_it_has_accepted_and_left_when_it_is_removed(
     elsewhere: RemoteServer, zoe: RemotePerson, relay: RemotePerson, alice: Account
 ) -> None:
-    assert inbox(relay) in said("--add", inbox(relay), "--dry-run")
-    assert inbox(relay) not in said()
+    assert f"{inbox(relay)}  would be added" in said("--add", inbox(relay), "--dry-run")
+    assert said() == "There are no relays.\n"
     assert "pending" in said("--add", inbox(relay))
+    assert "pending" in said("--add", inbox(relay), "--dry-run"), "it is there already"
+    (row,) = json.loads(said("--remove", inbox(relay), "--dry-run", "--json"))
+    assert (row["inbox"], row["state"]) == (inbox(relay), "would be removed")
     said("--add", inbox(relay))
     work()
     (follow,) = relay.home.delivered()

@@ -31,17 +31,22 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             with transaction.atomic():
+                before = _described()
                 if options["add"]:
                     add_relay(by=OPERATOR, inbox_url=options["add"])
                 if options["remove"]:
                     remove_relay(by=OPERATOR, inbox_url=options["remove"])
-                relays = [
-                    {"inbox": relay.inbox_url, "state": relay.state, "since": iso(relay.created_at)}
-                    for relay in Relay.objects.order_by("id")
-                ]
+                after = _described()
                 transaction.set_rollback(options["dry_run"])
         except KernelError as error:
             raise CommandError(error.message) from None
+        if options["dry_run"]:
+            removed = {
+                inbox: row | {"state": "would be removed"} for inbox, row in before.items() if inbox not in after
+            }
+            added = {inbox: row | {"state": "would be added"} for inbox, row in after.items() if inbox not in before}
+            after = before | removed | added
+        relays = list(after.values())
         if options["json"]:
             self.stdout.write(json.dumps(relays, indent=1))
             return
@@ -49,3 +54,10 @@ class Command(BaseCommand):
             self.stdout.write("  ".join(relay.values()))
         if not relays:
             self.stdout.write(_("There are no relays."))
+
+
+def _described() -> dict[str, dict[str, str]]:
+    return {
+        relay.inbox_url: {"inbox": relay.inbox_url, "state": relay.state, "since": iso(relay.created_at)}
+        for relay in Relay.objects.order_by("id")
+    }
