@@ -21,7 +21,7 @@ from accounts.admin.permitted import RowForm
 from accounts.admin.sign_up_blocks import BLOCKED, MADE, SignUpBlockAdmin
 from accounts.models import IpBlock, Severity
 from accounts.models.sign_up_block import BLOCK_COMMENT_LIMIT
-from accounts.policies.sign_up import network_of
+from accounts.policies.sign_up import is_wide, network_of
 from accounts.queries.sign_up import list_ip_blocks
 from accounts.services import sign_up_blocks
 from accounts.services.block_files import BlockFile
@@ -37,14 +37,18 @@ def _from_now(days: int) -> str:
     return ngettext("%(count)d day from now", "%(count)d days from now", days) % {"count": days}
 
 
-def _locks_out(sent: Mapping[str, Any], own_address: str) -> bool:
-    """Tell whether a block that was sent refuses every request of who sends it."""
-    if sent.get("severity") != Severity.NO_ACCESS:
-        return False
+def _danger(sent: Mapping[str, Any], own_address: str) -> str:
+    """Say why a block that was sent is hardly meant: it refuses every request of who sends it, or meets very many people."""
     try:
-        return ipaddress.ip_address(own_address) in network_of(sent.get("network", ""))
+        network = network_of(sent.get("network", ""))
+        if sent.get("severity") == Severity.NO_ACCESS and ipaddress.ip_address(own_address) in network:
+            text = _(
+                "You are at %(address)s yourself: neither you nor anybody else there could open this server any more."
+            )
+            return text % {"address": own_address}
     except ValueError:
-        return False
+        return ""
+    return _("A good part of all addresses of the internet is in this network.") if is_wide(network) else ""
 
 
 class NetworkForm(RowForm):
@@ -57,7 +61,7 @@ class NetworkForm(RowForm):
         max_length=BLOCK_COMMENT_LIMIT,
         widget=forms.Textarea({"rows": 2, "dir": "auto"}),
     )
-    own = forms.BooleanField(label=gettext_lazy("Block it nevertheless"), required=False)
+    meant = forms.BooleanField(label=gettext_lazy("Block it nevertheless"), required=False)
     # Of who fills it in; set for each request.
     own_address = ""
 
@@ -79,8 +83,8 @@ class NetworkForm(RowForm):
         stays = [("stays", _("until %(time)s UTC") % {"time": f"{ends:%Y-%m-%d %H:%M}"})] if ends is not None else []
         self.fields["lasts"].choices = [*stays, ("", _("For ever")), *days]  # type: ignore[attr-defined]  # a choice field
         self.fields["severity"].initial = Severity.SIGN_UP_BLOCK
-        if not _locks_out(self.data, self.own_address):
-            del self.fields["own"]
+        if not _danger(self.data, self.own_address):
+            del self.fields["meant"]
 
     def clean_network(self) -> str:
         """Return the network as it is stored."""
@@ -89,13 +93,10 @@ class NetworkForm(RowForm):
         except ValueError:
             raise ValidationError(_("This is neither an address nor a network.")) from None
 
-    def clean_own(self) -> bool:
-        """Refuse to lock out who asks for it, unless that is meant."""
-        if not self.cleaned_data["own"]:
-            text = _(
-                "You are at %(address)s yourself: neither you nor anybody else there could open this server any more."
-            )
-            raise ValidationError(text % {"address": self.own_address})
+    def clean_meant(self) -> bool:
+        """Refuse what is hardly meant, until they say that it is."""
+        if not self.cleaned_data["meant"]:
+            raise ValidationError(_danger(self.data, self.own_address))
         return True
 
     def values(self) -> dict[str, Any]:
@@ -172,9 +173,9 @@ class IpBlockAdmin(SignUpBlockAdmin, FiledBlockListAdmin):
         return queryset.filter(met), False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; the last one is asked only of who would lock themselves out."""
+        """Return the fields of the form; the last one is asked only about what is hardly meant."""
         asked = ["network", "severity", "lasts", "comment"]
-        return [*asked, "own"] if _locks_out(request.POST, client_ip(request)) else asked
+        return [*asked, "meant"] if _danger(request.POST, client_ip(request)) else asked
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the form, which knows where it is filled in."""

@@ -17,7 +17,7 @@ from social.management.progress import progress_bar
 def read_in(command: BaseCommand, kind: BlockFile[Any], file: str, *, replace: bool, dry_run: bool) -> None:
     """Take in a file (`-` is what comes in), or with `dry_run` say what that would do; a line for each, and the counts.
 
-    Raises CommandError for a file that cannot be read.
+    Raises CommandError for a file that cannot be read, and for one of which every line is refused.
     """
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
@@ -39,6 +39,8 @@ def read_in(command: BaseCommand, kind: BlockFile[Any], file: str, *, replace: b
         command.stdout.write(f"line {plan.entry.line} {plan.entry.name}: {plan.action}{said}{reason}")
     counts = {action: sum(plan.action == action for plan in done) for action in ("add", "change", "keep", "refuse")}
     command.stdout.write(", ".join(f"{action} {count}" for action, count in counts.items()))
+    if counts["refuse"] == len(done):
+        raise CommandError("Every line is refused.")
 
 
 def write_out(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -> None:

@@ -206,6 +206,11 @@ def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     return ipaddress.ip_network(text.strip(), strict=False)
 
 
+def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
+    """Tell whether a network is larger than any that one provider has: it holds a good part of all addresses."""
+    return network.prefixlen < (8 if network.version == 4 else 16)
+
+
 def normalised_username(username: str) -> str:
     """A name as blocks compare it: small letters, digits as the letters they look like."""
     return username.lower().translate(_LOOK_ALIKES)

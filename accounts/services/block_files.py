@@ -97,17 +97,16 @@ class BlockFile(ABC, Generic[D]):
 
 
 def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None) -> list[Entry[D]]:
-    """The lines of a file, of each name the first; those that are wrong have a `problem`. Raises UnreadableFile for what is no
-    such file and for more than `most` lines.
+    """The lines of a file that say something; those that are wrong have a `problem`, and so has each that names what one
+    before it does. Raises UnreadableFile for what is no such file and for more than `most` of these lines.
     """
     try:
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
         rows = list(csv.reader(io.StringIO(clean_input(text)), strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
         raise UnreadableFile(_("That is no CSV file in UTF-8.")) from error
-    if most is not None and len(rows) > most:
-        message = _("The file has more than %(most)d lines. The operator reads it with %(command)s.")
-        raise UnreadableFile(message % {"most": most, "command": kind.command})
+    if "\0" in text:
+        raise UnreadableFile(_("The file has zero bytes in it (NUL), which no text has."))
     key = kind.columns[0].removeprefix("#")
     names = [name.strip().lower().removeprefix("#") for name in rows[0]] if rows else []
     first = 1
@@ -115,15 +114,22 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
         rows, first = rows[1:], 2
     else:
         names = [key]
-    found: dict[str, Entry[D]] = {}
+    found: list[Entry[D]] = []
+    lines: dict[str, int] = {}
     for number, row in enumerate(rows, start=first):
         values = dict(zip(names, (value.strip() for value in row), strict=False))
-        if any(values.values()):
-            entry = _entry(kind, number, values, key)
-            found.setdefault(entry.name, entry)
+        if not any(values.values()):
+            continue
+        entry = _entry(kind, number, values, key)
+        if not entry.problem and lines.setdefault(entry.name, number) != number:
+            entry = replace(entry, problem=_("line %(line)d names it already") % {"line": lines[entry.name]})
+        found.append(entry)
     if not found:
         raise UnreadableFile(_("The file names nothing."))
-    return list(found.values())
+    if most is not None and len(found) > most:
+        message = _("The file has more than %(most)d lines. The operator reads it with %(command)s.")
+        raise UnreadableFile(message % {"most": most, "command": kind.command})
+    return found
 
 
 def _entry(kind: BlockFile[D], line: int, values: dict[str, str], key: str) -> Entry[D]:

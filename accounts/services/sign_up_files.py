@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from accounts.models import EmailDomainBlock, IpBlock, Severity
 from accounts.models.sign_up_block import BLOCK_COMMENT_LIMIT
 from accounts.models.user import Permission
-from accounts.policies.sign_up import network_of
+from accounts.policies.sign_up import is_wide, network_of
 from accounts.policies.staff import Staff
 from accounts.queries.sign_up import list_ip_blocks
 from accounts.services.block_files import BATCH, Action, BlockFile, D, Entry, Planned, WrongLine, is_true
@@ -102,7 +102,7 @@ class NetworkDraft:
 
 class NetworkFile(BlockFile[NetworkDraft]):
     """Networks; without a severity their people cannot sign up. `own_address` is where who brings the file is: what would
-    refuse every request from there is left out.
+    refuse every request from there is left out, and so is what meets a good part of everybody.
     """
 
     columns = ("#ip", "#severity", "#comment", "#expires_at")
@@ -130,6 +130,8 @@ class NetworkFile(BlockFile[NetworkDraft]):
             raise WrongLine(_("its comment is longer than %(count)d characters") % {"count": BLOCK_COMMENT_LIMIT})
         if severity == Severity.NO_ACCESS and self.own_address and ipaddress.ip_address(self.own_address) in network:
             raise WrongLine(_("you are at %(address)s yourself") % {"address": self.own_address})
+        if is_wide(network):
+            raise WrongLine(_("a good part of all addresses is in it: block it by itself, if that is meant"))
         ends = "expires_at" in values
         return str(network), NetworkDraft(Severity(severity), comment, ends, _moment(values.get("expires_at", "")))
 

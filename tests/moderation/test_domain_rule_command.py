@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import ManagementUtility, call_command
 from django.core.management.base import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -121,7 +121,33 @@ def test_wrong_lines_are_named_and_stop_no_other(tmp_path: Path) -> None:
     assert rules() == {"good.example": "suspend"}
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b'"', b"#domain,#severity\n", b"\x00"])
+def test_a_second_line_for_a_server_is_refused_with_the_first_one_and_counts_to_the_most_as_no_header_does() -> None:
+    file = "#domain,#severity\nbad.example,silence\n\nBAD.example,suspend\ngood.example,silence\nno one\nno one\n"
+    planned = plan_file(RuleFile(), read_file(RuleFile(), file, most=5))
+    assert [(plan.entry.line, plan.action, plan.reason) for plan in planned][:3] == [
+        (2, "add", ""), (4, "refuse", "line 2 names it already"), (5, "add", ""),
+    ]  # fmt: skip
+    assert [plan.entry.line for plan in planned[3:]] == [6, 7], "each wrong line is named"
+    with pytest.raises(UnreadableFile, match="more than 4 lines"):
+        read_file(RuleFile(), file, most=4)
+
+
+@pytest.mark.parametrize("lines", ["not a domain\n", "localhost:8000\nno one\n"])
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_a_file_of_which_every_line_is_refused_fails_for_scripts(
+    lines: str, options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rules.csv"
+    file.write_text(lines)
+    with pytest.raises(SystemExit) as ended:
+        ManagementUtility(["manage.py", "manage_domain_rules", "import", str(file), *options]).execute()
+    assert ended.value.code == 1
+    said = capsys.readouterr()
+    assert "line 1 " in said.out
+    assert "Every line is refused" in said.err
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b'"', b"#domain,#severity\n", b"\x00", b"bad.exa\x00mple\n"])
 def test_a_file_that_is_none_is_refused(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile):
         read_file(RuleFile(), data)

@@ -120,9 +120,34 @@ def test_who_would_lock_themselves_out_is_asked_again(boss: Client) -> None:
     block = IpBlock.objects.get()
     page = f"{NETWORKS}{block.pk}/change/"
     assert "yourself" in errors(boss.post(page, wide))
-    assert boss.post(page, wide | {"own": "on"}).status_code == 302
+    assert boss.post(page, wide | {"meant": "on"}).status_code == 302
     block.refresh_from_db()
     assert block.severity == "no_access"
+
+
+@pytest.mark.parametrize(
+    ("network", "severity", "is_asked"),
+    [
+        ("::/0", "no_access", True),
+        ("2000::/3", "sign_up_block", True),
+        ("0.0.0.0/1", "sign_up_requires_approval", True),
+        ("10.0.0.0/8", "no_access", False),
+        ("2001:db8::/32", "no_access", False),
+    ],
+)
+def test_who_would_block_a_good_part_of_everybody_is_asked_again(
+    boss: Client, network: str, severity: str, is_asked: bool
+) -> None:
+    sent = {"network": network, "severity": severity}
+    answer = boss.post(f"{NETWORKS}add/", sent)
+    assert (answer.status_code != 302) is is_asked
+    if is_asked:
+        assert "good part of all addresses" in errors(answer)
+        assert not IpBlock.objects.exists()
+        shown = chosen(boss, NETWORKS, f"ip,severity\n{network},{severity}\n192.0.2.1,\n".encode())
+        assert "1 new, 0 changed, 0 stay as they are, 1 refused" in confirmed(boss, NETWORKS, shown)
+        assert boss.post(f"{NETWORKS}add/", sent | {"meant": "on"}).status_code == 302
+    assert IpBlock.objects.filter(network=network).exists()
 
 
 def test_a_network_is_changed_and_its_end_stays_unless_another_is_chosen(boss: Client) -> None:
