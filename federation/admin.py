@@ -15,6 +15,7 @@ from accounts.admin.acting import row_action
 from accounts.models import Domain, User
 from accounts.models.user import Permission
 from accounts.policies.staff import staff_of
+from accounts.queries.servers import list_troubled
 from federation.models import Delivery, InboundActivity, OutboundActivity
 from federation.outbound.queueing import drop, retry, retry_host
 from federation.remote.servers import begin_purge, load_servers
@@ -218,8 +219,8 @@ class HostAdmin(FederationAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Host]:
-        """Servers that are well are known here too, and nobody's trouble."""
-        return super().get_queryset(request).filter(failures__gt=0)
+        """Servers that fail and that somebody here has to do with."""
+        return list_troubled()
 
 
 _STATES: Final = {

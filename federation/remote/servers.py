@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from accounts.models import Account, Domain
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR, Staff, require
+from accounts.queries.servers import list_troubled
 from accounts.services.audit import record
 from accounts.services.emojis import remove_emojis
 from accounts.services.erasing import delete_account
@@ -25,9 +26,8 @@ WITH chosen AS MATERIALIZED (
     SELECT name, min(first_seen_at) AS first_seen_at FROM (
       SELECT name, first_seen_at FROM accounts_domain
        UNION ALL SELECT name, failing_since FROM social_host
-                  WHERE failures > 0 AND (%(failing)s OR %(names)s::text[] IS NOT NULL)) known
-     WHERE (%(names)s::text[] IS NULL OR name = ANY(%(names)s))
-       AND (NOT %(failing)s OR EXISTS (SELECT FROM social_host h WHERE h.name = known.name AND h.failures > 0))
+                  WHERE failures > 0 AND %(names)s::text[] IS NOT NULL) known
+     WHERE %(names)s::text[] IS NULL OR name = ANY(%(names)s)
      GROUP BY name ORDER BY name LIMIT %(limit)s)
 SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
   COALESCE(k.software, '') AS software, COALESCE(k.version, '') AS version,
@@ -54,13 +54,17 @@ ORDER BY accounts DESC, c.name
 
 
 def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) -> list[dict[str, Any]]:
-    """Figures of known servers: of these, or of the first `limit` by name, or of those that do not answer as they should.
+    """Figures of known servers: of these, or of the first `limit` by name, or of those that do not answer as they should and
+    that somebody here has to do with (`list_troubled`).
 
     Those that do not answer, and those named, may be servers that nobody's address names: relays, and web domains of others.
     `software` and `version` are what its NodeInfo says, `reached` is when it last took or gave what it should. A `state` is
     reachable, backing off (it fails, and is asked again at `next_try`) or unavailable, after a week of that.
     """
-    values: dict[str, Any] = {"names": names, "limit": limit, "failing": failing, "unavailable": UNAVAILABLE_AFTER}
+    if failing:
+        troubled = set(list_troubled().values_list("name", flat=True))
+        names = sorted(troubled if names is None else troubled.intersection(names))
+    values: dict[str, Any] = {"names": names, "limit": limit, "unavailable": UNAVAILABLE_AFTER}
     with connection.cursor() as cursor:
         cursor.execute(_FIGURES, values)
         columns = [column.name for column in cursor.description or ()]

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from accounts.admin.acting import acting
 from accounts.models.user import Permission
 from accounts.policies.staff import can
+from accounts.queries.servers import list_troubled
 from accounts.queries.site_settings import find_registrations
 from moderation.queries.dimensions import load_parts
 from moderation.queries.first_steps import open_first_steps
@@ -25,7 +26,6 @@ from moderation.queries.measures import Cohort, Measured, load_cohorts, measure
 from social.api import staff_navigation
 from social.api.staff_columns import moment
 from social.kernel import clock, outbox
-from social.kernel.runner import Host
 from social.queues import LANES, QUEUES
 
 DAYS: Final = 30
@@ -160,7 +160,7 @@ def _hosts() -> dict[str, Any] | None:
     """The servers in trouble; nothing where federation is not installed, which has their pages."""
     if not apps.is_installed("federation"):
         return None
-    found = Host.objects.filter(failures__gt=0).order_by("-failing_since")[:HOSTS_SHOWN]
+    found = list_troubled().order_by("-failing_since")[:HOSTS_SHOWN]
     rows = [[host.name, moment(host.failing_since) if host.failing_since else "–"] for host in found]
     return {"headers": [_("Server"), _("Failing since")], "rows": rows, "link": reverse("admin:social_host_changelist")}
 

@@ -36,7 +36,8 @@ class Terms:
     `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old, and then kept for `kept`:
     until it is gone nobody asks again. A host that fails is left alone for `pause` seconds and longer (`host_pause`). Of
     one host at most `waiting` rows wait. `cautious`: until a row of a host was done, one is done at a time, as while it
-    fails, and the host is remembered afterwards.
+    fails, and the host is remembered afterwards. `sends`: its hosts are those that somebody here sends to; the hosts of
+    other work may be named by any stranger.
     """
 
     purpose: str
@@ -55,6 +56,7 @@ class Terms:
     pause: float = 60.0
     kept: timedelta = timedelta(hours=6)
     cautious: bool = False
+    sends: bool = False
 
     @property
     def seconds(self) -> float:
@@ -91,6 +93,7 @@ TERMS: Final[dict[str, Terms]] = {
         pause=2.0,
         kept=timedelta(days=7),
         cautious=True,
+        sends=True,
     ),
     "fetches": Terms(
         "documents of other servers", at_once=100, per_host=2, slice_seconds=30.0, row_seconds=20.0, lease=90.0
@@ -156,6 +159,7 @@ TERMS: Final[dict[str, Terms]] = {
         pause=2.0,
         kept=timedelta(hours=1),
         cautious=True,
+        sends=True,
     ),
     # All of one host, the mail server. Each takes as many steps of it as one mail does, and each step ten seconds at most.
     "mails": Terms(
@@ -170,5 +174,6 @@ TERMS: Final[dict[str, Terms]] = {
         lifetime=timedelta(days=3),
         pause=30.0,
         kept=timedelta(hours=1),
+        sends=True,
     ),
 }

@@ -23,7 +23,9 @@ from social.kernel.runner import Host
 from statuses.models import Status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import follow, make_remote_status, make_status
+from tests.federation.activities import deal, introduced
 from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.support.client import signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +86,31 @@ def test_servers_are_shown_with_their_figures_and_asked_again(posted: Status) ->
     ):
         with pytest.raises(CommandError):
             said("show_domains", *wrong)
+
+
+def test_a_host_that_a_stranger_has_merely_named_is_no_failing_server(
+    zoe: RemotePerson, alice: Account, settings: Any
+) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    introduced(zoe, alice)
+    assert deal(zoe, zoe.activity("Create", zoe.note(inReplyTo="http://localhost:1/notes/1"))) == "done"
+    assert Host.objects.get(name="localhost:1").failures == 1
+    for name in ("followed.example", "pages.example", "met.example"):
+        Host.objects.create(queue="fetches", name=name, failures=1)
+    for name, host in (("split", "pages"), ("followed", "followed"), ("met", "met")):
+        Domain.objects.create(name=f"{name}.example", host=f"{host}.example")
+    make_remote("yan", "met.example")
+    for name in ("followed.example", "split.example"):
+        follow(alice, make_remote("yan", name))
+    Host.objects.create(queue="deliveries", name="relay.example", failures=1)
+    assert set(figures("--failing")) == {"followed.example", "pages.example", "relay.example"}
+    assert set(figures("met.example", "--failing")) == set()
+    assert figures("localhost:1")["localhost:1"]["failures"] == 1, "it is shown to who asks for it"
+    client = signed_in(make_user("boss", role="Owner"))
+    for path in ("/admin/social/host/", "/admin/"):
+        page = client.get(path).content.decode()
+        named = {name for name in ("followed", "pages", "relay", "met") if f"{name}.example" in page}
+        assert (named, "localhost:1" in page) == ({"followed", "pages", "relay"}, False), path
 
 
 def test_deliveries_are_shown_tried_again_and_dropped(posted: Status) -> None:
