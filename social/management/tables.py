@@ -17,13 +17,21 @@ class Output(Protocol):
 
 
 def table(output: Output, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows that have the same columns, each value cut to one short line, below the names of the columns."""
-    lines = [tuple(rows[0]), *(tuple(_cell(value) for value in row.values()) for row in rows)]
+    """Print rows that have the same columns, each value cut to one line, below the names of the columns; a short one, but
+    for the last column.
+    """
+    lines = [tuple(rows[0])]
+    for row in rows:
+        *most, last = map(_line, row.values())
+        lines.append((*map(_shortened, most), last))
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     for line in lines:
         output.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
-def _cell(value: Any) -> str:
-    line = next(iter(str("-" if value is None else value).splitlines()), "")
+def _line(value: Any) -> str:
+    return next(iter(str("-" if value is None else value).splitlines()), "")
+
+
+def _shortened(line: str) -> str:
     return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"

@@ -110,7 +110,9 @@ def _restore(arguments: list[str]) -> int:
     recall(data_dir)
     open_data_dir(data_dir)
     use_temporary_secrets()
-    with sole_supervisor(data_dir), _servers("restore"):
+    # What changes nothing may be tried beside a server that runs.
+    taken = contextlib.nullcontext() if "--dry-run" in arguments else sole_supervisor(data_dir)
+    with taken, _servers("restore"):
         return _django(arguments)
 
 

@@ -129,7 +129,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "OpenTelemetry collector that gets traces of requests, tasks and fetches, without addresses and bodies: "
         "`http://127.0.0.1:4318`; needs `requirements/observability.txt`",
     ),
-    "METRICS_TOKEN": ("loopback callers only", "bearer token for `/metrics`"),
+    "METRICS_TOKEN": ("loopback callers only", "bearer token for `/metrics`, of 16 characters at least"),
     "SECRET_KEY": _SECRET,
     "SECRET_KEY_FALLBACKS": (
         "`secrets.json`",

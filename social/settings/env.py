@@ -85,6 +85,7 @@ def _number(name: str, default: int, lowest: int, highest: int) -> int:
     return number
 
 
+_SHORTEST_TOKEN = 16
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:]+\])(?::\d{{1,5}})?")
 
@@ -96,6 +97,15 @@ def _domain(name: str, default: str) -> str:
             f"{name}={domain} is not a domain name. Give it bare, as in social.example (in Punycode if it is not ASCII)."
         )
     return domain
+
+
+def _token(name: str) -> str:
+    token = _read(name)
+    if 0 < len(token) < _SHORTEST_TOKEN:
+        raise ImproperlyConfigured(
+            f"{name} has {len(token)} characters; {_SHORTEST_TOKEN} or more, at random, are needed."
+        )
+    return token
 
 
 def _several(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
@@ -321,7 +331,7 @@ BIND = _read("BIND").removeprefix("[").removesuffix("]") or "127.0.0.1"
 WEB_WORKERS = _number("WEB_WORKERS", 2, 1, 256)
 WORKER_LANES = _several("WORKER_LANES", tuple(LANES))
 CHECKED_ANSWERS = _number("CHECKED_ANSWERS", 0, 0, 1_000_000)
-METRICS_TOKEN = _read("METRICS_TOKEN")
+METRICS_TOKEN = _token("METRICS_TOKEN")
 SENTRY_DSN = _url("SENTRY_DSN", "", ("https", "http"), "https://key@sentry.example/1")
 OTEL_EXPORTER_OTLP_ENDPOINT = _url(
     "OTEL_EXPORTER_OTLP_ENDPOINT", "", ("https", "http"), "http://collector.internal:4318"

@@ -205,6 +205,9 @@ def test_a_wiped_server_is_restored_as_it_was(
         assert server.seen() == seen
         refused = manage("restore", str(backup), "--force", "--yes", environment=server.environment)
         assert (refused.returncode, "is already run by process" in refused.stderr) == (1, True)
+        tried = manage("restore", str(backup), "--force", "--dry-run", environment=server.environment)
+        assert (tried.returncode, f"{DOMAIN} of" in tried.stdout) == (0, True), tried.stderr
+        assert server.seen() == seen
         process.end()
 
     # A server that is there is replaced only when that is said, and keeps its domain.

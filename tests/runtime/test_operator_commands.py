@@ -27,6 +27,7 @@ from social.kernel.errors import Invalid
 from social.management.progress import progress_bar
 from social.runtime import fingerprints, secrets_file
 from social.runtime.database import keep_domain
+from social.runtime.datadir import sole_supervisor
 from social.schedule import installed_schedule
 from social.settings import env
 from tests.factories.accounts import make_account, make_user
@@ -104,6 +105,8 @@ def test_everything_that_is_scheduled_is_shown_and_runs() -> None:
     rows = json.loads(run("cleanup", "list", "--json"))
     assert {row["name"] for row in rows} == set(installed_schedule(configured.INSTALLED_APPS))
     assert all(row["what"].endswith(".") for row in rows)
+    for line, row in zip(run("cleanup", "list").splitlines()[1:], rows, strict=True):
+        assert line.endswith(f"  {row['what']}"), "whole sentences"
     assert run("cleanup", "run", "forget-imports", "forget-ended-tokens").splitlines() == [
         "forget-imports: 0",
         "forget-ended-tokens: 0",
@@ -181,7 +184,10 @@ def test_a_rotated_secret_key_leaves_sessions_and_links_valid(stored: dict[str, 
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = stored["SECRET_KEY"], []
     link = signing.dumps("somebody")
     key = proxied_url("media_proxy/1/original", "https://files.example/1.png").partition("key=")[2]
-    run("rotate_secrets", "secret-key", "--dry-run")
+    with sole_supervisor(env.DATA_DIR):
+        assert "would be replaced" in run("rotate_secrets", "secret-key", "--dry-run"), "also while the server runs"
+        with pytest.raises(CommandError, match="Stop the server"):
+            run("rotate_secrets", "secret-key")
     assert kept() == stored
     run("rotate_secrets", "secret-key")
     after = env.secrets(env.DATA_DIR)

@@ -169,6 +169,7 @@ def test_a_redis_that_does_not_answer(data_dir: Path) -> None:
     [
         ("PORT", "eighty", "PORT=eighty is not a whole number"),
         ("KEEP_AUDIT_LOG_DAYS", "5", "KEEP_AUDIT_LOG_DAYS=5 is not between 30 and 36500"),
+        ("METRICS_TOKEN", "x", "METRICS_TOKEN has 1 characters; 16 or more"),
         ("REGISTRATIONS", "maybe", "REGISTRATIONS=maybe is not one of open, approval, closed"),
         ("TRUSTED_PROXIES", "10.0.0.300", "TRUSTED_PROXIES"),
         ("DATABASE_URL", "sqlite:///x", "PostgreSQL 15 or later is required"),

@@ -149,7 +149,7 @@ _subscribed: Final[dict[str, Work[Any]]] = {}
 
 
 def forget_given_up() -> int:
-    """`Work.forget_given_up` of every kind of work; how many rows were removed."""
+    """Remove what was given up a while ago, of every kind of work; how many rows were removed."""
     return sum(work.forget_given_up() for work in _subscribed.values())
 
 

@@ -56,4 +56,6 @@ class Command(OperatorCommand):
 
 def _described(task: str) -> str:
     text = (resolve_name(task).__doc__ or task).strip()
-    return " ".join(text.split("\n\n")[0].split()).partition(". ")[0].rstrip(".") + "."
+    sentence = " ".join(text.split("\n\n")[0].split()).partition(". ")[0]
+    # What it returns is for the code that calls it.
+    return sentence.partition("; ")[0].rstrip(".") + "."

@@ -22,9 +22,9 @@ class Command(BaseCommand):
     help = (
         "Restore a backup: check every file of it, then put back the files, the database and the secrets. Into an empty "
         "server; --force replaces everything in the database of one that is there, and adds its files. The server must be "
-        "stopped, on every machine. One of another domain, or of a newer release, is refused; one of an older release is "
-        "upgraded by the next start. Redis or Valkey is emptied: it holds nothing that cannot be rebuilt. A restore that is "
-        "interrupted is run again; until it ends, nothing else starts in this data directory."
+        "stopped, on every machine, but for --dry-run. One of another domain, or of a newer release, is refused; one of an "
+        "older release is upgraded by the next start. Redis or Valkey is emptied: it holds nothing that cannot be rebuilt. "
+        "A restore that is interrupted is run again; until it ends, nothing else starts in this data directory."
     )
     requires_system_checks: list[str] = []
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"].absolute()
-        target = restoring.look()
+        target = restoring.look(alone=not options["dry_run"])
         # The quick refusals first: reading the whole backup takes a while.
         restoring.check(folder, archive.read_manifest(folder), target, replace=options["force"])
         manifest = archive.verify(folder, progress_bar)

@@ -50,7 +50,7 @@ class Command(OperatorCommand):
             raise CommandError(
                 f"{' and '.join(given)} is in the environment of the server, which cannot be changed from here."
             )
-        if (pid := running_supervisor(env.DATA_DIR)) is not None:
+        if not options["dry_run"] and (pid := running_supervisor(env.DATA_DIR)) is not None:
             raise CommandError(f"Stop the server first (process {pid}), on every machine.")
         if options["forget_old"] and kind not in _FORMER_KEYS:
             raise CommandError("Former keys for Web Push are not kept.")

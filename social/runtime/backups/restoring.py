@@ -55,15 +55,17 @@ class Target:
         return not (self.tables or self.secrets)
 
 
-def look() -> Target:
-    """Look at what is there. Raises OperatorError when other processes use the database, or something else was interrupted."""
+def look(*, alone: bool) -> Target:
+    """Look at what is there. Raises OperatorError when something else was interrupted, and when other processes use the
+    database, where that is to be used `alone`.
+    """
     unfinished.refuse_unfinished(env.DATA_DIR, but=_NAME)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         # A connection that was just closed is there for a moment.
         deadline = time.monotonic() + _CLOSING_SECONDS
-        while (others := (cursor.execute(_OTHERS).fetchone() or (0,))[0]) and time.monotonic() < deadline:
+        while alone and (others := (cursor.execute(_OTHERS).fetchone() or (0,))[0]) and time.monotonic() < deadline:
             time.sleep(0.1)
-        if others:
+        if alone and others:
             raise OperatorError(
                 f"{others} connections to the database are open. Stop the server on every machine, and other commands."
             )
