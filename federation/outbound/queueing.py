@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
+from accounts.queries.servers import load_hosts
 from accounts.services.audit import record, record_each
 from accounts.services.key_pairs import keys_of
 from federation.documents.reading import origin_of
@@ -143,9 +144,14 @@ def retry_host(*, by: Staff, name: str) -> int:
     """
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
-        Host.objects.filter(name=name).update(failures=0, retry_at=Now())
+        Host.objects.filter(name__one_of=load_hosts(name)).update(failures=0, retry_at=Now())
         record(by=by, action="retry", target_type="Domain", target_id=0, target_name=name)
-    return retry_all(by=by, rows=Delivery.objects.filter(host=name))
+    return retry_all(by=by, rows=deliveries_to(name))
+
+
+def deliveries_to(name: str) -> QuerySet[Delivery]:
+    """Deliveries to a server, by its name or that of its host: on their way, or given up."""
+    return Delivery.objects.filter(host__one_of=load_hosts(name))
 
 
 def drop(*, by: Staff, rows: QuerySet[Delivery]) -> int:

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from accounts.models import Account, Domain
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR, Staff, require
-from accounts.queries.servers import list_troubled
+from accounts.queries.servers import list_troubled, load_names
 from accounts.services.audit import record
 from accounts.services.emojis import remove_emojis
 from accounts.services.erasing import delete_account
@@ -23,9 +23,9 @@ from social.kernel.terms import UNAVAILABLE_AFTER
 PURGED_AT_ONCE: Final = 50
 _FIGURES: Final = """
 WITH chosen AS MATERIALIZED (
-    SELECT name, min(first_seen_at) AS first_seen_at FROM (
-      SELECT name, first_seen_at FROM accounts_domain
-       UNION ALL SELECT name, failing_since FROM social_host
+    SELECT name, min(first_seen_at) AS first_seen_at, ARRAY[name, max(host)] AS hosts FROM (
+      SELECT name, first_seen_at, host FROM accounts_domain
+       UNION ALL SELECT name, failing_since, '' FROM social_host
                   WHERE failures > 0 AND %(names)s::text[] IS NOT NULL) known
      WHERE %(names)s::text[] IS NULL OR name = ANY(%(names)s)
      GROUP BY name ORDER BY name LIMIT %(limit)s)
@@ -37,17 +37,16 @@ SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
   (SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id WHERE a.domain = c.name) AS followers,
   (SELECT COALESCE(sum(s.statuses_count), 0) FROM accounts_accountstat s JOIN accounts_account a ON a.id = s.account_id
     WHERE a.domain = c.name) AS posts,
-  (SELECT count(*) FROM federation_delivery d WHERE d.host = c.name AND d.dead_at IS NULL) AS waiting,
-  (SELECT count(*) FROM federation_delivery d WHERE d.host = c.name AND d.dead_at IS NULL AND d.attempts > 0) AS failing,
-  (SELECT to_char(min(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') FROM federation_delivery d
-    WHERE d.host = c.name AND d.dead_at IS NULL) AS oldest,
-  (SELECT count(*) FROM federation_delivery d WHERE d.host = c.name AND d.dead_at IS NOT NULL) AS given_up,
+  d.waiting, d.failing, to_char(d.oldest AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS oldest,
+  (SELECT count(*) FROM federation_delivery WHERE host = ANY(c.hosts) AND dead_at IS NOT NULL) AS given_up,
   CASE WHEN t.failures IS NULL THEN 'reachable'
        WHEN t.failing_since < statement_timestamp() - %(unavailable)s THEN 'unavailable' ELSE 'backing off' END AS state,
   COALESCE(t.failures, 0) AS failures, to_char(t.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS failing_since,
   to_char(t.retry_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS next_try, COALESCE(t.last_error, '') AS last_error
-FROM chosen c LEFT JOIN accounts_domain k ON k.name = c.name LEFT JOIN LATERAL (
-    SELECT failures, failing_since, retry_at, last_error FROM social_host h WHERE h.name = c.name AND h.failures > 0
+FROM chosen c LEFT JOIN accounts_domain k ON k.name = c.name CROSS JOIN LATERAL (
+    SELECT count(*) AS waiting, count(*) FILTER (WHERE attempts > 0) AS failing, min(created_at) AS oldest
+    FROM federation_delivery WHERE host = ANY(c.hosts) AND dead_at IS NULL) d LEFT JOIN LATERAL (
+    SELECT failures, failing_since, retry_at, last_error FROM social_host h WHERE h.name = ANY(c.hosts) AND h.failures > 0
     ORDER BY h.failures DESC LIMIT 1) t ON TRUE
 ORDER BY accounts DESC, c.name
 """
@@ -57,12 +56,14 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
     """Figures of known servers: of these, or of the first `limit` by name, or of those that do not answer as they should and
     that somebody here has to do with (`list_troubled`).
 
-    Those that do not answer, and those named, may be servers that nobody's address names: relays, and web domains of others.
+    Servers have the names of people's addresses: what is sent to the host of their documents is theirs, also where that is
+    several servers'. Those that do not answer, and those named, may be hosts that nobody's address names, such as relays.
     `software` and `version` are what its NodeInfo says, `reached` is when it last took or gave what it should. A `state` is
     reachable, backing off (it fails, and is asked again at `next_try`) or unavailable, after a week of that.
     """
     if failing:
-        troubled = set(list_troubled().values_list("name", flat=True))
+        failed = load_names(list_troubled().values_list("name", flat=True))
+        troubled = {name for known in failed.values() for name in known}
         names = sorted(troubled if names is None else troubled.intersection(names))
     values: dict[str, Any] = {"names": names, "limit": limit, "unavailable": UNAVAILABLE_AFTER}
     with connection.cursor() as cursor:

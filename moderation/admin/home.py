@@ -18,13 +18,13 @@ from django.utils.translation import gettext_lazy, ngettext
 from accounts.admin.acting import acting
 from accounts.models.user import Permission
 from accounts.policies.staff import can
-from accounts.queries.servers import list_troubled
+from accounts.queries.servers import list_troubled, load_names
 from accounts.queries.site_settings import find_registrations
 from moderation.queries.dimensions import load_parts
 from moderation.queries.first_steps import open_first_steps
 from moderation.queries.measures import Cohort, Measured, load_cohorts, measure
 from social.api import staff_navigation
-from social.api.staff_columns import moment
+from social.api.staff_columns import moment, shortened
 from social.kernel import clock, outbox
 from social.queues import LANES, QUEUES
 
@@ -161,7 +161,11 @@ def _hosts() -> dict[str, Any] | None:
     if not apps.is_installed("federation"):
         return None
     found = list_troubled().order_by("-failing_since")[:HOSTS_SHOWN]
-    rows = [[host.name, moment(host.failing_since) if host.failing_since else "–"] for host in found]
+    names = load_names(host.name for host in found)
+    rows = [
+        [shortened(", ".join(names[host.name]), 80), moment(host.failing_since) if host.failing_since else "–"]
+        for host in found
+    ]
     return {"headers": [_("Server"), _("Failing since")], "rows": rows, "link": reverse("admin:social_host_changelist")}
 
 

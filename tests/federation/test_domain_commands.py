@@ -12,9 +12,9 @@ from django.core.management.base import CommandError
 from django.db.models.functions import Now
 
 from accounts.models import Account, AuditEntry, Domain
-from accounts.policies.staff import staff_of
+from accounts.policies.staff import OPERATOR, staff_of
 from federation.models import Delivery, OutboundActivity
-from federation.outbound.queueing import drop, retry_host
+from federation.outbound.queueing import deliveries_to, drop, retry_host
 from federation.remote.actors import fetch_actor
 from federation.remote.servers import purge_server
 from social.kernel.errors import Forbidden
@@ -103,14 +103,50 @@ def test_a_host_that_a_stranger_has_merely_named_is_no_failing_server(
     for name in ("followed.example", "split.example"):
         follow(alice, make_remote("yan", name))
     Host.objects.create(queue="deliveries", name="relay.example", failures=1)
-    assert set(figures("--failing")) == {"followed.example", "pages.example", "relay.example"}
+    assert set(figures("--failing")) == {"followed.example", "split.example", "relay.example"}
     assert set(figures("met.example", "--failing")) == set()
     assert figures("localhost:1")["localhost:1"]["failures"] == 1, "it is shown to who asks for it"
     client = signed_in(make_user("boss", role="Owner"))
     for path in ("/admin/social/host/", "/admin/"):
         page = client.get(path).content.decode()
-        named = {name for name in ("followed", "pages", "relay", "met") if f"{name}.example" in page}
-        assert (named, "localhost:1" in page) == ({"followed", "pages", "relay"}, False), path
+        named = {name for name in ("followed", "split", "relay", "met") if f"{name}.example" in page}
+        assert (named, "localhost:1" in page) == ({"followed", "split", "relay"}, False), path
+
+
+def test_what_is_sent_to_the_host_of_a_server_stands_under_the_name_that_its_people_have(
+    posted: Status, settings: Any
+) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    Domain.objects.filter(name="one.example").update(host="web.one.example")
+    Delivery.objects.filter(host="one.example").update(host="web.one.example", attempts=2)
+    Host.objects.update(name="web.one.example")
+    for found in (figures(), figures("--failing"), figures("web.one.example")):
+        assert [found["one.example"][name] for name in ("waiting", "failing", "failures")] == [1, 1, 3]
+        assert "web.one.example" not in found
+    client = signed_in(make_user("boss", role="Owner"))
+    page = client.get(f"/admin/accounts/domain/{Domain.objects.get(name='one.example').pk}/change/")
+    assert [page.context["original"].figures[name] for name in ("waiting", "state")] == [1, "backing off"]
+    assert ">one.example<" in client.get("/admin/social/host/").content.decode()
+    host = client.get(f"/admin/social/host/{Host.objects.get().pk}/change/").content.decode()
+    assert (">one.example<" in host, ">web.one.example<" in host) == (True, True)
+    for name in ("one.example", "web.one.example"):
+        assert len(json.loads(said("show_deliveries", "--json", "--host", name))) == 1
+    assert said("show_domains", "--retry", "web.one.example") == "one.example is asked again. Deliveries: 1.\n"
+    assert (Host.objects.get().failures, Delivery.objects.get(host="web.one.example").attempts) == (0, 0)
+    assert drop(by=OPERATOR, rows=deliveries_to("one.example")) == 1
+
+
+def test_a_host_of_several_servers_is_each_ones_and_one_that_is_a_server_itself_is_its_own(posted: Status) -> None:
+    for name in ("three.example", "four.example"):
+        Domain.objects.create(name=name, host="web.example")
+    Domain.objects.create(name="five.example", host="two.example")
+    Host.objects.create(queue="deliveries", name="web.example", failures=1)
+    assert set(figures("web.example")) == set(figures("web.example", "--failing")) == {"three.example", "four.example"}
+    assert set(figures("two.example")) == {"two.example"}
+    assert {name: row["waiting"] for name, row in figures("two.example", "five.example").items()} == {
+        "two.example": 1,
+        "five.example": 1,
+    }
 
 
 def test_deliveries_are_shown_tried_again_and_dropped(posted: Status) -> None:

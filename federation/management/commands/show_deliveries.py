@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.policies.staff import OPERATOR
 from federation.models import Delivery
-from federation.outbound.queueing import drop, retry_all
+from federation.outbound.queueing import deliveries_to, drop, retry_all
 from social.kernel.clock import iso
 from social.kernel.text.names import normalise_domain
 from social.management.tables import table
@@ -36,12 +36,12 @@ class Command(BaseCommand):
         """Do what was asked; the rows are shown when nothing was to be changed."""
         if options["limit"] < 1:
             raise CommandError(_("--limit wants a whole number above 0."))
-        rows = Delivery.objects.order_by("id")
+        rows = Delivery.objects.all()
         if options["host"]:
             host = normalise_domain(options["host"])
             if host is None:
                 raise CommandError(_("%(domain)s is no domain.") % {"domain": options["host"]})
-            rows = rows.filter(host=host)
+            rows = deliveries_to(host)
         if options["given_up"]:
             rows = rows.filter(dead_at__isnull=False)
         if options["retry"]:
@@ -52,7 +52,8 @@ class Command(BaseCommand):
             self.stdout.write(_("%(count)d dropped.") % {"count": count})
         else:
             self._show(
-                [_described(row) for row in rows.select_related("activity")[: options["limit"]]], options["json"]
+                [_described(row) for row in rows.select_related("activity").order_by("id")[: options["limit"]]],
+                options["json"],
             )
 
     def _show(self, rows: list[dict[str, Any]], as_json: bool) -> None:

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from accounts.policies.staff import OPERATOR
+from accounts.queries.servers import load_names
 from federation.models import Delivery
 from federation.outbound.queueing import retry_host
 from federation.remote.servers import load_servers
@@ -32,7 +33,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="machine-readable")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        names = [normalise_domain(name) or name for name in options["domains"]]
+        hosts = [normalise_domain(name) or name for name in options["domains"]]
+        names = list(dict.fromkeys(name for known in load_names(hosts).values() for name in known))
         if options["limit"] < 1:
             raise CommandError(_("--limit wants a whole number above 0."))
         if options["retry"]:

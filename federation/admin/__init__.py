@@ -1,0 +1,8 @@
+"""Tables of federation for operators: what comes in and goes out, and the servers."""
+
+from __future__ import annotations
+
+from federation.admin.activities import DeliveryAdmin, InboundActivityAdmin, OutboundActivityAdmin
+from federation.admin.servers import HostAdmin, ServerAdmin
+
+__all__ = ["DeliveryAdmin", "HostAdmin", "InboundActivityAdmin", "OutboundActivityAdmin", "ServerAdmin"]
