@@ -175,7 +175,7 @@ class AccountAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         """Accounts with what a page of them shows."""
         rows: QuerySet[Account] = super().get_queryset(request)
-        return rows.select_related("stat", "user")
+        return rows.select_related("stat", "user__role")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Account], search_term: str

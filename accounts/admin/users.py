@@ -18,7 +18,7 @@ from accounts.admin.acting import acting, row_action, rows_action
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
-from accounts.policies.staff import can
+from accounts.policies.staff import can, outranks_user
 from accounts.services import staff
 from accounts.services.erasing import reject_user
 from social.api.staff import ActionVariant, ReadOnlyAdmin
@@ -214,7 +214,7 @@ class UserAdmin(ReadOnlyAdmin):
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """Return the two decisions about somebody who waits for approval; what else is done to people is on their account."""
         user = self.get_object(request, str(object_id))
-        if user is None or user.approved:
+        if user is None or user.approved or not outranks_user(acting(request), user):
             return []
         return super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
 

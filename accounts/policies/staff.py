@@ -47,6 +47,11 @@ def outranks(by: Staff, role: Role) -> bool:
     return by.position is None or by.position > role.position
 
 
+def outranks_user(by: Staff, user: User | None) -> bool:
+    """Tell whether they stand above somebody; everybody does above people of other servers, who are no users."""
+    return user is None or outranks(by, user.role)
+
+
 def require(by: Staff, permission: Permission, *, over: Role | None = None) -> None:
     """Refuse what they may not do, at all or to somebody with the role `over`. Raises NotPermitted."""
     if not can(by, permission):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
 
 from accounts.admin.acting import acting, row_action
@@ -13,7 +13,7 @@ from accounts.admin.users import sign_up_decisions
 from accounts.models import Account, User
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
-from accounts.policies.staff import can
+from accounts.policies.staff import can, outranks_user
 from accounts.queries.users import find_user_of_account
 from accounts.services import sanctions, staff
 from accounts.services.erasing import delete_account
@@ -21,6 +21,7 @@ from moderation.admin.account_forms import EmailForm, HoldForm, NoteForm, RoleFo
 from moderation.admin.evidence import EvidenceAction
 from moderation.services.acting import act_on_account
 from moderation.services.notes import write_note
+from social.api.staff import action
 
 _MODERATE = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 
@@ -111,11 +112,15 @@ class AccountActions(EvidenceAction):
         return can(acting(request), Permission.DELETE_USER_DATA)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the actions that this person may do and that change something about this account."""
+        """Return the actions that this person may do and that change something about this account; of those, a note alone
+        is written about who stands as high.
+        """
         account = self.get_object(request, str(object_id))
         if account is None:
             return []
-        names = {f"accounts_account_{name}" for name in fitting(account, getattr(account, "user", None))}
+        user = getattr(account, "user", None)
+        fit = fitting(account, user) if outranks_user(acting(request), user) else {"note"}
+        names = {f"accounts_account_{name}" for name in fit}
         found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
         return [one for one in found if one.action_name in names]
 
@@ -230,16 +235,19 @@ class AccountActions(EvidenceAction):
 
     approve, reject = sign_up_decisions(_user)
 
-    change_role = row_action(
-        gettext_lazy("Change the role"),
-        lambda by, account, sent: staff.set_role(by=by, user=_user(account), role=sent["role"]),
-        icon="shield_person",
-        permission="roles",
-        verb="change_role",
-        done=gettext_lazy("The role is changed."),
-        question=gettext_lazy("Which role shall this person have?"),
-        form=RoleForm,
-    )
+    @action(description=gettext_lazy("Change the role"), icon="shield_person", permissions=["roles"])
+    def change_role(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Give this person one of the roles below that of who gives it."""
+        by = acting(request)
+        return self.one(
+            request,
+            object_id,
+            lambda account, sent: staff.set_role(by=by, user=_user(account), role=sent["role"]),
+            verb="change_role",
+            done=gettext_lazy("The role is changed."),
+            question=gettext_lazy("Which role shall this person have?"),
+            form=type("RoleBelowForm", (RoleForm,), {"by": by}),
+        )
 
     change_email = row_action(
         gettext_lazy("Change the e-mail address"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
@@ -9,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Role
 from accounts.models.user import EVERYONE_ROLE_ID
 from accounts.policies.sign_up import EMAIL_LIMIT
+from accounts.policies.staff import OPERATOR
 from moderation.models import InstanceRule
 from moderation.models.note import NOTE_LIMIT
 from moderation.models.report import STRIKE_TEXT_LIMIT
@@ -57,14 +60,21 @@ class NoteForm(StaffForm):
 
 
 class RoleForm(StaffForm):
-    """A role, or none."""
+    """A role below that of who gives it (`by`), or none."""
 
+    by = OPERATOR
     role = forms.ModelChoiceField(
         Role.objects.exclude(pk=EVERYONE_ROLE_ID).order_by("-position"),
         label=_("Role"),
         required=False,
         empty_label=_("No role"),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.by.position is not None:
+            field: Any = self.fields["role"]
+            field.queryset = field.queryset.filter(position__lt=self.by.position)
 
 
 class EmailForm(StaffForm):

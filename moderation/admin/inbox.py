@@ -20,9 +20,9 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
-from accounts.models import Account
+from accounts.models import Account, User
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff
+from accounts.policies.staff import Staff, outranks_user
 from moderation.models import Decision, Report, ReportCategory
 from moderation.models.decision import UNDO_PERIOD
 from moderation.models.note import NOTE_LIMIT
@@ -65,6 +65,8 @@ _ACTS: Final = (
 )
 #: What somebody of another server has nothing to do with: sign-in is its server's.
 _LOCAL_ACTS: Final = ("disable",)
+#: What is done to reports, whoever they are about.
+_UNRANKED_ACTS: Final = ("resolve", "assign")
 _PAGES: Final = 1000
 
 
@@ -173,8 +175,11 @@ class InboxAdmin(PermittedAdmin):
         if target is None:
             raise Http404
         form = DecisionForm(request.POST or None)
+        user = User.objects.select_related("role").filter(account=target).first()
         form.fields["acts"].choices = [  # type: ignore[attr-defined]  # a choice field
-            act for act in _ACTS if target.local or act[0] not in _LOCAL_ACTS
+            (act, words)
+            for act, words in _ACTS
+            if (act in _UNRANKED_ACTS or outranks_user(by, user)) and (target.local or act not in _LOCAL_ACTS)
         ]
         if form.is_bound and form.is_valid():
             chosen = _numbers(request.POST.getlist("report"))

@@ -16,8 +16,9 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from accounts.admin.accounts import account_link, matching
 from accounts.admin.acting import acting, rows_action
 from accounts.admin.permitted import PermittedAdmin
+from accounts.models import User
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff
+from accounts.policies.staff import Staff, outranks_user
 from moderation.admin.account_forms import WordsForm
 from moderation.admin.account_tabs import strike_state
 from moderation.admin.inbox import CATEGORIES, InboxAdmin
@@ -325,6 +326,9 @@ class ReportAdmin(InboxAdmin):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Renders the report with the attached posts; the look at those that are not public is logged."""
         report = context["original"]
-        report.evidence = open_evidence(by=acting(request), report=report)
+        by = acting(request)
+        report.evidence = open_evidence(by=by, report=report)
+        user = User.objects.select_related("role").filter(account=report.target_account_id).first()
+        context["may_act"] = bool(report.status_ids) and outranks_user(by, user)
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer

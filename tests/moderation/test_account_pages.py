@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, AuditEntry, Role, User
+from accounts.models.user import Permission
 from accounts.policies.staff import staff_of
 from moderation.models import Report, StaffNote, Strike
 from moderation.services.acting import act_on_account
@@ -176,6 +178,36 @@ def test_nobody_acts_above_their_rank_or_without_the_permission(boss: User, ann:
         assert f"/{act}/" not in shown
         assert client.post(f"{LIST}{ann.account_id}/{act}/", {"confirmed": "yes"}).status_code == 403, act
     assert client.get(f"{LIST}77/warn/").status_code == 404
+
+
+def test_what_the_rank_forbids_is_not_offered(boss: User, ann: User) -> None:
+    moderator, zoe = make_user("mod", role="Moderator"), make_remote("zoe")
+    client = signed_in(moderator)
+
+    def offered(account: Account) -> set[str]:
+        return set(re.findall(rf'"{LIST}{account.pk}/(\w+)/"', page(client, account))) - {"change", "history"}
+
+    assert {"warn", "suspend", "note"} <= offered(ann.account) & offered(zoe)
+    assert offered(boss.account) == offered(moderator.account) == {"note"}
+    Role.objects.filter(pk=moderator.role_id).update(permissions=moderator.role.permissions | Permission.MANAGE_ROLES)
+    asked = signed_in(moderator).get(f"{LIST}{ann.account_id}/change_role/").content.decode()
+    assert re.findall(r"<option[^>]*>\s*([^<]*?)\s*</option>", asked) == ["No role"]
+    asked = signed_in(boss).get(f"{LIST}{ann.account_id}/change_role/").content.decode()
+    assert {"Moderator", "Admin"} < set(re.findall(r"<option[^>]*>\s*([^<]*?)\s*</option>", asked))
+
+
+def test_of_reports_about_who_stands_higher_only_what_settles_them_is_offered(boss: User, ann: User) -> None:
+    client = signed_in(make_user("mod", role="Moderator"))
+    offered = {}
+    for user in (ann, boss):
+        post = make_status(user.account)
+        report = Report.objects.create(account=make_remote(user.account.username), target_account=user.account)
+        Report.objects.filter(pk=report.pk).update(status_ids=[post.id])
+        case = client.get(f"/admin/moderation/report/inbox/{user.account_id}/").content.decode()
+        alone = client.get(f"/admin/moderation/report/{report.pk}/change/").content.decode()
+        offered[user] = set(re.findall(r'name="acts" value="(\w+)"', case)), "Delete the reported posts" in alone
+    assert {"warn", "suspend", "resolve"} < offered[ann][0]
+    assert offered == {ann: (offered[ann][0], True), boss: ({"resolve", "assign"}, False)}
 
 
 def test_accounts_are_found_by_name_mail_address_network_role_and_server(boss: User, ann: User) -> None:
