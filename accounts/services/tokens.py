@@ -221,21 +221,6 @@ def register_application(
     return made
 
 
-def delete_application(*, application: Application) -> None:
-    """Remove an application with its codes and tokens; their streams close (security row 23).
-
-    In steps: when it fails, some tokens may be gone, and calling again goes on.
-    """
-    tokens = AccessToken.objects.filter(application=application)
-    revoke_tokens(tokens)
-    with transaction.atomic():
-        # From here on nobody is issued a token of it; those that came meanwhile are few.
-        if Application.objects.select_for_update().filter(pk=application.pk).first() is None:
-            return
-        revoke_tokens(tokens)
-        application.delete()
-
-
 def command_line_application() -> Application:
     """The application in whose name operators' commands issue tokens; made when first needed."""
     application = find_by_client_id(COMMAND_LINE)

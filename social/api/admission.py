@@ -197,12 +197,6 @@ def forget_tokens(token_checksums: Sequence[str]) -> bool:
     return not attempt.failed
 
 
-def forget_everything_here() -> None:
-    """Empty the cache of this process (tests)."""
-    _local.clear()
-    _decoded.clear()
-
-
 def admission_of(request: Any) -> Admission | None:
     """The admission of a request, None before the caller was looked for."""
     # Not through DRF's request, which looks in several places first.

@@ -15,6 +15,7 @@ from social.api.admission import checksum_of
 from social.api.identities import Identity, plug_in
 from social.api.scopes import SCOPES
 from social.kernel import redis
+from tests.support.client import forget_identities
 
 
 class Tokens:
@@ -83,11 +84,11 @@ def callers() -> Iterator[Tokens]:
     tokens = Tokens()
     before = plug_in(tokens)
     redis.client("cache").flushdb()
-    admission.forget_everything_here()
+    forget_identities()
     redis.circuit("cache").close()
     yield tokens
     plug_in(before)
-    admission.forget_everything_here()
+    forget_identities()
     redis.circuit("cache").close()
 
 

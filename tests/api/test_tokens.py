@@ -16,6 +16,7 @@ from social.api.admission import checksum_of, forget_token
 from social.api.identities import Identity
 from social.kernel import redis
 from tests.api.conftest import Tokens
+from tests.support.client import forget_identities
 from tests.support.patience import watch_circuits
 
 PERSON = "/api/v1/access/person"
@@ -37,7 +38,7 @@ def no_redis(settings: Any, tmp_path: Any) -> Iterator[None]:
 
 def another_process() -> None:
     """What a second process knows of tokens: nothing but what is in Redis."""
-    admission.forget_everything_here()
+    forget_identities()
 
 
 def test_an_identity_survives_being_written_down() -> None:

@@ -10,12 +10,11 @@ from typing import Any, Final
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from accounts.models import Application, User
+from accounts.models import User
 from accounts.policies.staff import OPERATOR
 from accounts.serializers import own_account
 from accounts.services import sanctions, staff
 from accounts.services.preferences import PreferencesChange, change_preferences
-from accounts.services.tokens import delete_application
 from social.kernel import redis
 from statuses.services import moderating
 from tests.conformance.people import Person
@@ -163,10 +162,6 @@ def _other_poll(world: World) -> None:
     _change("put", "author", "statuses/{world.poll[id]}", status="which?", poll=poll)(world)
 
 
-def _without_application(_world: World) -> None:
-    delete_application(application=Application.objects.get(accesstoken__user__account__username="author"))
-
-
 def _on_post(act: Callable[..., Any]) -> Change:
     return lambda world: act(by=OPERATOR, status_ids=[int(world.post)])
 
@@ -187,8 +182,6 @@ CHANGES: Final[dict[str, dict[str, Change]]] = {
         "application shown": _prefer(show_application=True),
         "not indexable": _update(indexable=False),
         "not discoverable": _update(discoverable=False),
-        # With the author's token.
-        "application deleted": _without_application,
     },
     "staff": {
         "role": _role,

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
+def forget_identities() -> None:
+    """Have this process know of tokens no more than one that has just begun."""
+    admission._local.clear()
+    admission._decoded.clear()
+
+
 class Api:
     """`Api(token).get("/api/v1/...")`; answers have `.status_code`, `.json()` and headers by `["Link"]`."""
 
@@ -32,7 +38,7 @@ class Api:
         remembers it for a second only, and while it does it does not store it.
         """
         redis.client("cache").delete(redis.key("cache", "token", admission.checksum_of(self.token or "")))
-        admission.forget_everything_here()
+        forget_identities()
         assert self.get("/api/v1/apps/verify_credentials").status_code == 200
 
     def request(

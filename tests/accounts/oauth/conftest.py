@@ -10,15 +10,14 @@ from django.test import Client
 
 from accounts.models import Application, User
 from accounts.services.tokens import register_application
-from social.api import admission
-from tests.support.client import signed_in
+from tests.support.client import forget_identities, signed_in
 
 CALLBACK = "https://app.example/callback?keep=1"
 
 
 @pytest.fixture(autouse=True)
 def _fresh_memory() -> None:
-    admission.forget_everything_here()
+    forget_identities()
 
 
 @pytest.fixture

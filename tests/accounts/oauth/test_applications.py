@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
-from accounts.models import AccessToken, Application
-from accounts.services.tokens import delete_application, issue_token, register_application
+from accounts.models import Application
+from accounts.services.tokens import issue_token, register_application
 from tests.factories.accounts import make_user
 
 pytestmark = pytest.mark.django_db
@@ -145,11 +145,3 @@ def test_verify_credentials_takes_any_valid_token_and_refuses_none(client: Clien
     assert client.get(url, headers={"Authorization": f"Bearer {token.token}"}).json()["name"] == "x"
     assert client.get(url).status_code == 401
     assert client.get(url, headers={"Authorization": "Bearer wrong"}).status_code == 401
-
-
-def test_deleting_an_application_ends_its_tokens(client: Client) -> None:
-    application = register_application(name="x", redirect_uris="x://y")
-    token = issue_token(application=application, user=make_user(), scopes=["read"])
-    delete_application(application=application)
-    assert not AccessToken.objects.filter(pk=token.pk).exists()
-    assert not Application.objects.exists()

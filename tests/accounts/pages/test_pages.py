@@ -14,13 +14,13 @@ from django.test import Client
 from accounts.models import AccessToken, Grant, User
 from accounts.pages.authorize import permission_groups
 from accounts.services.tokens import TokenIdentities, issue_token, register_application
-from social.api import admission
 from social.api import scopes as tree
 from social.kernel import redis
 from statuses.models import Status
 from tests.accounts.oauth.conftest import code_for
 from tests.factories.accounts import make_user
 from tests.factories.statuses import make_status
+from tests.support.client import forget_identities
 from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
@@ -167,7 +167,7 @@ def test_an_application_shows_the_day_on_which_it_was_last_used(browser: Client,
         token = issue_token(application=application, user=person, scopes=["read"])
     for day, shown in ((6, "Jan. 6, 2026"), (9, "Jan. 9, 2026")):
         with time_machine.travel(start.replace(day=day, hour=10), tick=False):
-            admission.forget_everything_here()
+            forget_identities()
             redis.client("cache").flushdb()
             headers = {"Authorization": f"Bearer {token.token}"}
             assert client.get("/api/v1/accounts/verify_credentials", headers=headers).status_code == 200
@@ -179,7 +179,7 @@ def test_the_use_of_a_token_is_noted_once_a_day(person: User, client: Client, dj
     application = register_application(name="Elk", redirect_uris="x://y", scopes="read")
     token = issue_token(application=application, user=person, scopes=["read"])
     for _time in range(2):
-        admission.forget_everything_here()
+        forget_identities()
         redis.client("cache").flushdb()
         with django_assert_num_queries(1):
             assert TokenIdentities().find_identity(token.token) is not None
