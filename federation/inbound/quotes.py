@@ -5,27 +5,25 @@ section 7; security row 36).
 from __future__ import annotations
 
 from django.db import transaction
+from django.db.models import Q
 
 from federation.documents.reading import Rejected, same_origin, web_uri
 from federation.documents.received_notes import is_note, read_note
 from federation.events import QuoteAnswerDue
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
-from federation.remote.posts import find_or_fetch_post, keep_note
+from federation.remote.posts import find_or_fetch_post, keep_note, may_quote
 from federation.remote.references import find_post_by_uri
-from social.kernel.errors import NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
-from statuses.models import Quote, Status
-from statuses.policies.quotes import Permission, permission
-from statuses.queries.statuses import find_post_and_relations
+from statuses.models import Quote, QuoteState, Status
 from statuses.services.quotes import find_quoted, settle_quote, store_request
 
 
 def handle_request(incoming: Incoming) -> None:
     """A request to quote a post of ours, with the post that quotes it: answered as the policy of ours says.
 
-    One that is not allowed is rejected; so is a repeated one of a quote that was revoked.
+    One that is not allowed is rejected, and with it a quote here that waits; so is a repeated one of a quote that was revoked.
     """
     uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if quoted is None or not quoted.local or quoted.is_reblog:
@@ -33,7 +31,7 @@ def handle_request(incoming: Incoming) -> None:
     quoting_uri = web_uri(incoming.document.get("instrument"))
     if quoting_uri is None or not same_origin(quoting_uri, incoming.actor.uri):
         raise Rejected("the request names no post of its actor")
-    quote = _find_quote(incoming, quoting_uri, quoted) if _may_quote(incoming, quoted) else None
+    quote = _find_quote(incoming, quoting_uri, quoted) if may_quote(quoted, incoming.actor) else None
     with transaction.atomic():
         if quote is not None:
             lock(f"object:{uri}")
@@ -41,6 +39,12 @@ def handle_request(incoming: Incoming) -> None:
                 raise Rejected("the id of the request is another one's")
             store_request(quote_id=quote.id, request_uri=uri)
             settle_quote(quote_id=quote.id, accepted=True)
+        else:
+            waiting = Quote.objects.filter(
+                status__uri=quoting_uri, status__account=incoming.actor, state=QuoteState.PENDING
+            )
+            for refused in waiting.filter(Q(quoted_status=quoted) | Q(quoted_uri=incoming.object_uri)):
+                settle_quote(quote_id=refused.id, accepted=False)
         publish(
             QuoteAnswerDue(
                 account_id=quoted.account_id,
@@ -51,17 +55,6 @@ def handle_request(incoming: Incoming) -> None:
                 quoting_uri=quoting_uri,
             )
         )
-
-
-def _may_quote(incoming: Incoming, quoted: Status) -> bool:
-    try:
-        post, relations = find_post_and_relations(quoted.id, incoming.actor.id)
-    except NotFound:
-        return False
-    return (
-        permission(post, incoming.actor.id, relations) is Permission.AUTOMATIC
-        and post.account_id not in relations.blocking
-    )
 
 
 def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:

@@ -19,14 +19,15 @@ from federation.remote.references import check_id, find_accounts_by_uri, find_po
 from federation.remote.requests import ANCESTORS, request_collections, request_posts, request_quote
 from moderation.queries.blocks import rule_for
 from social.kernel import clock
+from social.kernel.errors import NotFound
 from social.kernel.http.client import Signer
 from social.kernel.locks import lock
 from social.kernel.plans import IDS, Plan
 from statuses.models import Quote, QuoteState, Status
 from statuses.policies.cards import find_link
-from statuses.policies.quotes import NO_GROUP, Group, encode_policy
+from statuses.policies.quotes import NO_GROUP, Group, Permission, encode_policy, permission
 from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_readers
-from statuses.queries.statuses import list_statuses
+from statuses.queries.statuses import find_post_and_relations, list_statuses
 from statuses.services.holding import hold_received
 from statuses.services.quotes import store_authorization
 from statuses.services.receiving import publish_remote_status, revise_remote_status
@@ -244,26 +245,39 @@ def _groups(uris: Sequence[str], author: Account) -> Group:
 
 def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
     """The quote of a post: at once only what its author has written themselves, anything else waits for the
-    authorization.
+    authorization, but for a public post of ours that the author may not quote.
 
     A post that its author may not read, or that is not known here, is kept by its id alone.
     """
     if note.quoted is None:
         return None
     quoted = find_post_by_uri(note.quoted)
+    refused = False
     if quoted is not None:
         quoted = quoted.reblog_of or quoted
+        refused = quoted.local and quoted.is_for_anybody and not may_quote(quoted, author)
         if not list_statuses(author.id).filter(id=quoted.id).exists():
             quoted = None
     own = quoted is not None and quoted.account_id == author.id
     return NewQuote(
         quoted_id=None if quoted is None else quoted.id,
         quoted_uri=note.quoted,
-        state=QuoteState.ACCEPTED if own else QuoteState.PENDING,
+        state=QuoteState.ACCEPTED if own else QuoteState.REJECTED if refused else QuoteState.PENDING,
         # An authorization counts when it has been fetched from the server of the quoted author (security row 36).
         approval_uri=note.quote_authorization,
         legacy=note.legacy_quote,
     )
+
+
+def may_quote(quoted: Status, author: Account) -> bool:
+    """Tell whether somebody elsewhere may quote a post of ours: as its policy says, and where neither of the two hides from the
+    other (contract, federation section 7 "QuoteRequest").
+    """
+    try:
+        post, relations = find_post_and_relations(quoted.id, author.id)
+    except NotFound:
+        return False
+    return permission(post, author.id, relations) is Permission.AUTOMATIC and post.account_id not in relations.blocking
 
 
 def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from accounts.models import Account, Follow
+from accounts.services.blocking import block_account, block_domain
 from accounts.services.following import FollowChange, follow_account
 from federation.remote.actors import fetch_actor
 from federation.remote.posts import find_or_fetch_post
 from notifications.models import Notification
+from social.kernel import clock
 from statuses.models import Quote, QuoteState, Status
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import follow, make_status
@@ -172,6 +174,62 @@ def test_a_request_that_the_policy_does_not_allow_is_rejected(
     assert reject["object"]["id"] == request["id"]
     assert not Status.objects.filter(local=False).exists(), "nothing is kept of it"
     assert "no such post" in deal(zoe, zoe.activity("QuoteRequest", f"{ann.uri}/statuses/1", instrument=zoe.note()))
+
+
+@pytest.mark.parametrize("first", ["post", "request"])
+@pytest.mark.parametrize("hidden_by", ["domain block", "block", "policy"])
+def test_a_quote_that_was_refused_waits_no_more_whichever_comes_first(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, first: str, hidden_by: str
+) -> None:
+    follow(make_user("reader").account, fetch_actor(zoe.uri))
+    quoted = make_status(ann, "one", quote_approval_policy="public")
+    request = _request(zoe, quoted)
+    create = zoe.activity("Create", request["instrument"])
+    if first == "post":
+        deal(zoe, create)
+        assert _state(Status.objects.get(local=False)) == QuoteState.PENDING
+    if hidden_by == "domain block":
+        block_domain(account=ann, domain=zoe.home.domain)
+    elif hidden_by == "block":
+        block_account(account=ann, target=remote(zoe))
+    else:
+        Status.objects.filter(id=quoted.id).update(quote_policy=0)
+    assert deal(zoe, request) == "done"
+    assert len(_sent(elsewhere, "Reject")) == 1
+    if first == "request":
+        deal(zoe, create)
+    quoting = Status.objects.get(local=False)
+    shown = Api().get(f"/api/v1/statuses/{quoting.id}").json()["quote"]
+    assert (_state(quoting), shown) == (QuoteState.REJECTED, {"state": "rejected", "quoted_status": None})
+    assert deal(zoe, request | {"id": f"{request['id']}2"}) == "done"
+    assert len(_sent(elsewhere, "Accept")) == 0
+
+
+def test_a_quote_that_waits_for_somebody_suspended_stays_pending_and_may_still_be_refused(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    """As upstream shows it: `unauthorized` and `deleted` are of accepted ones; a suspended sender may still refuse (contract,
+    federation section 11)."""
+    status, request = _quoting(ann, zoe, elsewhere)
+    Account.objects.filter(uri=zoe.uri).update(suspended_at=clock.now())
+    zoe.send(zoe.activity("Accept", request["id"], result=f"{zoe.uri}/quote_authorizations/7"))
+    work()
+    shown = Api(make_token(ann.user)).get(f"/api/v1/statuses/{status.id}").json()["quote"]
+    assert shown == {"state": "pending", "quoted_status": None}
+    deal(zoe, zoe.activity("Reject", request["id"]))
+    assert _state(status) == QuoteState.REJECTED
+
+
+def test_an_accepted_quote_stays_when_it_is_asked_for_again_and_the_policy_is_another(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    fetch_actor(zoe.uri)
+    quoted = make_status(ann, "one", quote_approval_policy="public")
+    request = _request(zoe, quoted)
+    deal(zoe, request)
+    Status.objects.filter(id=quoted.id).update(quote_policy=0)
+    deal(zoe, request | {"id": f"{request['id']}2"})
+    assert Quote.objects.get().state == QuoteState.ACCEPTED
 
 
 def test_a_request_is_for_a_post_of_its_actor_that_quotes_this_one(
