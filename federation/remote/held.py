@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import orjson
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import read_note
@@ -56,11 +56,11 @@ def _publish(held: HeldPost, document: str) -> None:
 
 
 def _boost(held: HeldPost, status: Status) -> None:
-    """Store the boosts that came while the post was held; those that may not be are dropped."""
+    """Store the boosts that came while the post was held; those that may not be, or whose id was taken, are dropped."""
     for boost in held.boosts.select_related("account").order_by("id"):
         if not list_statuses(boost.account_id).filter(id=status.id).exists() or boost.account.suspended:
             continue
-        with suppress(Forbidden, Rejected), transaction.atomic():
+        with suppress(Forbidden, IntegrityError, Rejected), transaction.atomic():
             lock(f"object:{boost.uri}")
             check_id(boost.uri, boost.account.uri, Status)
             reblog_status(

@@ -25,7 +25,7 @@ from statuses.services.media import remove_unattached
 from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.spam_rules import make_rule
-from tests.factories.statuses import follow, make_media, make_status
+from tests.factories.statuses import follow, make_media, make_remote_status, make_status
 from tests.federation.notes import mention_document, receive_mention
 from tests.support.client import Api
 from tests.support.work import work
@@ -220,3 +220,24 @@ def test_boosts_of_a_held_post_are_stored_when_it_is_approved() -> None:
     boost = Status.objects.get(reblog_of__isnull=False)
     assert (boost.account_id, boost.reblog_of is not None and boost.reblog_of.uri) == (bob.id, held.uri)
     assert [one["account"]["acct"] for one in api_of(ann).get("/api/v1/timelines/home").json()] == [bob.acct]
+
+
+@pytest.mark.parametrize("taken_by", ["a post", "a person"])
+def test_a_boost_whose_id_was_taken_meanwhile_does_not_keep_the_post_from_being_approved(taken_by: str) -> None:
+    ann, zoe, bob = make_user("ann"), make_remote("zoe"), make_remote("bob")
+    follow(ann.account, bob)
+    make_rule(words=("casino",))
+    receive_mention(zoe, 1, "casino", to=ann.account)
+    (held,) = HeldPost.objects.all()
+    uri = f"{bob.uri}/boosts/1"
+    said = {"type": "Announce", "id": uri, "actor": bob.uri, "object": held.uri, "to": ["as:Public"]}
+    handle_announce(Incoming(bob, said, None))
+    if taken_by == "a post":
+        make_remote_status(bob, uri=uri)
+    else:
+        make_remote("dot", uri=uri)
+    approve_held(by=OPERATOR, held=held)
+    work()
+    assert Status.objects.filter(uri=held.uri).exists()
+    assert not Status.objects.filter(reblog_of__isnull=False).exists()
+    assert not OutboxRow.objects.filter(last_error__gt="").exists()
