@@ -185,11 +185,13 @@ class UserAdmin(ReadOnlyAdmin):
 
     def waiting(self) -> QuerySet[User]:
         """Users who wait for approval, having confirmed their address."""
-        return User.objects.filter(approved=False).exclude(_UNCONFIRMED)
+        return User.objects.filter(approved=False, account__deleted_at=None).exclude(_UNCONFIRMED)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Users with whether the address is confirmed, which is allauth's to know."""
-        rows: QuerySet[User] = super().get_queryset(request)
+        """Users with whether the address is confirmed, which is allauth's to know; none whose account is deleted: they go
+        within seconds.
+        """
+        rows: QuerySet[User] = super().get_queryset(request).filter(account__deleted_at=None)
         return rows.select_related("account", "role").annotate(unconfirmed=_UNCONFIRMED)
 
     def get_search_results(

@@ -237,6 +237,19 @@ def test_many_accounts_are_suspended_after_one_question_that_names_them(boss: Us
     assert Strike.objects.filter(text="A wave", action="suspend").count() == 2
 
 
+def test_who_was_rejected_is_listed_no_more(boss: User) -> None:
+    waiting = make_user("waiting")
+    User.objects.filter(pk=waiting.pk).update(approved=False, sign_up_reason="I want in")
+    client = signed_in(boss)
+    assert "I want in" in client.get(USERS, {"state": "waiting"}).content.decode()
+    answer = client.post(f"{USERS}{waiting.pk}/reject_one/", {"confirmed": "yes"}, follow=True)
+    assert User.objects.filter(pk=waiting.pk).exists(), "erased in the background"
+    assert answer.redirect_chain[-1][0].startswith(USERS)
+    assert "I want in" not in client.get(USERS, {"state": "waiting"}).content.decode()
+    tasks = {task["title"]: task["count"] for task in client.get("/admin/").context["tasks"]}
+    assert tasks["Sign-ups"] == "0"
+
+
 def test_sign_ups_are_let_in_or_rejected_many_at_once_with_their_reason_in_sight(boss: User) -> None:
     client, people = signed_in(boss), [make_user(f"new{number}") for number in range(3)]
     User.objects.filter(id__in=[user.id for user in people]).update(approved=False, sign_up_reason="I sell watches")

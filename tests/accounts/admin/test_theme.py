@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import SiteSetting, User
+from accounts.models import EmailDomainBlock, SiteSetting, User
 from social.api import staff_navigation
 from tests.factories.accounts import make_remote, make_user
 from tests.support.client import signed_in
@@ -52,6 +52,13 @@ def test_what_waits_is_counted_beside_its_line_in_one_statement(
     with CaptureQueriesContext(connection) as queries:
         assert lines_of(client)["/admin/accounts/user/?state=waiting"] == "2+"
     assert sum('AS "waiting_' in query["sql"] for query in queries) == 1
+
+
+def test_the_way_to_a_page_names_a_row_as_it_is_written(client: Client) -> None:
+    block = EmailDomainBlock.objects.create(domain="spam.example")
+    page = client.get(f"/admin/accounts/emaildomainblock/{block.pk}/change/").content.decode()
+    (way,) = re.findall(r'<h1 class="overflow-hidden.*?</h1>', page, re.DOTALL)
+    assert re.findall(r">\s*(\w[^<]*?)\s*</a>", way)[1:] == ["Blocked e-mail domains", "spam.example"]
 
 
 def test_the_admin_has_the_name_of_the_server(client: Client) -> None:
