@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -148,6 +149,14 @@ def _one_key_pair() -> Iterator[None]:
     """Keys are made when they are needed, which takes a tenth of a second: in tests they are the same for all."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("accounts.services.key_pairs.new_rsa_pair", import_module("tests.factories.accounts").rsa_pair)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _files_are_not_flushed() -> Iterator[None]:
+    """As with the tables: nothing of a test has to outlive a failure of the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _descriptor: None)
         yield
 
 
