@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -65,6 +65,12 @@ class HostAdmin(FederationAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Host]:
         """Servers that fail and that somebody here has to do with."""
         return list_troubled()
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[QuerySet[Host], bool]:
+        """The hosts with this in their name, or in that of a server whose host they are."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        named = Domain.objects.filter(host=OuterRef("name"), name__icontains=search_term.strip()).exclude(host="")
+        return found | queryset.filter(Exists(named)), may_repeat
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """The list; each host of the page has the names of its servers."""

@@ -117,22 +117,24 @@ def test_what_is_sent_to_the_host_of_a_server_stands_under_the_name_that_its_peo
     posted: Status, settings: Any
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False
-    Domain.objects.filter(name="one.example").update(host="web.one.example")
-    Delivery.objects.filter(host="one.example").update(host="web.one.example", attempts=2)
-    Host.objects.update(name="web.one.example")
-    for found in (figures(), figures("--failing"), figures("web.one.example")):
+    Domain.objects.filter(name="one.example").update(host="web.uno.example")
+    Delivery.objects.filter(host="one.example").update(host="web.uno.example", attempts=2)
+    Host.objects.update(name="web.uno.example")
+    for found in (figures(), figures("--failing"), figures("web.uno.example")):
         assert [found["one.example"][name] for name in ("waiting", "failing", "failures")] == [1, 1, 3]
-        assert "web.one.example" not in found
+        assert "web.uno.example" not in found
     client = signed_in(make_user("boss", role="Owner"))
     page = client.get(f"/admin/accounts/domain/{Domain.objects.get(name='one.example').pk}/change/")
     assert [page.context["original"].figures[name] for name in ("waiting", "state")] == [1, "backing off"]
-    assert ">one.example<" in client.get("/admin/social/host/").content.decode()
+    for searched, there in (("", True), ("ONE.ex", True), ("uno", True), ("two", False)):
+        listed = client.get("/admin/social/host/", {"q": searched}).content.decode()
+        assert (">one.example<" in listed) is there, searched
     host = client.get(f"/admin/social/host/{Host.objects.get().pk}/change/").content.decode()
-    assert (">one.example<" in host, ">web.one.example<" in host) == (True, True)
-    for name in ("one.example", "web.one.example"):
+    assert (">one.example<" in host, ">web.uno.example<" in host) == (True, True)
+    for name in ("one.example", "web.uno.example"):
         assert len(json.loads(said("show_deliveries", "--json", "--host", name))) == 1
-    assert said("show_domains", "--retry", "web.one.example") == "one.example is asked again. Deliveries: 1.\n"
-    assert (Host.objects.get().failures, Delivery.objects.get(host="web.one.example").attempts) == (0, 0)
+    assert said("show_domains", "--retry", "web.uno.example") == "one.example is asked again. Deliveries: 1.\n"
+    assert (Host.objects.get().failures, Delivery.objects.get(host="web.uno.example").attempts) == (0, 0)
     assert drop(by=OPERATOR, rows=deliveries_to("one.example")) == 1
 
 
