@@ -138,7 +138,7 @@ def of_status(status: str) -> Q:
     """The condition for one of STATUSES, on accounts."""
     return {
         "active": is_present(),
-        "pending": Q(user__approved=False),
+        "pending": Q(user__approved=False, deleted_at=None),
         "disabled": Q(user__disabled_at__isnull=False),
         "silenced": Q(limited_at__isnull=False),
         "suspended": ~is_present(),

@@ -15,7 +15,7 @@ from django.urls import NoReverseMatch, reverse
 
 from accounts.models import Account, QuarantinedFile, User
 from moderation.models import Appeal, Report, Strike
-from statuses.models import HeldPost, Status
+from statuses.models import HeldMedia, HeldPost, Status
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_media, make_status
 from tests.support.axe import loaded_from_elsewhere, needs_axe, show_at, sign_in, violations
@@ -75,7 +75,10 @@ def scene() -> User:
         Report.objects.create(account=boss.account, target_account=target, status_ids=[post.id], comment="Spam")
     strike = Strike.objects.create(target_account=ada, account=boss.account, action="silence", text="Too much")
     Appeal.objects.create(strike=strike, account=ada, text="I did not")
-    HeldPost.objects.create(account=ada, rule_name="Casinos", visibility="public", excerpt="casino", written_at=MOMENT)
+    held = HeldPost.objects.create(
+        account=ada, rule_name="Casinos", visibility="public", excerpt="casino", written_at=MOMENT
+    )
+    HeldMedia.objects.create(held=held, media=make_media(ada, "A casino"))
     QuarantinedFile.objects.create(
         sha256="1" * 64, source="upload", account=ada, reason="Bad.1", content_type="image/png"
     )
@@ -145,3 +148,20 @@ def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
             wrong += [(path, each) for each in tab.problems if path not in each]
             tab.problems.clear()
     assert wrong == []
+
+
+def test_who_stayed_is_a_table_on_a_phone_and_no_longer_than_its_screen(
+    live_server: Any, settings: Any, tmp_path: Path
+) -> None:
+    settings.BASE_URL, settings.STAFF_SECOND_FACTOR = live_server.url, False
+    settings.WEB_DOMAIN = live_server.url.partition("//")[2]
+    with open_tab(tmp_path / "browser") as tab:
+        sign_in(tab, live_server.url, make_user("boss", role="Owner"))
+        show_at(tab, 390, "light")
+        tab.go(f"{live_server.url}/admin/")
+        height, wide = tab.run(
+            "[document.querySelector('[aria-labelledby=retention]').offsetHeight,"
+            " document.documentElement.scrollWidth > innerWidth + 1]"
+        )
+    assert 100 < height < 600
+    assert not wide

@@ -17,9 +17,9 @@ from accounts.policies.staff import staff_of
 from moderation.models import Report, StaffNote, Strike
 from moderation.services.acting import act_on_account
 from moderation.services.notes import write_note
-from tests.factories.accounts import make_remote, make_user
+from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_status
-from tests.support.client import signed_in
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -248,6 +248,9 @@ def test_who_was_rejected_is_listed_no_more(boss: User) -> None:
     assert "I want in" not in client.get(USERS, {"state": "waiting"}).content.decode()
     tasks = {task["title"]: task["count"] for task in client.get("/admin/").context["tasks"]}
     assert tasks["Sign-ups"] == "0"
+    assert "@waiting" not in client.get(LIST, {"state": "pending"}).content.decode()
+    listed = Api(make_token(boss, scopes="admin:read")).get("/api/v2/admin/accounts", {"status": "pending"})
+    assert listed.json() == []
 
 
 def test_sign_ups_are_let_in_or_rejected_many_at_once_with_their_reason_in_sight(boss: User) -> None:
