@@ -277,21 +277,33 @@ def test_search_names_no_hashtag_that_only_private_posts_use(author: Person, rea
 def test_trap_39_an_address_leads_to_what_it_is_of(author: Person, reader: Person) -> None:
     open_to_all, hidden = make_status(author, "open"), make_status(author, "hidden", visibility="private")
     base, name = "http://social.localhost", author.account.username
-    for url in (f"{base}/@{name}/{open_to_all.id}", f"{base}/users/{name}/statuses/{open_to_all.id}"):
+    numbered = f"{base}/ap/users/{author.id}"
+    ends = (f"@{name}", f"users/{name}/statuses", f"ap/users/{author.id}/statuses")
+    for url in (f"{base}/{end}/{open_to_all.id}" for end in ends):
         found = search(reader.api, url, resolve="true")
         assert [post["id"] for post in found["statuses"]] == [str(open_to_all.id)]
         assert found["accounts"] == found["hashtags"] == []
         assert search(reader.api, url, resolve="true", type="accounts")["statuses"] == []
         assert search(reader.api, url)["statuses"] == []
     assert search(reader.api, f"{base}/@{name}/{hidden.id}", resolve="true")["statuses"] == []
-    assert [one["id"] for one in search(reader.api, f"{base}/@{name}", resolve="true")["accounts"]] == [str(author.id)]
-    for url in (f"{base}/@nobody_at_all", f"{base}/about", f"{base}/@{name}/1", "https://[broken"):
+    for url in (f"{base}/@{name}", numbered):
+        assert [one["id"] for one in search(reader.api, url, resolve="true")["accounts"]] == [str(author.id)]
+    for url in (
+        f"{base}/@nobody_at_all",
+        f"{numbered}0",
+        f"{base}/ap/users/{'9' * 19}",
+        f"{base}/about",
+        f"{base}/@{name}/1",
+        "https://[broken",
+    ):
         assert not any(search(reader.api, url, resolve="true").values())
     made = author.api.post("/api/v1/collections", {"name": "Friends", "sensitive": False, "discoverable": True}).json()[
         "collection"
     ]
-    found = search(reader.api, f"{base}/collections/{made['id']}", resolve="true")
-    assert [one["id"] for one in found["collections"]] == [made["id"]]
+    for place in (base, f"{base}/users/{name}", numbered):
+        found = search(reader.api, f"{place}/collections/{made['id']}", resolve="true")
+        assert [one["id"] for one in found["collections"]] == [made["id"]], place
+    assert search(reader.api, f"{base}/users/other/collections/{made['id']}", resolve="true")["collections"] == []
     assert search(reader.api, f"{base}/collections/1", resolve="true")["collections"] == []
 
 

@@ -14,6 +14,7 @@ from accounts.models import Account, Tag
 from accounts.models import Collection as PeopleCollection
 from accounts.policies.relations import blocked_by
 from accounts.queries.accounts import by_address, list_accounts, split_address
+from accounts.queries.collections import find_linked
 from accounts.queries.discovery import search_accounts
 from accounts.queries.tags import search_tags
 from accounts.services.remote_accounts import resolve_address
@@ -31,9 +32,9 @@ QUERY_LENGTH_LIMIT: Final = 1000
 """Number of characters of a search that are read."""
 
 _URL: Final = re.compile(r"https?://\S+\Z")
-_LOCAL_POST: Final = re.compile(r"/(?:users/|@)[A-Za-z0-9_.-]+/(?:statuses/)?([0-9]{1,19})/?\Z")
+_LOCAL_POST: Final = re.compile(r"/(?:(?:ap/)?users/|@)[A-Za-z0-9_.-]+/(?:statuses/)?([0-9]{1,19})/?\Z")
 _LOCAL_PERSON: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
-_LOCAL_COLLECTION: Final = re.compile(r"/(?:users/[A-Za-z0-9_.-]+/)?collections/([0-9]{1,19})/?\Z")
+_NUMBERED_PERSON: Final = re.compile(r"/ap/users/([0-9]{1,19})/?\Z")
 
 
 @dataclass(frozen=True)
@@ -191,11 +192,17 @@ def _local(url: str) -> tuple[int | None, int | None, int | None]:
     if not _is_own(url):
         return None, None, None
     path = urlsplit(url).path
-    if (found := _LOCAL_COLLECTION.match(path)) is not None:
-        return None, None, parse_id(found[1])
+    address = links.web_url(path.rstrip("/"))
+    if (collection := find_linked([address]).get(address)) is not None:
+        return None, None, collection
     if (found := _LOCAL_POST.match(path)) is not None:
         return parse_id(found[1]), None, None
     if (found := _LOCAL_PERSON.match(path)) is not None:
-        number = list_accounts().filter(username__iexact=found[1], domain=None).values_list("id", flat=True).first()
-        return None, number, None
+        return None, _person_id(username__iexact=found[1]), None
+    if (found := _NUMBERED_PERSON.match(path)) is not None:
+        return None, _person_id(id=parse_id(found[1]) or 0), None
     return None, None, None
+
+
+def _person_id(**named: str | int) -> int | None:
+    return list_accounts().filter(domain=None, **named).values_list("id", flat=True).first()
