@@ -194,6 +194,7 @@ def _lose_the_lease(events: Any) -> None:
         )
 
 
+@pytest.mark.verify
 def test_a_short_lease_is_renewed_while_a_long_call_goes_on(listen: Listen) -> None:
     held: list[int] = []
 
@@ -210,6 +211,7 @@ def test_a_short_lease_is_renewed_while_a_long_call_goes_on(listen: Listen) -> N
     assert not OutboxRow.objects.exists()
 
 
+@pytest.mark.verify
 def test_a_call_that_takes_longer_than_it_may_is_left_to_another_process(listen: Listen) -> None:
     listen(Happened, _oversleep, seconds=0.3)
     commit(Happened(1, 1))

@@ -80,7 +80,9 @@ def test_a_dead_server_fails_at_once(server: Valkey, asking: Asking) -> None:
     assert redis.circuit("cache").is_open
 
 
-@both_ways
+@pytest.mark.parametrize(
+    "asking", [redis.ask, *(pytest.param(way, marks=pytest.mark.verify) for way in (by_client, at_once))]
+)
 def test_a_silent_server_is_waited_for_once_and_then_not_for_a_second(
     server: Valkey, monkeypatch: pytest.MonkeyPatch, asking: Asking
 ) -> None:

@@ -88,6 +88,7 @@ def test_a_terminal_that_is_closed_stops_everything(tmp_path: Path) -> None:
         os.close(end)
 
 
+@pytest.mark.verify
 def test_a_child_that_ignores_the_signal_is_killed(supervise: Start) -> None:
     with supervise(one=STUBBORN, two=QUIET) as process:
         below = eventually(lambda: pids(process, "one") and pids(process, "two") and descendants(process.pid))
@@ -126,6 +127,7 @@ def test_a_killed_child_is_started_again(supervise: Start) -> None:
         assert is_alive(other)
 
 
+@pytest.mark.verify
 def test_a_child_that_is_stopped_is_replaced_and_one_that_lives_is_not(supervise: Start) -> None:
     with supervise(beating=BEATS, beating2=BEATS) as process:
         (first,) = eventually(lambda: pids(process, "beating"))
@@ -140,11 +142,13 @@ def test_a_child_that_is_stopped_is_replaced_and_one_that_lives_is_not(supervise
         assert pids(process, "beating2") == [other]
 
 
+@pytest.mark.verify
 def test_a_child_in_a_deadlock_is_replaced(supervise: Start) -> None:
     with supervise(beating=DEADLOCKS) as process:
         eventually(lambda: len(pids(process, "beating")) == 2)
 
 
+@pytest.mark.verify
 def test_what_a_crashed_child_left_behind_is_killed_before_it_starts_again(supervise: Start) -> None:
     with supervise(one=LEAVES_ONE) as process:
         left = eventually(lambda: pids(process, "one", "left"))[0]
@@ -153,6 +157,7 @@ def test_what_a_crashed_child_left_behind_is_killed_before_it_starts_again(super
         assert not is_alive(left)
 
 
+@pytest.mark.verify
 def test_a_child_that_keeps_failing_is_tried_less_and_less_often(supervise: Start) -> None:
     with supervise(one="raise SystemExit('no')") as process:
         text = process.says("it starts again in 2 s.")
@@ -165,6 +170,7 @@ def test_delays_double_to_half_a_minute() -> None:
     assert restart_delay(10_000) == 30
 
 
+@pytest.mark.verify
 def test_a_reader_that_stops_reading_stops_nothing(supervise: Start, tmp_path: Path) -> None:
     counts = tmp_path / "counts"
     talk = f"import os\nfor n in range(10**9):\n print('x' * 1000)\n open({str(counts)!r}, 'w').write(str(n))"

@@ -46,6 +46,7 @@ def test_row_49_an_upgrade_to_http_2_is_answered_in_http_1(start: Any) -> None:
         assert (answer.status, answer.version, answer.read()) == (200, 11, str(len(body or b"")).encode())
 
 
+@pytest.mark.verify
 def test_row_50_forty_dripping_bodies_hold_no_thread_and_end(start: Any) -> None:
     small = start(threads=2, **ENDLESS)
     paths = ["/inbox", "/users/x/inbox", "/auth/sign_in", "/auth/password", "/oauth/authorize", "/api/v1/statuses"]
@@ -61,6 +62,7 @@ def test_row_50_forty_dripping_bodies_hold_no_thread_and_end(start: Any) -> None
     assert first_line(chunked) == b"HTTP/1.1 408 Request Timeout"
 
 
+@pytest.mark.verify
 def test_row_50_a_body_that_keeps_to_the_least_rate_arrives(start: Any) -> None:
     small = start(body_grace=1.0, body_rate=100)
     client = small.connect(b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1500\r\n\r\n")
@@ -122,6 +124,7 @@ def _has_ended(client: socket.socket) -> bool:
     return state != 1  # TCP_ESTABLISHED
 
 
+@pytest.mark.verify
 def test_row_51_a_reader_that_is_slow_but_not_too_slow_gets_everything(start: Any) -> None:
     small = start(read_seconds=2.0)
     client = small.connect(b"GET /file HTTP/1.1\r\nHost: x\r\n\r\n", SO_RCVBUF=65536)

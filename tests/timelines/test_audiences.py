@@ -327,11 +327,11 @@ def get_signed(signer: Account | None, path: str) -> Any:
     return Api().get(path, headers=headers)
 
 
-@pytest.fixture(scope="module", params=range(3))
-def world(request: Any, django_db_setup: None, django_db_blocker: Any) -> Iterator[Populated]:
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[Populated]:
     """A world for the tests of all surfaces."""
     with django_db_blocker.unblock(), transaction.atomic():
-        yield Populated(request.param)
+        yield Populated(0)
         transaction.set_rollback(True)
 
 

@@ -96,6 +96,7 @@ def test_who_reads_nothing_is_disconnected_and_others_get_everything(tmp_path: P
             client.close()
 
 
+@pytest.mark.verify
 def test_who_reads_on_in_time_gets_the_reason_of_the_close(server: StreamingServer, reader: Person) -> None:
     client = connect(server, reader, upgrade=True)
     for number in range(2 * QUEUE_SIZE):

@@ -175,6 +175,7 @@ def test_sockets_are_accepted_with_and_without_a_path(server: StreamingServer, a
         assert socket.next()["stream"] == [path.strip("/").replace("/", ":") or "user"]
 
 
+@pytest.mark.verify
 def test_sockets_are_pinged_and_who_does_not_answer_is_dropped(
     django_db_setup: None, reader: Person, tmp_path: Path
 ) -> None:

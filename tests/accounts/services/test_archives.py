@@ -185,6 +185,7 @@ def test_only_one_process_writes_it(ada: User) -> None:
     write_archive(archive.id)
 
 
+@pytest.mark.verify
 def test_its_memory_does_not_grow_with_what_is_in_it(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def large(account: Account, cursor: int, writer: archive_files.ArchiveWriter) -> int | None:
         writer.append("large.txt", bytes(1024 * 1024), items=1)

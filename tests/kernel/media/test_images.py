@@ -167,6 +167,7 @@ def test_what_is_no_whole_picture_of_an_accepted_type_is_refused(data) -> None:
         process(data)
 
 
+@pytest.mark.verify
 def test_random_damage_is_refused_or_drawn_and_nothing_else() -> None:
     import random
 

@@ -232,6 +232,7 @@ def test_encodings_that_are_not_accepted_are_refused() -> None:
         examine(recording("mov", "mpeg2video", rate=25))
 
 
+@pytest.mark.verify
 def test_random_damage_is_refused_or_converted_and_nothing_else() -> None:
     import contextlib
     import random
