@@ -207,7 +207,7 @@ def test_who_asks_for_devices_waits_for_a_silent_server_as_long_as_for_one_quest
     assert len(elsewhere.gets()) == 1, "no time is left for the other"
 
 
-@pytest.mark.parametrize(("of_one", "of_the_request"), [(1.0, 60.0), (60.0, 1.0)])
+@pytest.mark.parametrize(("of_one", "of_the_request"), [(1.5, 60.0), (60.0, 1.0)])
 def test_who_claims_keys_of_a_silent_server_waits_no_longer_than_the_limits_of_a_question_and_of_a_request(
     elsewhere: RemoteServer,
     silence: list[str],

@@ -107,6 +107,7 @@ def test_a_server_that_does_not_answer_holds_up_nobody_else(elsewhere: RemoteSer
     assert (second.state, second.failed) == ("finished", 1)
 
 
+@pytest.mark.verify
 def test_an_import_ends_though_a_server_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     made = bring(make_user("ada"), ["p1@localhost:1", "p2@localhost:1"])
     work()

@@ -107,6 +107,7 @@ def test_who_cannot_be_reached_now_keeps_nobody_from_their_mail_and_has_them_get
     assert sorted(letter.to[0] for letter in mail.outbox) == ["boss@example.com", "mod@example.com"]
 
 
+@pytest.mark.verify
 def test_a_flood_of_reports_is_no_flood_of_mails(ann: Account, boss: User, settings: Any) -> None:
     settings.RATE_LIMITS = True
     for _time in range(30):

@@ -54,6 +54,7 @@ def supervisor() -> Iterator[Supervisor]:
     found.stop()
 
 
+@pytest.mark.verify
 def test_after_a_pause_of_the_machine_no_child_is_killed(supervisor: Supervisor, clock: Clock) -> None:
     child = supervisor.children["beating"]
     assert child.process is not None

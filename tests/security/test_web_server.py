@@ -106,6 +106,7 @@ def test_row_50_one_address_sends_a_bounded_number_of_bodies_at_a_time(start: An
     assert not is_closed(held[-1])
 
 
+@pytest.mark.verify
 def test_row_51_forty_slow_readers_of_a_large_file_hold_no_thread_and_others_get_it_whole(start: Any) -> None:
     small = start(threads=2, **ENDLESS)
     request = b"GET /file HTTP/1.1\r\nHost: x\r\n\r\n"

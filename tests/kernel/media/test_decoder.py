@@ -32,6 +32,7 @@ def _draw(decoder: Decoder) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("job", ["crash", "spin", "linger"])
+@pytest.mark.verify
 def test_a_job_that_ends_its_process_fails_alone(decoder: Decoder, job: str) -> None:
     """One that no clock ended would outlast the test's own."""
     with pytest.raises(DecodingFailed), decoder.decode(job, io.BytesIO(b"x"), {}):
