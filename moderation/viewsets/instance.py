@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.utils.translation import get_language
 from rest_framework.request import Request
 
-from accounts.queries.site_settings import find_registrations, load_site_texts
+from accounts.queries.site_settings import load_site_texts
 from moderation.policies.documents import is_for
 from moderation.queries.instance import (
     find_description,
@@ -74,8 +74,8 @@ class InstanceViewSet(ApiViewSet):
 
     @staticmethod
     def _document(name: str, make: Callable[[], Any]) -> HttpResponse:
-        """The encoded document in the reader's language, a few seconds old at most; who may sign up is as it is now."""
-        encoded = _documents.get((name, get_language(), find_registrations()), lambda: render(make()))
+        """The encoded document in the reader's language, a few seconds old at most."""
+        encoded = _documents.get((name, get_language()), lambda: render(make()))
         return reply(orjson.Fragment(encoded), headers={"Cache-Control": _MINUTES_5})
 
 
