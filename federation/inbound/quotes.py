@@ -17,6 +17,7 @@ from federation.remote.references import find_post_by_uri
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.models import Quote, QuoteState, Status
+from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.quotes import find_quoted, settle_quote, store_request
 
 
@@ -26,8 +27,11 @@ def handle_request(incoming: Incoming) -> None:
     One that is not allowed is rejected, and with it a quote here that waits; so is a repeated one of a quote that was revoked.
     """
     uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
-    if quoted is None or not quoted.local or quoted.is_reblog:
+    if quoted is None or not quoted.local or quoted.is_reblog or quoted.deleted_at is not None:
         raise Rejected("there is no such post here")
+    if quoted.visibility not in OPEN_VISIBILITIES:
+        # An answer would say that there is one.
+        raise Rejected("the post is not for everybody")
     quoting_uri = web_uri(incoming.document.get("instrument"))
     if quoting_uri is None or not same_origin(quoting_uri, incoming.actor.uri):
         raise Rejected("the request names no post of its actor")

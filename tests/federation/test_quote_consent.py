@@ -15,6 +15,7 @@ from federation.remote.posts import find_or_fetch_post
 from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import Quote, QuoteState, Status
+from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import follow, make_status
 from tests.federation.activities import PUBLIC, deal, introduced, remote
@@ -110,6 +111,18 @@ def test_an_activity_whose_object_has_no_id_settles_no_quote(
     accept = zoe.activity("Accept", {"type": "Follow", "actor": ann.uri, "object": zoe.uri})
     assert deal(zoe, accept) == "done"
     assert Follow.objects.filter(account=ann, target=remote(zoe)).exists()
+
+
+@pytest.mark.parametrize("visibility", ["private", "direct", "deleted"])
+def test_a_request_is_not_answered_about_a_post_that_is_not_for_everybody(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, visibility: str
+) -> None:
+    fetch_actor(zoe.uri)
+    hidden = make_status(ann, "one", visibility="public" if visibility == "deleted" else visibility)
+    if visibility == "deleted":
+        delete_status(status_id=hidden.id)
+    assert deal(zoe, _request(zoe, hidden)).startswith("rejected: ")
+    assert not _sent(elsewhere, "Reject")
 
 
 @pytest.mark.parametrize("known", [True, False])
