@@ -128,7 +128,7 @@ def test_a_quote_is_refused_on_both_sides_when_the_author_has_closed_the_post_me
         assert author.client.status_quotes(status.id) == []
         assert author.client.status(status.id).quotes_count == 0
         seen = author.client.search_v2(quoting.uri, resolve=True, result_type="statuses").statuses[0]
-        assert (seen.quote.state, seen.quote.quoted_status) == ("pending", None)
+        assert (seen.quote.state, seen.quote.quoted_status) == ("rejected", None)
     assert author.notifications("quote") == []
 
 
