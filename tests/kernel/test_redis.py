@@ -80,9 +80,8 @@ def test_a_dead_server_fails_at_once(server: Valkey, asking: Asking) -> None:
     assert redis.circuit("cache").is_open
 
 
-@pytest.mark.parametrize(
-    "asking", [redis.ask, *(pytest.param(way, marks=pytest.mark.verify) for way in (by_client, at_once))]
-)
+@pytest.mark.verify
+@both_ways
 def test_a_silent_server_is_waited_for_once_and_then_not_for_a_second(
     server: Valkey, monkeypatch: pytest.MonkeyPatch, asking: Asking
 ) -> None:

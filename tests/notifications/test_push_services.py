@@ -70,6 +70,7 @@ def test_what_failed_arrives_when_the_push_service_is_well_again(
     assert not Push.objects.exists()
 
 
+@pytest.mark.verify
 def test_one_slow_push_service_delays_no_other(
     ann: Person, bob: Person, service: PushService, monkeypatch: pytest.MonkeyPatch
 ) -> None:

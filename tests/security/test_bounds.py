@@ -98,6 +98,7 @@ def test_row_69_sockets_are_counted_for_each_address(pattern: str, *, counted: b
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.verify
 def test_row_70_a_socket_that_does_not_stop_commanding_is_closed_and_others_are_not(server: StreamingServer) -> None:
     with open_socket(server, person()) as socket, open_socket(server, person()) as other:
         assert _commands_until_closed(socket, 5000) > 100

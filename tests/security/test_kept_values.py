@@ -66,6 +66,7 @@ def test_row_68_a_web_process_keeps_nothing_of_what_strangers_send(kind: str, se
     assert kept < RETAINED_LIMIT
 
 
+@pytest.mark.verify
 def test_row_68_a_streaming_process_keeps_nothing_of_what_strangers_send(tmp_path: Path) -> None:
     with streaming_server(tmp_path / "log", traced=True) as server:
         _ask(server, _texts(0)[:10])

@@ -167,6 +167,7 @@ def test_row_52_a_connection_too_many_is_answered_503_while_all_others_are_busy(
     assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
 
 
+@pytest.mark.verify
 def test_row_52_headers_have_an_end(start: Any) -> None:
     impatient = start(head_seconds=1.5)
     dripping = impatient.connect(b"GET / HTTP/1.1\r\nHost: x\r\nX-A: ")
@@ -222,6 +223,7 @@ def test_row_49_a_process_whose_threads_never_come_back_is_replaced(start: Any) 
     eventually(small.answers)
 
 
+@pytest.mark.verify
 def test_a_killed_process_is_replaced_at_once_and_the_other_answers(start: Any) -> None:
     small = start(processes=2, silence=30.0)
     victim = int(small.get("/pid").read())
@@ -255,6 +257,7 @@ def test_what_the_application_lets_pass_is_logged_and_a_500_and_a_full_disk_is_5
     assert small.serves_others(1)
 
 
+@pytest.mark.verify
 def test_row_56_answers_that_are_put_off_hold_no_thread(start: Any) -> None:
     small = start(threads=2)
     waiting = [small.connect(b"GET /later?1000000,600 HTTP/1.1\r\nHost: x\r\n\r\n") for _number in range(40)]

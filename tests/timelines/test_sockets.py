@@ -63,6 +63,7 @@ def test_without_a_good_token_the_upgrade_fails_with_the_reason(server: Streamin
     assert refusal(f"{server.ws}?access_token={reader.api.token}")[:2] == (401, invalid)
 
 
+@pytest.mark.verify
 def test_what_clients_do_wrong_is_no_error_in_the_log(tmp_path: Path, reader: Person) -> None:
     log = tmp_path / "log"
     with streaming_server(log) as server:

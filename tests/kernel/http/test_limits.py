@@ -40,6 +40,7 @@ def test_a_web_request_waits_for_the_network_no_longer_than_its_budget(
     assert client.send(Request(attacker.url())).status == 200
 
 
+@pytest.mark.verify
 def test_the_budget_is_spent_by_waiting_alone(client: GuardedClient, attacker: Attacker) -> None:
     with web_request_budget(0.6):
         time.sleep(0.6)
@@ -165,6 +166,7 @@ def test_a_dead_host_is_not_tried_again_by_web_requests_for_a_while(client: Guar
             assert client.send(Request(back.url())).status == 200
 
 
+@pytest.mark.verify
 def test_a_host_that_stays_silent_for_a_second_counts_as_dead(client: GuardedClient, attacker: Attacker) -> None:
     with web_request_budget():
         seconds_of(lambda: client.send(Request(attacker.url("/silent"), deadline=0.3)), TimedOut)
