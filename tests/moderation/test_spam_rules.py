@@ -135,7 +135,7 @@ def test_a_dry_run_says_what_would_have_been_met_and_writes_nothing() -> None:
     unsaved = SpamRule(name="x", subject=RuleSubject.POSTS, words=["casino"])
     found = try_rule(unsaved)
     assert (found.looked_at, found.met, len(found.account_ids), found.complete) == (3, 2, 2, True)
-    assert [one.words for one in found.samples] == ["Casino", ""], "private words are nobody's to look at"
+    assert sorted(one.words for one in found.samples) == ["", "Casino"], "private words are nobody's to look at"
     strangers = try_rule(SpamRule(name="x", subject=RuleSubject.POSTS, first_contact=True))
     assert [one.account_id for one in strangers.samples] == [zoe.id]
     follow(bob.account, zoe)
