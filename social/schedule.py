@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import quote, urlsplit
 
 from kombu import Exchange, Queue
 
@@ -59,10 +60,19 @@ def installed_schedule(apps: Collection[str]) -> dict[str, Any]:
     return {name: entry for name, entry in SCHEDULE.items() if entry["task"].partition(".")[0] in apps}
 
 
+def celery_url(redis_url: str) -> str:
+    """The same Redis server, in the words of kombu (a socket is `redis+socket://`)."""
+    parts = urlsplit(redis_url)
+    if parts.scheme != "unix":
+        return redis_url
+    db = dict(pair.partition("=")[::2] for pair in parts.query.split("&") if pair).get("db", "0")
+    return f"redis+socket://{quote(parts.path)}?virtual_host={db}"
+
+
 _KEY_PREFIX: Final = "broker:"  # that of social.kernel.redis.key("broker"); the kernel cannot be loaded before Django
 
 CELERY: Final[dict[str, Any]] = {
-    "broker_url": env.celery_url(env.REDIS_URLS["broker"] or "redis://127.0.0.1:6379/0"),
+    "broker_url": celery_url(env.REDIS_URLS["broker"] or "redis://127.0.0.1:6379/0"),
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,
     "broker_transport_options": {

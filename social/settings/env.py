@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Any, Literal, cast
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -314,15 +314,6 @@ def _sender(name: str, default: str) -> str:
     if "@" not in parseaddr(sender)[1] or not sender.isprintable():
         raise ImproperlyConfigured(f"{name}={sender} has no address. Write it as in Social <social@social.example>.")
     return sender
-
-
-def celery_url(redis_url: str) -> str:
-    """The same Redis server, in the words of kombu (a socket is `redis+socket://`)."""
-    parts = urlsplit(redis_url)
-    if parts.scheme != "unix":
-        return redis_url
-    db = dict(pair.partition("=")[::2] for pair in parts.query.split("&") if pair).get("db", "0")
-    return f"redis+socket://{quote(parts.path)}?virtual_host={db}"
 
 
 PORT = _number("PORT", 8000, 1, 65535)

@@ -18,7 +18,7 @@ from social.kernel import redis, wakes
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow
 from social.queues import QUEUES, WAKE_QUEUES
-from social.settings import env
+from social.schedule import celery_url
 from tests.kernel import reactions
 from tests.kernel.reactions import Happened
 from tests.kernel.valkey import Valkey
@@ -32,7 +32,7 @@ def broker(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) 
     """A server for cache and broker that the test may kill, and the real sender plugged in."""
     with Valkey(tmp_path) as server:
         settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": server.url, "broker": server.url}
-        monkeypatch.setattr(app.conf, "broker_url", env.celery_url(server.url))
+        monkeypatch.setattr(app.conf, "broker_url", celery_url(server.url))
         monkeypatch.setattr(publishing, "_connections", {})
         _close_circuits()
         with wakes.waker.replaced(publishing.send_drain):
@@ -132,7 +132,7 @@ def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
         listen(Happened, reaction, queue=queue)
     (tmp_path / "other").mkdir()
     with Valkey(tmp_path / "other") as other:
-        monkeypatch.setattr(app.conf, "broker_url", env.celery_url(other.url))
+        monkeypatch.setattr(app.conf, "broker_url", celery_url(other.url))
         monkeypatch.setattr(publishing, "_connections", {})
         with other.stopped():
             failed = watch_circuits(monkeypatch)
