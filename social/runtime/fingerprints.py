@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from social.runtime.database import TABLE, Cursor
 from social.runtime.failures import OperatorError
-from social.settings.env import Secrets, manage_command
+from social.settings.env import manage_command
+from social.settings.secrets import Secrets
 
 #: What is lost with each secret.
 EFFECTS_OF_LOSS: Final = {

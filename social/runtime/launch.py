@@ -24,6 +24,7 @@ from social.runtime.options import remember
 from social.runtime.processes import SUPERVISED, ProcessSpec, describe_exit
 from social.runtime.supervisor import Supervisor
 from social.settings import env
+from social.settings.secrets import load_secrets
 
 #: Seconds without a sign of life after which a process counts as hung. A worker gives none while it looks for its broker.
 SILENCE_LIMITS = {"web": 30.0, "streaming": 45.0, "worker": 180.0, "scheduler": 180.0}
@@ -45,7 +46,7 @@ def run() -> int:
         check_room(env.DATA_DIR, ROOM_FOR_A_START)
         check_ports()
         check_observing()
-        env.secrets(env.DATA_DIR)
+        load_secrets(env.DATA_DIR)
         if url := os.environ.get("DATABASE_URL"):
             env.database(url)
         embedded = _embedded(stack)
@@ -130,7 +131,7 @@ def _is_set_up() -> bool:
 
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         stored = database.check_domain(cursor, env.LOCAL_DOMAIN)
-        kept = check_secrets(cursor, env.secrets(env.DATA_DIR), env.DATA_DIR)
+        kept = check_secrets(cursor, load_secrets(env.DATA_DIR), env.DATA_DIR)
         return stored and kept and database.is_schema_current(cursor, env.DATA_DIR, settings.INSTALLED_APPS)
 
 

@@ -252,6 +252,7 @@ def _servers(command: str) -> Iterator[None]:
     from social.runtime.embedded import Embedded, borrowed_servers
     from social.runtime.fingerprints import check_secrets
     from social.settings import env
+    from social.settings.secrets import load_secrets
 
     with contextlib.ExitStack() as stack:
         postgres, valkey = not os.environ.get("DATABASE_URL"), not all(env.REDIS_URLS.values())
@@ -266,7 +267,7 @@ def _servers(command: str) -> Iterator[None]:
             env.REDIS_URLS.update({role: found or url for role, found in env.REDIS_URLS.items()})
         if command not in ("doctor", "setup", "restore"):
             with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
-                check_secrets(cursor, env.secrets(env.DATA_DIR), env.DATA_DIR)
+                check_secrets(cursor, load_secrets(env.DATA_DIR), env.DATA_DIR)
         yield
 
 

@@ -143,9 +143,10 @@ def _check_installation() -> None:
     from social.runtime import database
     from social.runtime.fingerprints import check_secrets
     from social.runtime.unfinished import refuse_unfinished
+    from social.settings.secrets import load_secrets
 
     refuse_unfinished(env.DATA_DIR)
-    secrets = env.secrets(env.DATA_DIR)
+    secrets = load_secrets(env.DATA_DIR)
     url = os.environ.get("DATABASE_URL")
     if not url:
         raise OperatorError(f"DATABASE_URL is not set. Set it, or start everything with {env.manage_command('run')}")

@@ -10,9 +10,10 @@ from django.utils.translation import gettext_lazy as _
 
 from social import __version__
 from social.settings import env
+from social.settings.secrets import load_secrets
 from social.settings.staff import UNFOLD as UNFOLD
 
-SECRETS = env.secrets(env.DATA_DIR)
+SECRETS = load_secrets(env.DATA_DIR)
 SECRET_KEY = SECRETS.secret_key
 SECRET_KEY_FALLBACKS = list(SECRETS.secret_key_fallbacks)
 VAPID_PRIVATE_KEY = SECRETS.vapid_private_key

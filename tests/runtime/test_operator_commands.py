@@ -30,6 +30,7 @@ from social.runtime.database import keep_domain
 from social.runtime.datadir import sole_supervisor
 from social.schedule import installed_schedule
 from social.settings import env
+from social.settings.secrets import load_secrets
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import follow, make_status
 from timelines.models import SearchDocument
@@ -169,14 +170,14 @@ def stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     secrets_file.generate_secrets(tmp_path)
     with connection.cursor() as cursor:
         keep_domain(cursor, configured.LOCAL_DOMAIN)
-        fingerprints.keep_fingerprints(cursor, env.secrets(tmp_path))
+        fingerprints.keep_fingerprints(cursor, load_secrets(tmp_path))
     return secrets_file.read_secrets(tmp_path)
 
 
 def kept() -> dict[str, str]:
     """The secrets as they are now; the database knows them."""
     with connection.cursor() as cursor:
-        assert fingerprints.check_secrets(cursor, env.secrets(env.DATA_DIR), env.DATA_DIR)
+        assert fingerprints.check_secrets(cursor, load_secrets(env.DATA_DIR), env.DATA_DIR)
     return secrets_file.read_secrets(env.DATA_DIR)
 
 
@@ -190,7 +191,7 @@ def test_a_rotated_secret_key_leaves_sessions_and_links_valid(stored: dict[str, 
             run("rotate_secrets", "secret-key")
     assert kept() == stored
     run("rotate_secrets", "secret-key")
-    after = env.secrets(env.DATA_DIR)
+    after = load_secrets(env.DATA_DIR)
     assert after.secret_key not in ("", stored["SECRET_KEY"])
     assert after.secret_key_fallbacks == (stored["SECRET_KEY"],)
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = after.secret_key, list(after.secret_key_fallbacks)

@@ -21,7 +21,7 @@ from social.runtime import database
 from social.runtime.embedded import Embedded, generate_secrets
 from social.runtime.failures import OperatorError
 from social.runtime.fingerprints import check_secrets, keep_fingerprints
-from social.settings import env
+from social.settings.secrets import Secrets
 from tests.runtime.processes import ROOT, clean_environment, manage
 
 FOLDER = Path("/srv/social")
@@ -43,12 +43,12 @@ def cursor(db: None) -> Iterator[Any]:
 
 
 @pytest.fixture
-def secrets() -> env.Secrets:
-    found: env.Secrets = settings.SECRETS
+def secrets() -> Secrets:
+    found: Secrets = settings.SECRETS
     return found
 
 
-def test_secrets_are_known_from_the_first_start_on(cursor: Any, secrets: env.Secrets) -> None:
+def test_secrets_are_known_from_the_first_start_on(cursor: Any, secrets: Secrets) -> None:
     assert check_secrets(cursor, secrets, FOLDER) is False
     keep_fingerprints(cursor, secrets)
     assert check_secrets(cursor, secrets, FOLDER) is True
@@ -64,7 +64,7 @@ def test_secrets_are_known_from_the_first_start_on(cursor: Any, secrets: env.Sec
     ],
 )
 def test_another_secret_is_refused_by_name_with_the_remedy(
-    cursor: Any, secrets: env.Secrets, name: str, other: dict[str, Any]
+    cursor: Any, secrets: Secrets, name: str, other: dict[str, Any]
 ) -> None:
     keep_fingerprints(cursor, secrets)
     with pytest.raises(OperatorError) as error:
@@ -74,7 +74,7 @@ def test_another_secret_is_refused_by_name_with_the_remedy(
     assert "setup --new-secrets" in words
 
 
-def test_a_field_encryption_key_may_be_added_and_none_removed(cursor: Any, secrets: env.Secrets) -> None:
+def test_a_field_encryption_key_may_be_added_and_none_removed(cursor: Any, secrets: Secrets) -> None:
     keep_fingerprints(cursor, secrets)
     more = replace(secrets, field_encryption_keys=("new", *secrets.field_encryption_keys))
     assert check_secrets(cursor, more, FOLDER) is False
@@ -84,7 +84,7 @@ def test_a_field_encryption_key_may_be_added_and_none_removed(cursor: Any, secre
         check_secrets(cursor, secrets, FOLDER)
 
 
-def test_no_secret_can_be_read_from_the_database(cursor: Any, secrets: env.Secrets) -> None:
+def test_no_secret_can_be_read_from_the_database(cursor: Any, secrets: Secrets) -> None:
     keep_fingerprints(cursor, secrets)
     cursor.execute("SELECT fingerprints::text FROM social_installation")
     stored = cursor.fetchone()[0]
@@ -92,7 +92,7 @@ def test_no_secret_can_be_read_from_the_database(cursor: Any, secrets: env.Secre
     assert not [value for value in values if value in stored]
 
 
-def test_a_vapid_pair_that_is_none_is_refused(cursor: Any, secrets: env.Secrets, data_dir: Path) -> None:
+def test_a_vapid_pair_that_is_none_is_refused(cursor: Any, secrets: Secrets, data_dir: Path) -> None:
     generate_secrets(data_dir)
     other = json.loads((data_dir / "secrets.json").read_text())["VAPID_PUBLIC_KEY"]
     with pytest.raises(OperatorError, match="does not belong to"):
@@ -120,7 +120,7 @@ def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
 
 @pytest.mark.verify
 @pytest.mark.django_db(transaction=True)
-def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: env.Secrets) -> None:
+def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: Secrets) -> None:
     """With a database elsewhere: none are generated, and others are refused."""
     with connection.cursor() as cursor:
         database.keep_domain(cursor, settings.LOCAL_DOMAIN)
@@ -135,7 +135,7 @@ def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: env.S
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_process_started_by_itself_looks_too(data_dir: Path, secrets: env.Secrets) -> None:
+def test_a_process_started_by_itself_looks_too(data_dir: Path, secrets: Secrets) -> None:
     """On a machine of a cluster systemd may start each process without the supervisor."""
     with connection.cursor() as cursor:
         database.keep_domain(cursor, settings.LOCAL_DOMAIN)

@@ -18,6 +18,7 @@ from social.management.progress import progress_bar
 from social.runtime import fingerprints, secrets_file
 from social.runtime.datadir import running_supervisor
 from social.settings import env
+from social.settings.secrets import load_secrets
 
 _NAMES: Final = {
     "secret-key": ("SECRET_KEY", "SECRET_KEY_FALLBACKS"),
@@ -70,7 +71,7 @@ class Command(OperatorCommand):
         if kind == "encryption-key" and not options["forget_old"]:
             self._reencrypt(changed["FIELD_ENCRYPTION_KEYS"])
         with transaction.atomic(), connection.cursor() as cursor:
-            fingerprints.keep_fingerprints(cursor, env.secrets(env.DATA_DIR))
+            fingerprints.keep_fingerprints(cursor, load_secrets(env.DATA_DIR))
         self.stdout.write("Done. Take a backup: earlier ones hold the former secrets.")
 
     def _renewed(self, kind: str, stored: dict[str, str]) -> dict[str, str]:

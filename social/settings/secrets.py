@@ -1,0 +1,88 @@
+"""Secrets of an installation: those of the environment and of `secrets.json`, checked."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from social.settings.env import manage_command
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """Values that stay the same for the life of an installation; made by `manage.py setup` or given by the environment."""
+
+    secret_key: str
+    vapid_private_key: str
+    vapid_public_key: str
+    field_encryption_keys: tuple[str, ...]
+    secret_key_fallbacks: tuple[str, ...] = ()
+
+
+_SHORTEST_SECRET_KEY = 32
+
+
+def load_secrets(data_dir: Path) -> Secrets:
+    """The environment wins over `DATA_DIR/secrets.json`.
+
+    Raises ImproperlyConfigured, with the remedy, when neither has them or one of them cannot be what it should be.
+    """
+    stored: dict[str, Any] = {}
+    path = data_dir / "secrets.json"
+    try:
+        stored = json.loads(path.read_text())
+        if not isinstance(stored, dict):
+            raise ValueError("not an object")
+    except FileNotFoundError:
+        stored = {}
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{path} is there and cannot be read ({error.strerror}); nothing is lost. "
+            f"Give it to user {os.geteuid()} (chown), mode 0600, and let that user enter the folders above it."
+        ) from None
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{path} is damaged ({error}). Restore it from a backup.") from None
+
+    def value(name: str) -> str:
+        found = os.environ.get(name) or stored.get(name)
+        if not found:
+            raise ImproperlyConfigured(
+                f"{name} is not set, and {path} {'lacks it' if stored else 'is missing'}. Restore that file from a "
+                f"backup, or set it in the environment; a new installation gets it from {manage_command('run')}"
+            )
+        return str(found).strip()
+
+    secret_key = value("SECRET_KEY")
+    if len(secret_key) < _SHORTEST_SECRET_KEY:
+        raise ImproperlyConfigured(
+            f"SECRET_KEY has {len(secret_key)} characters; {_SHORTEST_SECRET_KEY} or more, at random, are needed."
+        )
+    written = os.environ.get("SECRET_KEY_FALLBACKS") or stored.get("SECRET_KEY_FALLBACKS") or ""
+    fallbacks = tuple(key.strip() for key in str(written).split(",") if key.strip())
+    private, public = value("VAPID_PRIVATE_KEY"), value("VAPID_PUBLIC_KEY")
+    if len(_decoded(private)) != 32:
+        raise ImproperlyConfigured("VAPID_PRIVATE_KEY is not a P-256 key: 32 bytes in URL-safe Base64 (RFC 8292).")
+    if len(_decoded(public)) != 65 or _decoded(public)[0] != 4:
+        raise ImproperlyConfigured("VAPID_PUBLIC_KEY is not a P-256 point: 65 bytes in URL-safe Base64 (RFC 8292).")
+    keys = tuple(key.strip() for key in value("FIELD_ENCRYPTION_KEYS").split(","))
+    for position, key in enumerate(keys, 1):
+        # Fernet wants the padding too.
+        if len(_decoded(key)) != 32 or len(key) != 44:
+            raise ImproperlyConfigured(
+                f"FIELD_ENCRYPTION_KEYS: key {position} of {len(keys)} is not 32 bytes in URL-safe Base64 (44 characters)."
+            )
+    return Secrets(secret_key, private, public, keys, fallbacks)
+
+
+def _decoded(encoded: str) -> bytes:
+    try:
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
+    except (ValueError, binascii.Error):
+        return b""
