@@ -213,6 +213,11 @@ def delete_user(*, user: User) -> None:
     _end_user(user, keep_one=True)
 
 
+def refusal_to_close() -> str:
+    """Reason why `close_server` refuses, that people can sign up; empty when it does not."""
+    return "" if find_registrations() == "closed" else _("People can still sign up: set REGISTRATIONS=closed first.")
+
+
 def close_server(*, by: Staff) -> Iterator[str]:
     """End every account of this server as `delete_user` does, the last one who may do everything included; their names.
 
@@ -220,8 +225,8 @@ def close_server(*, by: Staff) -> Iterator[str]:
     while people can sign up, at the first step.
     """
     require(by, Permission.ADMINISTRATOR)
-    if find_registrations() != "closed":
-        raise Conflict(_("People can still sign up: set REGISTRATIONS=closed first."))
+    if refusal := refusal_to_close():
+        raise Conflict(refusal)
     waiting = User.objects.select_related("account").filter(account__deleted_at=None)
     while batch := list(waiting.order_by("pk")[:BATCH]):
         for user in batch:

@@ -215,9 +215,12 @@ def test_the_end_of_a_server_is_sent_to_every_known_one(
         ("--confirm", settings.LOCAL_DOMAIN),
         "2 accounts would be deleted for good, and 1 servers notified",
     )
-    settings.REGISTRATIONS = "closed"
-    for tried in ((), confirmed):
-        assert said("self_destruct", "--dry-run", *tried).startswith(plan)
+    for registrations in ("closed", "approval", "open"):
+        settings.REGISTRATIONS = registrations
+        for tried in ((), confirmed):
+            shown = said("self_destruct", "--dry-run", *tried)
+            assert shown.startswith(plan)
+            assert ("People can still sign up" in shown) is (registrations != "closed")
     for wrong, registrations, reason in (
         ((), "closed", plan),
         (confirmed, "open", "REGISTRATIONS"),

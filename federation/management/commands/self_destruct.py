@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.events import AccountDeleted
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
-from accounts.services.erasing import close_server
+from accounts.services.erasing import close_server, refusal_to_close
 from federation.documents.reading import origin_of
 from federation.models import Delivery
 from federation.outbound.audience import known_inboxes
@@ -48,9 +48,10 @@ class Command(BaseCommand):
                 "%(accounts)d accounts would be deleted for good, and %(servers)d servers notified. "
                 "To begin, say --confirm %(domain)s."
             )
+            plan = f"{plan % values} {refusal_to_close()}".strip()
             if not options["dry_run"]:
-                raise CommandError(plan % values)
-            self.stdout.write(plan % values)
+                raise CommandError(plan)
+            self.stdout.write(plan)
             return
         try:
             for number, name in enumerate(close_server(by=OPERATOR) if left else (), start=1):
