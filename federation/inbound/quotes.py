@@ -24,7 +24,8 @@ from statuses.services.quotes import find_quoted, settle_quote, store_request
 def handle_request(incoming: Incoming) -> None:
     """A request to quote a post of ours, with the post that quotes it: answered as the policy of ours says.
 
-    One that is not allowed is rejected, and with it a quote here that waits; so is a repeated one of a quote that was revoked.
+    One that is not allowed is rejected, and with it a quote here that waits. Of a quote that was accepted a repeated one is
+    accepted again, whatever the policy says by then, and of one that was revoked rejected.
     """
     uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if quoted is None or not quoted.local or quoted.is_reblog or quoted.deleted_at is not None:
@@ -35,7 +36,11 @@ def handle_request(incoming: Incoming) -> None:
     quoting_uri = web_uri(incoming.document.get("instrument"))
     if quoting_uri is None or not same_origin(quoting_uri, incoming.actor.uri):
         raise Rejected("the request names no post of its actor")
-    quote = _find_quote(incoming, quoting_uri, quoted) if may_quote(quoted, incoming.actor) else None
+    theirs = Quote.objects.filter(status__uri=quoting_uri, status__account=incoming.actor)
+    allowed = (
+        may_quote(quoted, incoming.actor) or theirs.filter(quoted_status=quoted, state=QuoteState.ACCEPTED).exists()
+    )
+    quote = _find_quote(incoming, quoting_uri, quoted) if allowed else None
     with transaction.atomic():
         if quote is not None:
             lock(f"object:{uri}")
@@ -44,9 +49,7 @@ def handle_request(incoming: Incoming) -> None:
             store_request(quote_id=quote.id, request_uri=uri)
             settle_quote(quote_id=quote.id, accepted=True)
         else:
-            waiting = Quote.objects.filter(
-                status__uri=quoting_uri, status__account=incoming.actor, state=QuoteState.PENDING
-            )
+            waiting = theirs.filter(state=QuoteState.PENDING)
             for refused in waiting.filter(Q(quoted_status=quoted) | Q(quoted_uri=incoming.object_uri)):
                 settle_quote(quote_id=refused.id, accepted=False)
         publish(

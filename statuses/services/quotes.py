@@ -53,22 +53,23 @@ def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
 
 
 def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
-    """Write what the author of the quoted post says to a quote; whether that changed anything.
+    """Write what the author of the quoted post says to a quote; whether that changed its state.
 
     A quote that waits becomes accepted, with the authorization of another server, or rejected; an accepted one can only be
-    revoked; what was refused stays so. QuoteSettled is published, and StatusQuoted for one that is accepted.
+    revoked, or get another authorization, which publishes nothing; what was refused stays so. QuoteSettled is published, and
+    StatusQuoted for one that is accepted.
     """
     with transaction.atomic():
         quote = Quote.objects.select_for_update().select_related("status").filter(id=quote_id).first()
         if quote is None:
             return False
         before, after = quote.state, _after(QuoteState(quote.state), accepted)
-        if after == before:
-            return False
         quote.state = after
-        if approval_uri is not None:
+        if approval_uri is not None and after == QuoteState.ACCEPTED:
             quote.approval_uri = approval_uri
         quote.save(update_fields=["state", "approval_uri"])
+        if after == before:
+            return False
         publish(QuoteSettled(status_id=quote.status_id, quote_id=quote.id))
         if quote.quoted_status_id is None:
             return True

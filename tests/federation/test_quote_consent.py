@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from accounts.models import Account, Follow
+from accounts.policies.staff import OPERATOR
 from accounts.services.blocking import block_account, block_domain
 from accounts.services.following import FollowChange, follow_account
+from accounts.services.sanctions import suspend_account, unsuspend_account
 from federation.remote.actors import fetch_actor
 from federation.remote.posts import find_or_fetch_post
 from notifications.models import Notification
@@ -56,6 +58,16 @@ def _request(someone: RemotePerson, quoted: Status, **more: Any) -> dict[str, An
     uri = f"{quoted.account.uri}/statuses/{quoted.id}"
     note = someone.note("<p>I quote</p>", quote=uri) | more
     return someone.activity("QuoteRequest", uri, instrument=note)
+
+
+def _hide(by: str, quoted: Status, zoe: RemotePerson) -> None:
+    """From now on she may not quote it."""
+    if by == "domain block":
+        block_domain(account=quoted.account, domain=zoe.home.domain)
+    elif by == "block":
+        block_account(account=quoted.account, target=remote(zoe))
+    else:
+        Status.objects.filter(id=quoted.id).update(quote_policy=0)
 
 
 def test_the_author_elsewhere_is_asked_and_the_consent_is_passed_on(
@@ -201,12 +213,7 @@ def test_a_quote_that_was_refused_waits_no_more_whichever_comes_first(
     if first == "post":
         deal(zoe, create)
         assert _state(Status.objects.get(local=False)) == QuoteState.PENDING
-    if hidden_by == "domain block":
-        block_domain(account=ann, domain=zoe.home.domain)
-    elif hidden_by == "block":
-        block_account(account=ann, target=remote(zoe))
-    else:
-        Status.objects.filter(id=quoted.id).update(quote_policy=0)
+    _hide(hidden_by, quoted, zoe)
     assert deal(zoe, request) == "done"
     assert len(_sent(elsewhere, "Reject")) == 1
     if first == "request":
@@ -233,16 +240,61 @@ def test_a_quote_that_waits_for_somebody_suspended_stays_pending_and_may_still_b
     assert _state(status) == QuoteState.REJECTED
 
 
-def test_an_accepted_quote_stays_when_it_is_asked_for_again_and_the_policy_is_another(
+def test_a_waiting_quote_of_somebody_suspended_is_shown_to_nobody_and_allowed_once_they_are_back(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    """Requests of the suspended are not taken (contract, federation section 11)."""
+    reader = make_user("reader")
+    follow(reader.account, fetch_actor(zoe.uri))
+    viewers = Api(), Api(make_token(ann.user)), Api(make_token(reader))
+    quoted = make_status(ann, "one", quote_approval_policy="public")
+    request = _request(zoe, quoted)
+    deal(zoe, zoe.activity("Create", request["instrument"]))
+    quoting = Status.objects.get(local=False)
+    suspend_account(by=OPERATOR, account=remote(zoe))
+    zoe.send(request)
+    work()
+    for api in viewers:
+        assert api.get(f"/api/v1/statuses/{quoting.id}").status_code == 404
+        assert api.get("/api/v1/statuses", {"id[]": str(quoting.id)}).json() == []
+    assert viewers[1].get(f"/api/v1/statuses/{quoted.id}/quotes").json() == []
+    assert (_state(quoting), elsewhere.delivered()) == (QuoteState.PENDING, [])
+    unsuspend_account(by=OPERATOR, account=remote(zoe))
+    deal(zoe, request | {"id": f"{request['id']}2"})
+    assert {api.get(f"/api/v1/statuses/{quoting.id}").json()["quote"]["state"] for api in viewers} == {"accepted"}
+
+
+@pytest.mark.parametrize("hidden_by", ["domain block", "block", "policy"])
+def test_an_accepted_quote_is_accepted_again_until_it_is_revoked_whatever_is_allowed_by_then(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, hidden_by: str
 ) -> None:
     fetch_actor(zoe.uri)
     quoted = make_status(ann, "one", quote_approval_policy="public")
     request = _request(zoe, quoted)
     deal(zoe, request)
-    Status.objects.filter(id=quoted.id).update(quote_policy=0)
-    deal(zoe, request | {"id": f"{request['id']}2"})
-    assert Quote.objects.get().state == QuoteState.ACCEPTED
+    _hide(hidden_by, quoted, zoe)
+    again = request | {"id": f"{request['id']}2"}
+    deal(zoe, again)
+    first, second = _sent(elsewhere, "Accept")
+    assert second == first | {"object": first["object"] | {"id": again["id"]}}
+    assert (Quote.objects.get().state, _sent(elsewhere, "Reject")) == (QuoteState.ACCEPTED, [])
+    deal(zoe, _request(zoe, quoted, id=f"{zoe.note()['id']}2"))
+    assert len(_sent(elsewhere, "Reject")) == 1, "another quote is not allowed any more"
+
+
+def test_of_authorizations_given_one_after_the_other_the_last_is_the_one_that_can_be_taken_back(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    """Servers answer each arrival of one request, some with an authorization of its own."""
+    status, request = _quoting(ann, zoe, elsewhere)
+    stamps = [f"{zoe.uri}/quote_authorizations/{number}" for number in (7, 8)]
+    for stamp in stamps:
+        assert deal(zoe, zoe.activity("Accept", request["id"], result=stamp, id=f"{stamp}#accept")) == "done"
+    assert _state(status) == QuoteState.ACCEPTED
+    assert zoe.get(f"/users/ann/statuses/{status.id}").json()["quoteAuthorization"] == stamps[1]
+    gone = {"id": stamps[1], "type": "QuoteAuthorization", "attributedTo": zoe.uri}
+    assert deal(zoe, zoe.activity("Delete", gone)) == "done"
+    assert _state(status) == QuoteState.REVOKED
 
 
 def test_a_request_is_for_a_post_of_its_actor_that_quotes_this_one(
