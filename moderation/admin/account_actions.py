@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
 
@@ -27,7 +29,7 @@ _MODERATE = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 
 
 def fitting(account: Account, user: User | None) -> set[str]:
-    """Name the acts that change something about an account as it is now."""
+    """Name the acts that change something about an account of `AccountActions` as it is now."""
     if account.deleted_at is not None:
         return {"evidence", "release"} if account.held_at is not None else {"evidence", "hold"}
     names = {"warn", "note", "erase", "evidence", "release" if account.held_at is not None else "hold"}
@@ -38,7 +40,9 @@ def fitting(account: Account, user: User | None) -> set[str]:
     elif account.suspension_origin == SuspensionOrigin.LOCAL:
         names.add("unsuspend")
     if user is not None:
-        names |= {"change_role", "change_email", "send_password", "reset_factor", "confirm"}
+        names |= {"change_role", "change_email", "send_password", "reset_factor"}
+        if not account.__dict__["confirmed"]:
+            names.add("confirm")
         names.add("enable" if user.disabled_at is not None else "disable")
         if not user.approved:
             names |= {"approve", "reject"}
@@ -90,6 +94,11 @@ class AccountActions(EvidenceAction):
         },
         "note",
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        """Accounts with whether the address of their user is confirmed, which is allauth's to know."""
+        confirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=True)
+        return super().get_queryset(request).annotate(confirmed=Exists(confirmed))
 
     def has_moderate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Tell whether the role may sanction accounts."""

@@ -196,6 +196,14 @@ def test_what_the_rank_forbids_is_not_offered(boss: User, ann: User) -> None:
     assert {"Moderator", "Admin"} < set(re.findall(r"<option[^>]*>\s*([^<]*?)\s*</option>", asked))
 
 
+def test_an_address_is_offered_to_be_taken_for_confirmed_only_while_it_is_not(boss: User, ann: User) -> None:
+    client, newcomer = signed_in(boss), make_user("newcomer", confirmed=False)
+    assert "/confirm/" in page(client, newcomer.account)
+    assert "The address counts as confirmed." in do(client, newcomer.account, "confirm")
+    for account in (newcomer.account, ann.account):
+        assert "/confirm/" not in page(client, account), account
+
+
 def test_of_reports_about_who_stands_higher_only_what_settles_them_is_offered(boss: User, ann: User) -> None:
     client = signed_in(make_user("mod", role="Moderator"))
     offered = {}
