@@ -285,7 +285,7 @@ def test_an_accepted_quote_is_accepted_again_until_it_is_revoked_whatever_is_all
 def test_of_authorizations_given_one_after_the_other_the_last_is_the_one_that_can_be_taken_back(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """Servers answer each arrival of one request, some with an authorization of its own."""
+    """A request may arrive twice, and each arrival may be answered with an authorization of its own."""
     status, request = _quoting(ann, zoe, elsewhere)
     stamps = [f"{zoe.uri}/quote_authorizations/{number}" for number in (7, 8)]
     for stamp in stamps:
