@@ -42,7 +42,7 @@ from social.api.staff import action, takes
 from social.api.staff_columns import ConditionFilter, address, mark, shown
 from social.api.staff_filters import TextFilter
 from social.api.staff_forms import StaffForm
-from social.kernel.errors import KernelError
+from social.kernel.errors import Conflict, KernelError
 from social.kernel.lengths import NAME_LIMIT
 
 PACK_BYTES: Final = 32 * 1024 * 1024
@@ -159,6 +159,12 @@ def _change(description: Any, verb: str, **values: Any) -> Any:
         change_emoji(by=by, emoji=emoji, **values)
 
     return rows_action(description, change, verb=verb, done=_CHANGED)
+
+
+def _remove(by: Staff, emoji: CustomEmoji) -> None:
+    if emoji.domain is not None:
+        raise Conflict(_("It is another server's: it can only be disabled."))
+    remove_local_emojis(by=by, emojis=[emoji])
 
 
 @admin.register(CustomEmoji)
@@ -296,15 +302,10 @@ class CustomEmojiAdmin(EditedAdmin):
         done=ngettext_lazy("%(count)d emoji was copied.", "%(count)d emojis were copied.", "count"),
     )
 
-    @admin.action(description=gettext_lazy("Remove"), permissions=["manage"])
-    def remove(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> TemplateResponse | None:
-        """Remove those of this server."""
-        by = acting(request)
-        return self.each(
-            request,
-            queryset.filter(domain=None),
-            lambda emoji: remove_local_emojis(by=by, emojis=[emoji]),
-            verb="remove",
-            done=ngettext_lazy("%(count)d emoji was removed.", "%(count)d emojis were removed.", "count"),
-            question=gettext_lazy("Remove these emojis? Posts show their names then."),
-        )
+    remove = rows_action(
+        gettext_lazy("Remove"),
+        _remove,
+        verb="remove",
+        done=ngettext_lazy("%(count)d emoji was removed.", "%(count)d emojis were removed.", "count"),
+        question=gettext_lazy("Remove these emojis? Posts show their names then."),
+    )

@@ -25,7 +25,7 @@ class Staff:
 
 
 class NotPermitted(Forbidden):
-    """A role or rank that is too low for the act."""
+    """An act that is not theirs to do, with the reason: the admin says it, the API does not (behaviours section 3)."""
 
 
 OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINISTRATOR, position=None)

@@ -31,7 +31,7 @@ from accounts.models import (
 from accounts.models.account import SuspensionOrigin
 from accounts.models.remote import CopyPurpose
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff, require
+from accounts.policies.staff import NotPermitted, Staff, require
 from accounts.queries.site_settings import find_registrations
 from accounts.services.audit import record
 from accounts.services.changing import change_account
@@ -43,7 +43,7 @@ from accounts.services.severing import forget_severed, sever_erased
 from accounts.services.staff import keep_one_administrator
 from social.kernel import clock
 from social.kernel.batches import BATCH
-from social.kernel.errors import Conflict, Forbidden, require_found
+from social.kernel.errors import Conflict, require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.references import erase_related, erase_some
@@ -256,10 +256,11 @@ def _end_user(user: User, *, keep_one: bool) -> None:
 def reject_user(*, by: Staff, user: User) -> None:
     """Delete somebody who waits for approval. Raises Forbidden, also for who is approved; NotFound for who is deleted."""
     with transaction.atomic():
-        locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
-        require(by, Permission.MANAGE_USERS, over=user.role if locked is None else locked.role)
-        if locked is None or locked.approved:
-            raise Forbidden
+        found = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
+        require(by, Permission.MANAGE_USERS, over=user.role if found is None else found.role)
+        locked = require_found(found)
+        if locked.approved:
+            raise NotPermitted(_("They have been let in already."))
         account = require_found(Account.objects.filter(id=locked.account_id, deleted_at=None).first())
         record(by=by, action="reject", target_type="User", target_id=locked.pk, target_name=f"@{account.username}")
         delete_user(user=locked)

@@ -22,7 +22,7 @@ from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import Account, User
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff, outranks_user
+from accounts.policies.staff import Staff, can, outranks_user
 from moderation.models import Decision, Report, ReportCategory
 from moderation.models.decision import UNDO_PERIOD
 from moderation.models.note import NOTE_LIMIT
@@ -63,8 +63,8 @@ _ACTS: Final = (
     ("disable", gettext_lazy("Disable sign-in")),
     ("suspend", gettext_lazy("Suspend the account")),
 )
-#: What somebody of another server has nothing to do with: sign-in is its server's.
-_LOCAL_ACTS: Final = ("disable",)
+#: What is done to users, by who manages them: the sign-in of somebody of another server is its server's.
+_USER_ACTS: Final = ("disable",)
 #: What is done to reports, whoever they are about.
 _UNRANKED_ACTS: Final = ("resolve", "assign")
 _PAGES: Final = 1000
@@ -88,6 +88,16 @@ class DecisionForm(StaffForm):
         max_length=NOTE_LIMIT,
         widget=forms.Textarea({"rows": 2, "dir": "auto"}),
     )
+
+    def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
+        """Leave those acts that the role of `by` allows, on somebody who is outranked or not, and of this server or not."""
+        field: Any = self.fields["acts"]
+        on_users = local and can(by, Permission.MANAGE_USERS)
+        field.choices = [
+            (act, words)
+            for act, words in _ACTS
+            if (outranked or act in _UNRANKED_ACTS) and (on_users or act not in _USER_ACTS)
+        ]
 
     def clean(self) -> dict[str, Any]:
         """Ask for an act or a note; resolving without anything else goes with no act upon the person."""
@@ -122,6 +132,7 @@ class InboxAdmin(PermittedAdmin):
             category=wanted["category"], origin=wanted["origin"], mine=by.account_id if wanted["mine"] else None
         )
         form = DecisionForm(request.POST if "decide" in request.POST else None)
+        form.offer(by)
         chosen = _numbers(request.POST.getlist("account"))
         if form.is_bound:
             if not chosen:
@@ -176,11 +187,7 @@ class InboxAdmin(PermittedAdmin):
             raise Http404
         form = DecisionForm(request.POST or None)
         user = User.objects.select_related("role").filter(account=target).first()
-        form.fields["acts"].choices = [  # type: ignore[attr-defined]  # a choice field
-            (act, words)
-            for act, words in _ACTS
-            if (act in _UNRANKED_ACTS or outranks_user(by, user)) and (target.local or act not in _LOCAL_ACTS)
-        ]
+        form.offer(by, outranked=outranks_user(by, user), local=target.local)
         if form.is_bound and form.is_valid():
             chosen = _numbers(request.POST.getlist("report"))
             if self._decide(request, by, target, chosen, form):

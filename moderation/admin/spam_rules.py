@@ -21,7 +21,7 @@ from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin
 from accounts.models import SpamRule
 from accounts.models.user import Permission
 from accounts.policies.spam_rules import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
-from accounts.policies.staff import Staff
+from accounts.policies.staff import Staff, can
 from accounts.services.spam_rules import change_rule, create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_files, list_held
@@ -160,6 +160,10 @@ class SpamRuleAdmin(EditedAdmin):
         rows: QuerySet[SpamRule] = super().get_queryset(request)
         return rows.annotate(met=Count("matches", distinct=True), waits=Count("held", distinct=True))
 
+    def has_discard_permission(self, request: HttpRequest) -> bool:
+        """Tell whether the role may decide about what a rule holds."""
+        return can(acting(request), Permission.MANAGE_REPORTS)
+
     def save_model(self, request: HttpRequest, obj: SpamRule, form: Any, change: bool) -> None:
         """Write it by the service."""
         if change:
@@ -234,6 +238,7 @@ class SpamRuleAdmin(EditedAdmin):
     discard_all = rows_action(
         gettext_lazy("Discard everything that they hold"),
         lambda by, rule: discard_held_by_rule(by=by, rule=rule),
+        permission="discard",
         verb="discard",
         done=ngettext_lazy(
             "What %(count)d rule held is discarded.", "What %(count)d rules held is discarded.", "count"

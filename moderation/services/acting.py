@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Account, User
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff, require
+from accounts.policies.staff import NotPermitted, Staff, require
 from accounts.services import sanctions, staff
 from accounts.services.audit import because, record
 from moderation.models import Report, Strike, StrikeAction
 from moderation.services.reports import settle_reports
 from moderation.services.strikes import issue_strike
-from social.kernel.errors import Conflict, FieldError, Forbidden, Invalid, NotFound
+from social.kernel.errors import Conflict, FieldError, Invalid, NotFound
 from statuses.models import Status
 from statuses.services.moderating import mark_statuses_sensitive, remove_statuses
 
@@ -70,7 +70,7 @@ def _warn(by: Staff, account: Account, reason: str) -> None:
 def _disable(by: Staff, account: Account, reason: str) -> None:
     user = User.objects.select_related("role", "account").filter(account_id=account.pk).first()
     if user is None:
-        raise Forbidden
+        raise NotPermitted(_("Their sign-in is a matter of their own server."))
     staff.disable(by=by, user=user, reason=reason)
 
 

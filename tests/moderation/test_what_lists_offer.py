@@ -1,0 +1,113 @@
+"""Lists of the admin offer for the chosen rows what the role of their reader allows, and say of each row why it was refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import transaction
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from accounts.models import Account, CustomEmoji, Role, User
+from accounts.models.user import Permission
+from moderation.models import Report
+from tests.factories.accounts import make_remote, make_user
+from tests.support.client import signed_in
+from tests.support.staff_scene import made, scene
+
+pytestmark = pytest.mark.django_db
+LISTS = [(model, found) for model, found in admin.site._registry.items() if found.actions]
+
+
+@pytest.fixture(autouse=True)
+def _no_second_factor(settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+
+
+def with_role(permissions: int) -> User:
+    """Somebody who outranks everybody else and has these permissions."""
+    user = make_user(role="Owner")
+    role = Role.objects.create(name=f"Role {permissions}", permissions=permissions, position=user.role.position + 1)
+    User.objects.filter(pk=user.pk).update(role=role)
+    user.role = role
+    return user
+
+
+def offered(user: User, model_admin: Any) -> list[str]:
+    """The acts on chosen rows in the menu of a list; none for who does not see the list."""
+    request = RequestFactory().get("/")
+    request.user = user
+    return list(model_admin.get_actions(request)) if model_admin.has_view_permission(request) else []
+
+
+def done_to(client: Client, model: Any, action: str, row: Any) -> str:
+    """The page after an act on a row, which is then as it was before."""
+    path = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    with transaction.atomic():
+        chosen = {"action": action, "_selected_action": [row.pk], "confirmed": "yes"}
+        answer = client.post(path, chosen, follow=True)
+        transaction.set_rollback(True)
+    assert answer.status_code == 200, (model, action)
+    return str(answer.content.decode())
+
+
+def test_no_list_offers_what_the_role_does_not_allow() -> None:
+    scene()
+    rows = {model: made(model) for model, _found in LISTS}
+    tried, refused = set(), []
+    for permission in Permission:
+        user = with_role(permission)
+        client = signed_in(user)
+        for model, model_admin in LISTS:
+            for action in offered(user, model_admin):
+                page = done_to(client, model, action, rows[model])
+                tried.add((model, action))
+                if "Your role does not allow this." in page:
+                    refused.append((permission.name, model.__name__, action))
+    assert refused == []
+    assert {model for model, _action in tried} == set(rows)
+
+
+def test_who_may_write_rules_discards_what_they_hold_only_with_the_right_to_decide_about_posts() -> None:
+    (model_admin,) = (found for model, found in LISTS if model.__name__ == "SpamRule")
+    writer, both = Permission.MANAGE_BLOCKS, Permission.MANAGE_BLOCKS | Permission.MANAGE_REPORTS
+    assert offered(with_role(writer), model_admin) == ["enable", "disable"]
+    assert offered(with_role(both), model_admin) == ["enable", "disable", "discard_all"]
+
+
+def test_in_the_inbox_sign_in_is_disabled_by_who_manages_users_alone() -> None:
+    target = make_user("target").account
+    kept = Report.objects.create(account=make_remote("zoe"), target_account=target, comment="Spam")
+    inbox = reverse("admin:moderation_report_inbox")
+    for permissions, may in (
+        (Permission.MANAGE_REPORTS, False),
+        (Permission.MANAGE_REPORTS | Permission.MANAGE_USERS, True),
+    ):
+        client = signed_in(with_role(permissions))
+        for path in (inbox, f"{inbox}{target.pk}/"):
+            page = client.get(path).content.decode()
+            assert ('value="disable"' in page, 'value="suspend"' in page) == (may, True), path
+        sent = {"report": [kept.pk], "acts": ["disable"], "text": "", "note": ""}
+        assert client.post(f"{inbox}{target.pk}/", sent).status_code == (302 if may else 422)
+        assert User.objects.filter(account=target, disabled_at=None).exists() != may
+
+
+def test_a_row_that_cannot_be_acted_on_is_named_with_the_reason() -> None:
+    client = signed_in(make_user("boss", role="Owner"))
+    emoji = CustomEmoji.objects.create(
+        shortcode="oak", domain="there.example", remote_url="https://there.example/o.png"
+    )
+    member = make_user("member")
+    for model, action, row, words in (
+        (CustomEmoji, "remove", emoji, ":oak: (there.example): It is another server"),
+        (User, "reject", member, "@member (member@example.com): They have been let in already."),
+        (
+            Account,
+            "disable_many",
+            make_remote("zoe"),
+            "@zoe@remote.example: Their sign-in is a matter of their own server.",
+        ),
+    ):
+        assert words in done_to(client, model, action, row), action
