@@ -23,9 +23,10 @@ class FederationConfig(AppConfig):
         from federation.outbound.archiving import register_parts
         from federation.outbound.messages import DevicesElsewhere
         from federation.outbound.queueing import is_delivering
+        from federation.remote.held import HeldDocuments
         from federation.remote.lookups import RemoteAddresses, RemoteDocuments
         from federation.remote.threads import RemoteThreads
-        from statuses.ports import remote_threads
+        from statuses.ports import remote_documents, remote_threads
         from timelines.ports import remote_objects
 
         if remote_accounts.find() is None:
@@ -34,6 +35,8 @@ class FederationConfig(AppConfig):
             remote_devices.plug(DevicesElsewhere())
         if remote_objects.find() is None:
             remote_objects.plug(RemoteDocuments())
+        if remote_documents.find() is None:
+            remote_documents.plug(HeldDocuments())
         if remote_threads.find() is None:
             remote_threads.plug(RemoteThreads())
         # What it has sent is its own: it is believed of nobody else.

@@ -36,6 +36,12 @@ from statuses.services.moderating import remove_status
 EXCERPT = 160
 ID_LENGTH = 15
 VISIBILITIES = dict(zip(OPEN_VISIBILITIES, (gettext_lazy("Public"), gettext_lazy("Unlisted")), strict=True))
+FILE_KINDS: dict[str, Any] = {
+    MediaType.IMAGE: gettext_lazy("Picture"),
+    MediaType.GIFV: gettext_lazy("Moving picture"),
+    MediaType.VIDEO: gettext_lazy("Video"),
+    MediaType.AUDIO: gettext_lazy("Sound"),
+}
 _ID_IN_ADDRESS = re.compile(r"^https?://\S+?/(\d+)/?$")
 
 
@@ -92,20 +98,30 @@ def _page(status: Status) -> Any:
 
 
 def files_shown(files: Iterable[MediaAttachment]) -> Any:
-    """Show pictures that are kept here and name others: looking at a post here must not send a request to its server."""
+    """Show pictures that are kept here and name others, with what they show and where they are: looking at a post here must
+    not send a request to its server (docs/adr/0021).
+    """
     found = []
     for media in files:
-        address = storage.url(media.file or media.preview) if media.file or media.preview else media.remote_url
         seen = media.preview or (media.file if media.type == MediaType.IMAGE else "")
         if seen:
-            words = media.description or _("Picture")
-            found.append(
-                format_html('<a href="{}"><img class="shot" src="{}" alt="{}"></a>', address, storage.url(seen), words)
-            )
-        elif address:
-            words = media.description or (_("An attached file") if media.file else address)
-            found.append(format_html('<a href="{}" rel="noreferrer">{}</a>', address, words))
+            address, words = storage.url(media.file or seen), media.description or _("Picture")
+            shot = '<a href="{}"><img class="shot" src="{}" alt="{}"></a>'
+            found.append(format_html(shot, address, storage.url(seen), words))
+        elif media.file:
+            words = media.description or _("An attached file")
+            found.append(format_html('<a href="{}">{}</a>', storage.url(media.file), words))
+        elif media.remote_url:
+            found.append(_elsewhere(media, media.remote_url))
     return format_html_join(" ", "{}", ([each] for each in found))
+
+
+def _elsewhere(media: MediaAttachment, url: str) -> Any:
+    """A file of which nothing is here: what it is, what it shows, and where it is."""
+    kind = FILE_KINDS.get(media.type) or media.content_type or _("File")
+    said = format_html(" <bdi>{}</bdi>", media.description) if media.description else ""
+    shown = '<p class="words">{}:{} <a href="{}" dir="ltr" rel="noreferrer">{}</a></p>'
+    return format_html(shown, kind, said, url, url)
 
 
 def _parent(status: Status) -> Any:

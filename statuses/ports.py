@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from accounts.models import Account
 from social.api.async_refresh import AsyncRefresh
 from social.kernel.ports import Port
+from statuses.models import MediaAttachment
 
 
 class RemoteThreads(Protocol):
@@ -22,4 +25,13 @@ class RemoteThreads(Protocol):
         ...
 
 
+class RemoteDocuments(Protocol):
+    """Reads the documents of posts of other servers that wait for review."""
+
+    def read_files(self, author: Account, document: str) -> Sequence[MediaAttachment]:
+        """The files that the post would have, without rows; no server is asked for them."""
+        ...
+
+
+remote_documents: Port[RemoteDocuments] = Port("statuses.ports.remote_documents")
 remote_threads: Port[RemoteThreads] = Port("statuses.ports.remote_threads")

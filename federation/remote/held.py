@@ -1,4 +1,4 @@
-"""Stores posts of other servers that were held for review and that staff have approved."""
+"""Reads posts of other servers that are held for review, and stores those that staff have approved."""
 
 from __future__ import annotations
 
@@ -9,19 +9,30 @@ from contextlib import suppress
 import orjson
 from django.db import IntegrityError, transaction
 
+from accounts.models import Account
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import read_note
-from federation.remote.posts import keep_note, revise_note
+from federation.remote.posts import keep_note, revise_note, shows_pictures
 from federation.remote.references import check_id
 from social.kernel.errors import Forbidden
 from social.kernel.locks import lock
 from statuses.events import HeldPostApproved
-from statuses.models import HeldPost, Status
+from statuses.models import HeldPost, MediaAttachment, Status
 from statuses.policies.visibility import boost_visibility
 from statuses.queries.statuses import list_statuses
 from statuses.services.interactions import reblog_status
+from statuses.services.receiving import media_of
 
 logger = logging.getLogger(__name__)
+
+
+class HeldDocuments:
+    """The answerer of `statuses.ports.remote_documents`."""
+
+    def read_files(self, author: Account, document: str) -> Sequence[MediaAttachment]:
+        """The files that the post would have, without rows; none of a server whose pictures are not taken in."""
+        note = read_note(orjson.loads(document))
+        return [media_of(author, file) for file in note.files] if shows_pictures(author) else []
 
 
 def publish_approved(events: Sequence[HeldPostApproved]) -> None:

@@ -189,8 +189,7 @@ def compose_received(
     if any(account.local and account.id in silent for account in people.values()):
         visibility = with_silent_readers(visibility)
     parent = _readable_parent(note, author)
-    rule = rule_for(author.domain or "")
-    shows_pictures = rule is None or not rule.reject_media
+    pictured = shows_pictures(author)
     linked = find_linked(note.collections)
     return Composed(
         **note.author_columns,
@@ -206,8 +205,8 @@ def compose_received(
         silent=silent,
         tags=note.tags,
         collections=[linked.get(uri, uri) for uri in note.collections if uri in linked or not is_own(uri)],
-        files=note.files if shows_pictures else (),
-        emojis=note.emojis if shows_pictures else (),
+        files=note.files if pictured else (),
+        emojis=note.emojis if pictured else (),
         has_link=note.quoted is None and find_link(note.content) is not None,
         poll=note.poll,
         quote_policy=_quote_policy(note, author),
@@ -222,6 +221,12 @@ def compose_received(
         favourites_count=note.likes,
         named_count=len(mentioned),
     )
+
+
+def shows_pictures(author: Account) -> bool:
+    """Tell whether files and emojis of posts of the author's server are taken in: no rule for it forbids that."""
+    rule = rule_for(author.domain or "")
+    return rule is None or not rule.reject_media
 
 
 def _quote_policy(note: ReceivedNote, author: Account) -> int:

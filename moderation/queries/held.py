@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db.models import Q, QuerySet
 
 from statuses.models import HeldPost, MediaAttachment
+from statuses.ports import remote_documents
 
 
 def list_held() -> QuerySet[HeldPost]:
@@ -13,7 +16,14 @@ def list_held() -> QuerySet[HeldPost]:
     return rows.filter(approved_at=None, status__deleted_at=None)
 
 
-def list_files(held: HeldPost) -> QuerySet[MediaAttachment]:
-    """The files of a held post that was written here, or those of a held edit that its post has not."""
-    rows = MediaAttachment.objects.filter(Q(held__held=held) | Q(scheduled__scheduled__held=held))
-    return rows.order_by("scheduled__position", "id")
+def list_files(held: HeldPost) -> Sequence[MediaAttachment]:
+    """The files of a held post, or those of a held edit that its post has not. Of one of another server they have no rows: they
+    are where its document says.
+    """
+    if held.document is None:
+        rows = MediaAttachment.objects.filter(Q(held__held=held) | Q(scheduled__scheduled__held=held))
+        return list(rows.order_by("scheduled__position", "id"))
+    reader = remote_documents.find()
+    found = [] if reader is None else reader.read_files(held.account, held.document)
+    present = set(MediaAttachment.objects.filter(status__held_edit=held).values_list("remote_url", flat=True))
+    return [media for media in found if media.remote_url not in present]

@@ -52,7 +52,9 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
             return None
         store_emojis(new.author.domain or "", new.emojis)
         if new.files:
-            media = MediaAttachment.objects.bulk_create((_media(new, file) for file in new.files), batch_size=BATCH)
+            media = MediaAttachment.objects.bulk_create(
+                (media_of(new.author, file) for file in new.files), batch_size=BATCH
+            )
             new = replace(new, media_ids=[item.id for item in media])
         limited_by = limit_author(new, screening)
         orphan = _ORPHAN.first(uri=new.uri)
@@ -142,7 +144,7 @@ def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment]
     for file in new.files:
         row = known.pop(file.url, None)
         if row is None:
-            row = _media(new, file)
+            row = media_of(new.author, file)
             row.save(force_insert=True)
         elif (row.description, row.meta.get("focus")) != (file.description, file.meta.get("focus")):
             row.description, row.meta = file.description, row.meta | file.meta
@@ -151,9 +153,10 @@ def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment]
     return media, described
 
 
-def _media(new: Composed, file: RemoteFile) -> MediaAttachment:
+def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
+    """The row, not stored yet, of a file of a post of another server."""
     return MediaAttachment(
-        account=new.author,
+        account=author,
         type=file.type,
         processing=Processing.COMPLETE,
         content_type=file.content_type,

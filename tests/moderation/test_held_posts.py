@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from accounts.models import Account, AuditEntry, User
+from accounts.models.remote import RemoteCopy
 from accounts.policies.staff import OPERATOR, staff_of
 from federation.documents.received_notes import read_note
 from federation.inbound import undo
@@ -15,7 +17,9 @@ from federation.inbound.incoming import Incoming
 from federation.inbound.interactions import handle_announce
 from federation.inbound.posts import delete_remote_post
 from federation.remote.posts import revise_note
+from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.queries.held import list_held
+from moderation.services.domain_rules import create_rule, remove_rule
 from notifications.models import Notification
 from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden, NotFound
@@ -27,7 +31,7 @@ from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import follow, make_media, make_remote_status, make_status
 from tests.federation.notes import mention_document, receive_mention
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -193,6 +197,38 @@ def test_an_edit_of_another_server_is_held_and_stored_when_it_is_approved() -> N
     status.refresh_from_db()
     assert "casino" in status.content
     assert not HeldPost.objects.exists()
+
+
+def test_staff_see_what_and_where_the_files_of_what_another_server_has_sent_are_without_fetching_them(
+    settings: Any,
+) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    ann, zoe, staff = make_user("ann"), make_remote("zoe"), signed_in(make_user("boss", role="Owner"))
+    make_rule(words=("casino",))
+    bird = {"type": "Document", "mediaType": "image/png", "url": "https://remote.example/a.png", "name": "A <red> bird"}
+    paper = {"type": "Document", "mediaType": "application/pdf", "url": "https://remote.example/b.pdf"}
+    script = {"type": "Document", "mediaType": "image/png", "url": "javascript:alert(1)"}
+
+    def files_on_page() -> list[str]:
+        page = staff.get(f"/admin/statuses/heldpost/{HeldPost.objects.get().pk}/change/").content.decode()
+        assert 'src="https://remote.example' not in page
+        return re.findall(r'<p class="words">(.*?) <a href="(.*?)" dir="ltr" rel="noreferrer">', page)
+
+    receive_mention(zoe, 1, "casino", to=ann.account, attachment=[bird, paper, script])
+    named = ("Picture: <bdi>A &lt;red&gt; bird</bdi>", bird["url"]), ("application/pdf:", paper["url"])
+    assert tuple(files_on_page()) == named
+    rule = create_rule(by=OPERATOR, domain="remote.example", draft=DomainRuleDraft(severity="noop", reject_media=True))
+    assert files_on_page() == [], "of that server no files are taken in"
+    remove_rule(by=OPERATOR, rule=rule)
+    discard_held(by=OPERATOR, held=HeldPost.objects.get())
+    status = receive_mention(zoe, 2, "harmless", to=ann.account, attachment=[bird])
+    assert status is not None
+    edited = mention_document(
+        zoe, 2, "a casino", to=ann.account, attachment=[bird, paper], updated=clock.iso(clock.now())
+    )
+    revise_note(status, read_note(edited))
+    assert files_on_page() == [named[1]], "the new ones of an edit"
+    assert not RemoteCopy.objects.exists()
 
 
 def test_boosts_of_a_held_post_are_stored_when_it_is_approved() -> None:
