@@ -29,6 +29,7 @@ from social.kernel.ids import parse_id
 from social.kernel.media import storage
 from social.kernel.text.markup import plain
 from statuses.models import MediaAttachment, MediaType, Status
+from statuses.policies.posts import READ_COLUMNS
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.history import load_earlier_words
 from statuses.services.moderating import remove_status
@@ -42,6 +43,7 @@ FILE_KINDS: dict[str, Any] = {
     MediaType.VIDEO: gettext_lazy("Video"),
     MediaType.AUDIO: gettext_lazy("Sound"),
 }
+_LABELS = {"spoiler_text": gettext_lazy("Content warning")}
 _ID_IN_ADDRESS = re.compile(r"^https?://\S+?/(\d+)/?$")
 
 
@@ -79,7 +81,7 @@ class MediaFilter(ConditionFilter):
 
 def words_of(status: Status) -> str:
     """Write a post as text: what it warns of, then its own words; pictures alone say what they show."""
-    parts = [f"[{status.spoiler_text}]"] if status.spoiler_text else []
+    parts = [f"[{text}]" for name in READ_COLUMNS if (text := getattr(status, name))]
     text = plain(status.content)
     if text:
         parts.append(text)
@@ -172,7 +174,7 @@ class StatusAdmin(ReadOnlyAdmin):
             None,
             AUTHOR,
             shown("page", gettext_lazy("Page"), _page),
-            shown("spoiler_text", gettext_lazy("Content warning")),
+            *(shown(name, _LABELS.get(name, name)) for name in READ_COLUMNS),
             shown(
                 "content",
                 gettext_lazy("Text"),
@@ -223,7 +225,8 @@ class StatusAdmin(ReadOnlyAdmin):
             authors = Account.objects.filter(username__iexact=pair[0])
             authors = authors.filter(domain=None) if pair[1] is None else authors.filter(domain__iexact=pair[1])
             return queryset.filter(account__in=authors.values("id")), False
-        return queryset.filter(Q(content__icontains=term) | Q(spoiler_text__icontains=term)), False
+        words = ((f"{name}__icontains", term) for name in ("content", *READ_COLUMNS))
+        return queryset.filter(Q(*words, _connector=Q.OR)), False
 
     def name_of(self, row: Status) -> str:
         """Author and beginning."""

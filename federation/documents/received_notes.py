@@ -134,11 +134,12 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     conversation = document.get("conversation") or document.get("context")
     poll = _read_poll(document) if kind == "Question" else None
     content = sanitize(content)
+    columns = AuthorColumns(spoiler_text=summary)
     return ReceivedNote(
         uri=uri,
         author_uri=authors[0],
         content=content,
-        spoiler_text=summary,
+        **columns.author_columns,
         sensitive=flag_of(document.get("sensitive")) or bool(summary),
         language=_language_of(document),
         published=moment_of(document.get("published")),
@@ -152,7 +153,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         tags=_read_tags(document),
         collections=_read_collections(document),
         files=_read_files(document),
-        emojis=read_emojis(document, content, summary, *(poll.options if poll is not None else ())),
+        emojis=read_emojis(document, content, *columns.read_texts, *(poll.options if poll is not None else ())),
         quoted=quoted,
         legacy_quote=quoted is not None and web_uri(document.get("quote")) is None,
         quote_authorization=web_uri(document.get("quoteAuthorization")),

@@ -16,6 +16,7 @@ from social.kernel.statements import rows_of
 from social.kernel.text.markup import plain
 from social.kernel.text.names import normalise_domain
 from statuses.policies.cards import find_hosts
+from statuses.policies.posts import READ_COLUMNS, read_as_text
 from statuses.policies.visibility import OPEN_VISIBILITIES
 
 DAYS: Final = 30
@@ -29,15 +30,16 @@ SAMPLES_LIMIT: Final = 20
 _BATCH: Final = 1000
 _WORDS: Final = 200
 
-_POSTS: Final = """
-SELECT s.id, s.account_id, s.local, s.visibility, s.created_at, s.spoiler_text, s.content, a.username, a.domain,
+_POSTS: Final = f"""
+SELECT s.id, s.account_id, s.local, s.visibility, s.created_at,
+       ARRAY[{", ".join(f"s.{name}" for name in READ_COLUMNS)}], s.content, a.username, a.domain,
        (SELECT count(*) FROM statuses_mention m WHERE m.status_id = s.id AND NOT m.silent),
        (SELECT string_agg(f.description, E'\\n') FROM statuses_mediaattachment f WHERE f.status_id = s.id),
        (SELECT array_to_string(p.options, E'\\n') FROM statuses_poll p WHERE p.status_id = s.id)
   FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
  WHERE s.id < %(before)s AND s.id >= %(since)s AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL
  ORDER BY s.id DESC LIMIT %(limit)s
-"""
+"""  # noqa: S608 (constants)
 # Whether nobody mentioned follows the author, or had addressed the author before: follows as they are now.
 _STRANGERS: Final = """
 SELECT s.id FROM unnest(%(ids)s::bigint[]) wanted(id) JOIN statuses_status s ON s.id = wanted.id
@@ -128,9 +130,9 @@ def _posts(rule: SpamRule, since: datetime, limit: int) -> Iterator[_Batch]:
 
 
 def _facts(row: Sequence[Any]) -> PostFacts:
-    _id, account_id, local, _visibility, created_at, spoiler_text, content, _name, _domain, mentions, *others = row
+    _id, account_id, local, _visibility, created_at, texts, content, _name, _domain, mentions, *others = row
     return PostFacts(
-        text="\n".join(part for part in (spoiler_text, plain(content), *others) if part),
+        text=read_as_text(texts, content, *others),
         hosts=find_hosts(content),
         mentions=mentions,
         age=max(created_at - moment_of(account_id), timedelta()),
@@ -139,7 +141,7 @@ def _facts(row: Sequence[Any]) -> PostFacts:
 
 
 def _caught(row: Sequence[Any]) -> Caught:
-    status_id, account_id, _local, visibility, created_at, _warning, content, username, domain, *_others = row
+    status_id, account_id, _local, visibility, created_at, _texts, content, username, domain, *_others = row
     words = plain(content)[:_WORDS] if visibility in OPEN_VISIBILITIES else ""
     return Caught(account_id, f"@{username}@{domain}" if domain else f"@{username}", created_at, words, status_id)
 

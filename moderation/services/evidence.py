@@ -31,10 +31,12 @@ from social.kernel.errors import Conflict, FieldError, Invalid
 from social.kernel.media import storage
 from social.kernel.text.markup import plain
 from statuses.models import HeldPost, MediaAttachment, Mention, Status, StatusEdit
+from statuses.policies.posts import SHOWN_COLUMNS
 
 BATCH_SIZE: Final = 200
 REASON_LIMIT: Final = 1000
 _CHUNK: Final = 1 << 16
+_NAMES: Final = {"spoiler_text": "warning"}
 
 
 @dataclass
@@ -193,8 +195,7 @@ def _posts(batch: list[Status]) -> tuple[list[dict[str, Any]], list[MediaAttachm
     ids = [post.id for post in batch]
     edits: dict[int, list[dict[str, Any]]] = {}
     for edit in StatusEdit.objects.filter(status_id__one_of=ids).order_by("created_at", "id"):
-        earlier = {"at": clock.iso(edit.created_at), "warning": edit.spoiler_text, "text": plain(edit.content)}
-        edits.setdefault(edit.status_id, []).append(earlier)
+        edits.setdefault(edit.status_id, []).append({"at": clock.iso(edit.created_at), **_said(edit)})
     addressed: dict[int, list[str]] = {}
     for mention in Mention.objects.select_related("account").filter(status_id__one_of=ids).order_by("id"):
         addressed.setdefault(mention.status_id, []).append(mention.account.acct)
@@ -209,8 +210,7 @@ def _posts(batch: list[Status]) -> tuple[list[dict[str, Any]], list[MediaAttachm
             "edited_at": clock.iso_or_none(post.edited_at),
             "deleted_at": clock.iso_or_none(post.deleted_at),
             "visibility": post.visibility,
-            "warning": post.spoiler_text,
-            "text": plain(post.content),
+            **_said(post),
             "html": post.content,
             "addressed": addressed.get(post.id, []),
             "earlier": edits.get(post.id, []),
@@ -223,6 +223,11 @@ def _posts(batch: list[Status]) -> tuple[list[dict[str, Any]], list[MediaAttachm
         for post in batch
     ]
     return texts, media
+
+
+def _said(written: Status | StatusEdit) -> dict[str, Any]:
+    columns = {_NAMES.get(name, name): getattr(written, name) for name in SHOWN_COLUMNS}
+    return columns | {"text": plain(written.content)}
 
 
 def _held_posts(account: Account) -> list[dict[str, Any]]:

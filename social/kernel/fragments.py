@@ -20,8 +20,10 @@ RETENTION_SECONDS: Final = 600
 
 
 def format_of(root: Path) -> str:
-    """A digest of the code of all serializers: what another program has encoded, which may look otherwise, is never read."""
-    sources = sorted(root.glob("*/serializers/**/*.py"))
+    """A digest of the code of all serializers and policies, which say what entities have: what another program has encoded,
+    which may look otherwise, is never read.
+    """
+    sources = sorted(path for part in ("policies", "serializers") for path in root.glob(f"*/{part}/**/*.py"))
     return blake2b(b"".join(path.read_bytes() for path in sources), digest_size=6).hexdigest()
 
 

@@ -18,14 +18,26 @@ CONTENT_LIMIT = 200_000
 COLLECTIONS_LIMIT = 10
 
 
-class Status(models.Model):
+class Written(models.Model):
+    """Columns that a post and its earlier versions have alike. `text` is the source, `content` the HTML made from it once (or
+    received and sanitised).
+    """
+
+    text = models.TextField(default="")
+    content = models.TextField(default="")
+    spoiler_text = models.TextField(default="")
+
+    class Meta:
+        abstract = True
+
+
+class Status(Written):
     """A post. A boost has `reblog_of` and no text of its own.
 
-    `text` is the source, written in `content_type`, `content` the HTML made from it once (or received and sanitised).
-    `thread_path` lists the ids from the thread's first known post down to this one, so that a whole context is read with
-    one condition: ancestors are named in the path, descendants begin with it (docs/adr/0005). `version` is raised by every
-    change that shows in the entity. `uri` is NULL for local posts: theirs follows from the username and the id. A deleted
-    post keeps its row, invisible.
+    `content_type` is what its source is written in. `thread_path` lists the ids from the thread's first known post down to
+    this one, so that a whole context is read with one condition: ancestors are named in the path, descendants begin with it
+    (docs/adr/0005). `version` is raised by every change that shows in the entity. `uri` is NULL for local posts: theirs
+    follows from the username and the id. A deleted post keeps its row, invisible.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -34,10 +46,7 @@ class Status(models.Model):
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="statuses", db_index=False)
     uri = models.TextField(null=True)
     url = models.TextField(null=True)
-    text = models.TextField(default="")
-    content = models.TextField(default="")
     content_type = models.TextField(default="text/plain")
-    spoiler_text = models.TextField(default="")
     sensitive = models.BooleanField(default=False)
     visibility = models.TextField(choices=Visibility.choices, default=Visibility.PUBLIC)
     language = models.TextField(null=True)
@@ -286,7 +295,7 @@ class Quote(models.Model):
         ]
 
 
-class StatusEdit(models.Model):
+class StatusEdit(Written):
     """A version of `status` that an edit has replaced; the current one stands in the post itself.
 
     `created_at` is when it was written: of the first version the post's own time. `media_ids` are its files in their order,
@@ -295,9 +304,6 @@ class StatusEdit(models.Model):
 
     id = SnowflakeField(primary_key=True)
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="edits", db_index=False)
-    text = models.TextField(default="")
-    content = models.TextField(default="")
-    spoiler_text = models.TextField(default="")
     sensitive = models.BooleanField(default=False)
     media_ids = ArrayField(models.BigIntegerField(), default=list)
     media_descriptions = ArrayField(models.TextField(null=True), default=list)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from social.kernel import links
 from social.kernel.text.markup import plain
-from statuses.models import MediaAttachment, StatusEdit
+from statuses.models import MediaAttachment
 from statuses.policies.publishing import PLAIN_TEXT
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -125,10 +125,11 @@ class Post:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorColumns:
-    """Columns of a post that its author fills in, by their names in the table: what a client sends (`Draft`) or another server
-    (`ReceivedNote`), what is stored (`Composed`), and what is read (`PostBody`) begin with them.
+    """Columns of a post that its author fills in, by their names in the table (`Written`): what a client sends (`Draft`) or
+    another server (`ReceivedNote`), what is stored (`Composed`), and what is read (`PostBody`) begin with them.
 
-    Each has a default, which an edit that leaves it out brings back. `text` is the source, empty for a post of another server.
+    Each has a default, which an edit that leaves it out brings back, and is a value that JSON has. `text` is the source, empty
+    for a post of another server; the others are members of the entity and of its versions, by these names.
     """
 
     text: str = ""
@@ -140,19 +141,25 @@ class AuthorColumns:
         return {name: getattr(self, name) for name in AUTHOR_COLUMNS}
 
     @property
+    def shown_columns(self) -> dict[str, Any]:
+        """Values of SHOWN_COLUMNS, by name."""
+        return {name: getattr(self, name) for name in SHOWN_COLUMNS}
+
+    @property
     def read_texts(self) -> list[str]:
         """The texts of READ_COLUMNS."""
         return [getattr(self, name) for name in READ_COLUMNS]
 
 
 AUTHOR_COLUMNS: Final = tuple(each.name for each in fields(AuthorColumns))
+SHOWN_COLUMNS: Final = tuple(name for name in AUTHOR_COLUMNS if name != "text")
+"""Columns of these that everybody is shown, beside the content."""
 READ_COLUMNS: Final = ("spoiler_text",)
-"""Columns of these that people read beside the content: filters, search, rules against spam and emojis look at them, and
-earlier versions keep them."""
-VERSION_COLUMNS: Final = tuple(
-    each.name for each in StatusEdit._meta.fields if each.name in ("content", *AUTHOR_COLUMNS)
-)
-"""Columns that earlier versions of a post keep, as the table of versions has them too."""
+"""Columns of these that are texts people read, beside the content: filters, search, rules against spam and their dry runs,
+emojis, excerpts and pages for staff look at them. Only of the warning say something: web pages and feeds, mails, Web Push,
+trends, and the limit of characters (`check_text`)."""
+VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
+"""Columns that earlier versions of a post keep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,7 +127,7 @@ def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
         Excerpt(
             post.id,
             links.status_url(post.username, post.id) if post.local else bodies[post.id].url or post.object_uri,
-            " ".join(part for part in (bodies[post.id].spoiler_text, plain(bodies[post.id].content)) if part),
+            " ".join(part for part in (*bodies[post.id].read_texts, plain(bodies[post.id].content)) if part),
             post.visibility,
             earlier.get(post.id, []),
         )

@@ -68,7 +68,7 @@ def _content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
     """Members that a boost has without what is in them: those of a body that says nothing."""
     return {
         "content": source.content,
-        "spoiler_text": source.spoiler_text,
+        **source.shown_columns,
         "edited_at": clock.iso_or_none(source.edited_at),
         "media_attachments": MediaAttachmentSerializer(source.media, many=True).data,
         "mentions": MentionSerializer(source.mentions, many=True).data,
@@ -302,7 +302,7 @@ class StatusEditSerializer(EntitySerializer):
         entity: dict[str, Any] = {
             "account": self.context["account"],
             "content": body.content,
-            "spoiler_text": body.spoiler_text,
+            **body.shown_columns,
             "sensitive": post.sensitive or self.context["sensitized"],
             "created_at": clock.iso(body.edited_at or post.created_at),
             "media_attachments": MediaAttachmentSerializer(body.media, many=True).data,

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
-from accounts.models import Account
+from accounts.models import Account, CustomEmoji, RuleSubject, SpamRule
+from accounts.policies.staff import OPERATOR
+from accounts.services.sanctions import hold_account
 from federation.documents.notes import load_notes, note_document
 from federation.documents.received_notes import ReceivedNote, read_note
 from federation.remote.posts import keep_note, revise_note
+from moderation.queries.dry_runs import try_rule
+from moderation.services.evidence import export_evidence
 from social.kernel import clock
+from social.kernel.text.markup import plain
+from statuses.admin import words_of
 from statuses.models import ScheduledStatus, Status
-from statuses.policies.posts import AUTHOR_COLUMNS, AuthorColumns
+from statuses.policies.posts import AUTHOR_COLUMNS, READ_COLUMNS, AuthorColumns
 from statuses.queries.posts import load_posts
+from statuses.queries.statuses import list_excerpts
 from tests.factories.accounts import make_account, make_remote
-from tests.factories.statuses import make_media, make_reblog
+from tests.factories.statuses import make_filter, make_media, make_reblog
 from tests.statuses.conftest import api_of
 from tests.support.terms import unexplained
 
@@ -59,6 +69,10 @@ def test_a_column_is_posted_edited_cleared_and_boosted(alice: Account, name: str
         assert (shown[name], shown["reblog"][name]) == (LEFT_OUT[name], "two")
     _send(alice, name, None, number)
     assert _read(bob, name, number) == (LEFT_OUT[name], LEFT_OUT[name])
+    # The source is not in the history: of it the HTML is.
+    column = "content" if name == "text" else name
+    versions = api_of(bob).get(f"{STATUSES}/{number}/history").json()
+    assert [plain(version[column]) for version in versions] == ["one", "two", LEFT_OUT[name]]
 
 
 @pytest.mark.parametrize("name", AUTHOR_COLUMNS)
@@ -96,3 +110,34 @@ def test_a_column_goes_to_other_servers_and_comes_from_them(alice: Account, name
     revise_note(kept, received())
     kept.refresh_from_db()
     assert getattr(kept, column) in ("two", "<p>two</p>")
+
+
+@pytest.mark.parametrize("name", READ_COLUMNS)
+def test_what_people_read_is_read_by_filters_rules_emojis_and_staff(alice: Account, name: str) -> None:
+    bob = make_account("bob")
+    make_filter(bob, "casino")
+    CustomEmoji.objects.create(shortcode="blob", remote_url="https://cats.example/blob.png")
+    number = _send(alice, name, "casino :blob:")
+    shown = api_of(bob).get(f"{STATUSES}/{number}").json()
+    assert (len(shown["filtered"]), [emoji["shortcode"] for emoji in shown["emojis"]]) == (1, ["blob"])
+    (note,) = load_notes(load_posts([int(number)])).values()
+    sent = note | {"id": "https://remote.example/1", "attributedTo": "https://remote.example/zoe"}
+    assert [emoji.shortcode for emoji in read_note(sent).emojis] == ["blob"]
+    assert try_rule(SpamRule(name="x", subject=RuleSubject.POSTS, words=["casino"])).met == 1
+    status = Status.objects.get(id=number)
+    (excerpt,) = list_excerpts([status.id], alice.id)
+    assert "casino" in words_of(status)
+    assert "casino" in excerpt.words
+
+
+@pytest.mark.parametrize("name", AUTHOR_COLUMNS)
+def test_a_column_is_in_evidence_also_of_earlier_versions(alice: Account, name: str) -> None:
+    number = _send(alice, name, "one")
+    _send(alice, name, "two", number)
+    hold_account(by=OPERATOR, account=alice, reason="court")
+    file = BytesIO()
+    export_evidence(by=OPERATOR, account=alice, reason="court", to=file)
+    with ZipFile(file) as archive:
+        (post,) = json.loads(archive.read(f"posts/{number}.json"))
+    assert "two" in post.values()
+    assert "one" in post["earlier"][0].values()

@@ -98,7 +98,7 @@ POST_ENTITIES: dict[str, Schema] = {
         {
             "account": entity("Account"),
             "content": S,
-            "spoiler_text": S,
+            **_AUTHOR_COLUMNS,
             "sensitive": B,
             "created_at": D,
             "media_attachments": many(entity("MediaAttachment")),
