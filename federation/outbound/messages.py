@@ -26,6 +26,7 @@ from moderation.queries.blocks import is_closed_to
 from social.kernel import links, redis
 from social.kernel.errors import KernelError
 from social.kernel.http.client import ACTIVITY_TYPES, Request, fetch
+from social.kernel.releases import known_fields
 
 logger = logging.getLogger("social.federation")
 
@@ -95,7 +96,7 @@ def _kept(account_ids: Sequence[int]) -> dict[int, Sequence[RemoteDevice]]:
         with redis.best_effort("look for devices of other servers"):
             values = redis.client("cache").mget([_name(number) for number in account_ids])
     return {
-        number: [RemoteDevice(**device) for device in orjson.loads(value)]
+        number: [RemoteDevice(**known_fields(RemoteDevice, device)) for device in orjson.loads(value)]
         for number, value in zip(account_ids, values, strict=False)
         if value is not None
     }

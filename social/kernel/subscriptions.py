@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_trans
 
 import orjson
 
+from social.kernel.releases import known_fields
+
 DEFAULT_QUEUE: Final = "default"
 DEFAULT_SECONDS: Final = 20.0
 _SCALARS: Final = (int, str, bool, type(None))
@@ -50,15 +52,12 @@ class Event:
 
     @classmethod
     def decoded(cls, payload: str | bytes) -> Self:
-        """The event again. A field that this release no longer has is ignored: the row may be older than the code.
+        """The event again. A field that this release does not have is ignored: the row may be older or newer than the code.
 
         Raises TypeError when a field without default is missing.
         """
-        stored = orjson.loads(payload)
-        known = {field.name for field in fields(cls)}
-        return cls(
-            **{k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k in known},
-        )
+        stored = known_fields(cls, orjson.loads(payload))
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()})
 
 
 E = TypeVar("E", bound=Event)

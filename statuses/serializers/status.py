@@ -84,10 +84,10 @@ def searched_text(source: PostBody) -> str:
 
 
 def searched_text_of(entity: dict[str, Any]) -> str:
-    """Text to search, like `searched_text`, of a post that was presented."""
+    """Text to search, like `searched_text`, of a post that was presented, be it by a release with fewer columns."""
     options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
     described = [file["description"] for file in entity["media_attachments"]]
-    return read_as_text([entity[name] for name in READ_COLUMNS], entity["content"], *options, *described)
+    return read_as_text([entity.get(name, "") for name in READ_COLUMNS], entity["content"], *options, *described)
 
 
 def attached(post: Post, page: PostPage, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from accounts.models import Account
+from social.kernel.releases import known_fields
 from statuses.models import MediaAttachment, ScheduledMedia, ScheduledStatus, Status
 from statuses.policies.polls import PollDraft
 from statuses.policies.quotes import choose_policy
@@ -65,12 +66,15 @@ def kept_edit(draft: Draft) -> dict[str, Any]:
 
 
 def read_draft(kept: Mapping[str, Any]) -> Draft:
-    """The draft that is kept as an object."""
-    values: dict[str, Any] = dict(kept)
+    """The draft that is kept as an object, without what a newer release has added."""
+    values = known_fields(Draft, kept)
     for name in ("media_ids", "allowed_mentions"):
         if values.get(name) is not None:
             values[name] = tuple(values[name])
-    values["media_changes"] = tuple((number, MediaChange(**change)) for number, change in values["media_changes"])
+    values["media_changes"] = tuple(
+        (number, MediaChange(**known_fields(MediaChange, change))) for number, change in values["media_changes"]
+    )
     if values["poll"] is not None:
-        values["poll"] = PollDraft(**values["poll"] | {"options": tuple(values["poll"]["options"])})
+        poll = known_fields(PollDraft, values["poll"])
+        values["poll"] = PollDraft(**poll | {"options": tuple(poll["options"])})
     return Draft(**values)

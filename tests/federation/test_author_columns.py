@@ -25,6 +25,7 @@ from statuses.models import ScheduledStatus, Status
 from statuses.policies.posts import AUTHOR_COLUMNS, READ_COLUMNS, AuthorColumns
 from statuses.queries.posts import load_posts
 from statuses.queries.statuses import list_excerpts
+from statuses.serializers.status import searched_text_of
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import make_filter, make_media, make_reblog
 from tests.statuses.conftest import api_of
@@ -128,6 +129,13 @@ def test_what_people_read_is_read_by_filters_rules_emojis_and_staff(alice: Accou
     (excerpt,) = list_excerpts([status.id], alice.id)
     assert "casino" in words_of(status)
     assert "casino" in excerpt.words
+
+
+@pytest.mark.parametrize("name", READ_COLUMNS)
+def test_filters_look_at_posts_that_a_release_without_the_column_streams(alice: Account, name: str) -> None:
+    entity = api_of(alice).get(f"{STATUSES}/{_send(alice, name, 'one')}").json()
+    del entity[name]
+    assert searched_text_of(entity) == "still here"
 
 
 @pytest.mark.parametrize("name", AUTHOR_COLUMNS)

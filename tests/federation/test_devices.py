@@ -166,6 +166,17 @@ def test_devices_elsewhere_are_asked_for_and_a_key_is_claimed_in_the_name_of_who
     assert OneTimeKey.objects.count() == 1, "of Alice's own"
 
 
+def test_devices_that_a_newer_release_has_asked_for_are_read_without_what_it_added(
+    elsewhere: RemoteServer, zoe: RemotePerson, program: Program
+) -> None:
+    account_id = fetch_actor(zoe.uri).id
+    found = program.api.post(QUERY, {"id": [str(account_id)]}).json()
+    (name,) = redis.client("cache").keys(redis.key("cache", "devices", "*"))
+    (kept,) = json.loads(redis.client("cache").get(name))
+    redis.client("cache").set(name, json.dumps([kept | {"added": "?"}]))
+    assert program.api.post(QUERY, {"id": [str(account_id)]}).json() == found
+
+
 @pytest.mark.parametrize("wrong", ["signature", "status", "document", "elsewhere", "silent"])
 def test_a_key_that_the_device_has_not_signed_is_not_passed_on(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program, wrong: str

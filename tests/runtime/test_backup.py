@@ -55,7 +55,10 @@ def _sealed(folder: Path, lines: list[str]) -> Path:
     return folder
 
 
-def test_a_whole_backup_is_accepted(backup: Path) -> None:
+def test_a_whole_backup_is_accepted_also_of_a_release_that_notes_more(backup: Path) -> None:
+    assert archive.verify(backup, silent).domain == DOMAIN
+    noted = json.loads((backup / archive.MANIFEST).read_text())
+    (backup / archive.MANIFEST).write_text(json.dumps(noted | {"added": 1}))
     assert archive.verify(backup, silent).domain == DOMAIN
 
 

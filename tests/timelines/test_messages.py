@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from timelines.stores.messages import Facts, Message
+import orjson
+
+from timelines.stores.messages import Facts, Message, Withdrawn
 
 
 def test_messages_come_back_as_they_went() -> None:
@@ -15,3 +17,16 @@ def test_messages_come_back_as_they_went() -> None:
     )
     assert Message("filters_changed").server_sent_text() == "event: filters_changed\ndata: null\n\n"
     assert Message("delete", b"12").server_sent_text() == "event: delete\ndata: 12\n\n"
+
+
+def test_messages_of_a_newer_release_are_read_without_what_it_added() -> None:
+    for message in (
+        Message("update", b"{}", Facts(7, frozenset({8}), "de", has_media=True, domain=None)),
+        Message("delete", b"12", withdrawn=Withdrawn(local=True, had_files=False)),
+    ):
+        head, _, payload = message.encode().partition(b"\n")
+        header = orjson.loads(head)
+        header["added"] = 1
+        for name in header.keys() & {"facts", "withdrawn"}:
+            header[name].append("?")
+        assert Message.decode(orjson.dumps(header) + b"\n" + payload) == message

@@ -114,7 +114,7 @@ class Message:
 
     @classmethod
     def decode(cls, data: bytes) -> Message:
-        """The reverse. Raises ValueError for anything else."""
+        """The reverse, without what a newer release has added. Raises ValueError for anything else."""
         head, separator, payload = data.partition(b"\n")
         header = orjson.loads(head)
         if not isinstance(header, dict) or not isinstance(header.get("event"), str):
@@ -122,14 +122,14 @@ class Message:
         try:
             facts = None
             if "facts" in header:
-                author, mentioned, language, has_media, domain, quoted, quoted_domain = header["facts"]
+                author, mentioned, language, has_media, domain, quoted, quoted_domain = header["facts"][:7]
                 quoted_id = None if quoted is None else int(quoted)
                 people = frozenset(map(int, mentioned))
                 facts = Facts(int(author), people, language, has_media, domain, quoted_id, quoted_domain)
             recipients = tuple(map(int, header.get("to", ())))
             withdrawn = None
             if "withdrawn" in header:
-                local, had_files = header["withdrawn"]
+                local, had_files = header["withdrawn"][:2]
                 withdrawn = Withdrawn(bool(local), bool(had_files))
             return cls(header["event"], payload if separator else None, facts, recipients, withdrawn)
         except (TypeError, ValueError) as error:

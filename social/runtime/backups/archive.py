@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
+from social.kernel.releases import known_fields
 from social.runtime.datadir import try_lock
 from social.runtime.failures import OperatorError
 
@@ -64,7 +65,7 @@ def read_manifest(folder: Path) -> Manifest:
         values: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
         if values.get("format") != FORMAT:
             raise OperatorError(f"{folder} has a format that this release does not know. Restore it with a newer one.")
-        return Manifest(**values)
+        return Manifest(**known_fields(Manifest, values))
     except OSError as error:
         raise OperatorError(f"{folder} is no backup: {error.filename}: {error.strerror}. Name its folder.") from None
     except (ValueError, TypeError, AttributeError) as error:

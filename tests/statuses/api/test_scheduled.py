@@ -69,6 +69,16 @@ def test_seed_020_a_scheduled_post_waits_and_becomes_a_post_at_its_time(alice: A
     assert api_of(alice).get(SCHEDULED).json() == []
 
 
+def test_a_post_that_a_newer_release_keeps_is_published_without_what_it_added(alice: Account) -> None:
+    made = _schedule(alice, "later", poll={"options": ["a", "b"], "expires_in": 600})
+    scheduled = ScheduledStatus.objects.get(id=made.json()["id"])
+    scheduled.draft["added"] = scheduled.draft["poll"]["added"] = "?"
+    scheduled.draft["media_changes"] = [[1, {"description": "a cat", "added": "?"}]]
+    scheduled.save()
+    _come()
+    assert Status.objects.get().content == "<p>later</p>"
+
+
 def test_it_is_published_once_however_often_its_time_is_announced(alice: Account) -> None:
     _schedule(alice)
     for row in OutboxRow.objects.filter(event="ScheduledStatusDue"):
