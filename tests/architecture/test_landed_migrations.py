@@ -1,16 +1,31 @@
-"""Migrations that have landed are never edited: servers that applied one never look at it again."""
+"""Migrations that have landed are never edited: servers that applied one never look at it again. What a new one adds lets the
+release before go on writing.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.apps import apps
+from django.db import models
+from django.db.migrations import AddField, CreateModel, Migration, SeparateDatabaseAndState
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.operations.base import Operation
 
 from tests.architecture.test_comments import ROOT
 
 #: A line for each migration: `sha256sum accounts/migrations/0001_initial.py`.
 LIST = Path(__file__).parent / "landed_migrations.txt"
+#: Columns of migrations that had landed when the rule began.
+OLDER_THAN_THE_RULE = {
+    "accounts.0005_further_keys: keypair.further_keys",
+    "accounts.0008_featured_tags_of_other_servers: account.featured_tags_url",
+    "accounts.0009_what_copies_show: remotecopy.measured",
+    "moderation.0003_rules_and_reasons: strike.statement",
+}
 
 
 def faults(root: Path, lines: str) -> list[str]:
@@ -52,3 +67,52 @@ def test_a_new_an_edited_and_a_missing_migration_are_found(tmp_path: Path, lines
     (tmp_path / "app" / "migrations" / "0001_a.py").touch()
     (found,) = faults(tmp_path, lines)
     assert words in found
+
+
+def _operations(given: list[Operation]) -> Iterator[Operation]:
+    """The operations, with those that they are made of."""
+    for each in given:
+        yield each
+        yield from _operations(getattr(each, "database_operations", getattr(each, "operations", [])))
+
+
+def refused_columns(migration: Migration) -> list[str]:
+    """The columns that a migration adds to tables of earlier ones and that a row without them would not be taken for."""
+    operations = list(_operations(migration.operations))
+    new = {each.name_lower for each in operations if isinstance(each, CreateModel)}
+    return [
+        f"{migration.app_label}.{migration.name}: {each.model_name_lower}.{each.name}"
+        for each in operations
+        if isinstance(each, AddField)
+        and each.model_name_lower not in new
+        and not (each.field.null or each.field.has_db_default() or each.field.many_to_many or each.field.generated)
+    ]
+
+
+def test_the_release_before_can_write_rows_without_the_columns_that_a_migration_adds() -> None:
+    migrations = MigrationLoader(None).disk_migrations.values()
+    ours = [each for each in migrations if Path(apps.get_app_config(each.app_label).path).parent == ROOT]
+    found = {column for migration in ours for column in refused_columns(migration)}
+    assert found == OLDER_THAN_THE_RULE, (
+        "While a server is upgraded the release before leaves new columns out: give the field a `db_default`, or "
+        "`null=True`, and make the migration anew."
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "refused"),
+    [
+        (models.TextField(default=""), True),
+        (models.ForeignKey("app.One", on_delete=models.CASCADE), True),
+        (models.TextField(default="", db_default=""), False),
+        (models.TextField(null=True), False),
+        (models.ManyToManyField("app.One"), False),
+    ],
+)
+def test_an_added_column_that_rows_must_have_is_found_but_not_of_a_new_table(
+    field: models.Field, refused: bool
+) -> None:
+    migration = Migration("0002_more", "app")
+    added = SeparateDatabaseAndState([AddField("One", "added", field)])
+    migration.operations = [added, CreateModel("Two", []), AddField("Two", "added", field)]
+    assert refused_columns(migration) == ["app.0002_more: one.added"] * refused
