@@ -65,7 +65,11 @@ def test_a_keyword_that_the_quick_check_does_not_know_is_no_silent_yes() -> None
             "reblog: Additional properties are not allowed ('tone' was unexpected)",
         ),
         ("Status", {"language": 5}, "language: 5 is not of type 'string'"),
-        ("Tone", {}, "the entity Tone has no shape: add it to ENTITIES in tests/support/entities.py"),
+        (
+            "Tone",
+            {},
+            "the entity Tone has no shape: add it in tests/support/*entities.py, where post_entities.py has posts",
+        ),
     ],
 )
 @pytest.mark.django_db

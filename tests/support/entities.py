@@ -116,14 +116,23 @@ def _validator(name: str) -> Draft202012Validator:
     return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": ENTITIES})
 
 
+_WHERE = "tests/support/*entities.py, where post_entities.py has posts"
+
+
+def shape_of(name: str) -> Schema:
+    """The shape of an entity. Fails for one that has none."""
+    assert name in ENTITIES, f"the entity {name} has no shape: add it in {_WHERE}"
+    return ENTITIES[name]
+
+
 def check(name: str, body: Any) -> None:
     """Fail, naming the place, unless `body` is the entity `name`."""
-    assert name in ENTITIES, f"the entity {name} has no shape: add it to ENTITIES in tests/support/entities.py"
+    shape_of(name)
     if not _DEFINITIONS.find(name)(body):
         found = [leaf for problem in _validator(name).iter_errors(body) for leaf in _leaves(problem)]
         problems = sorted(found, key=lambda problem: list(map(str, problem.absolute_path)))
         places = [f"{'.'.join(map(str, problem.absolute_path)) or '(top)'}: {problem.message}" for problem in problems]
-        raise AssertionError(f"not the entity {name}:\n  " + "\n  ".join(places[:20]))
+        raise AssertionError("\n  ".join((f"not the entity {name}, whose shape is in {_WHERE}:", *places[:20])))
     if name != "OpenApi":  # whose ids are schemas of ids
         check_ids(body)
 

@@ -25,7 +25,7 @@ from social.api.viewsets import ApiViewSet, is_id
 from social.openapi import DOCUMENT
 from social.urls import urlpatterns
 from tests.support.documents import named
-from tests.support.entities import ENTITIES
+from tests.support.entities import shape_of
 from tests.support.schema import ID, Schema
 
 _BODY_TYPES: Final = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
@@ -229,7 +229,7 @@ def _reachable(paths: dict[str, Any]) -> dict[str, Schema]:
         for part in waiting.pop().split(prefix)[1:]:
             name = part.partition('"')[0]
             if name not in found:
-                encoded = orjson.dumps(ENTITIES[name]).replace(b"#/$defs/", b"#/components/schemas/")
+                encoded = orjson.dumps(shape_of(name)).replace(b"#/$defs/", b"#/components/schemas/")
                 found[name] = orjson.loads(encoded)
                 waiting.append(encoded.decode())
     return found

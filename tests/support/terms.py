@@ -21,9 +21,10 @@ _VOCABULARY: Final = frozenset(_WORDS.split())
 _BY_LANGUAGE: Final = ("contentMap", "nameMap", "summaryMap")
 
 
-def unexplained(document: dict[str, Any]) -> set[str]:
-    """The members and types of a document and of those within it that no context explains; none of what is no ActivityPub."""
-    return _unexplained(document, _VOCABULARY) if "@context" in document else set()
+def check_terms(document: dict[str, Any]) -> None:
+    """Fail for members and types of an ActivityPub document, or of those within it, that no context explains."""
+    words = _unexplained(document, _VOCABULARY) if "@context" in document else set()
+    assert not words, f"no @context explains {sorted(words)}: add each to TERMS in federation/documents/context.py"
 
 
 def _unexplained(value: Any, known: frozenset[str]) -> set[str]:
