@@ -161,7 +161,7 @@ def test_traps_22_to_26_ids_dates_numbers_and_addresses_everywhere(alice: Person
             if name in ("content", "emojis", "tags", "mentions", "media_attachments", "acct", "fields", "note"):
                 assert value is not None, f"{place} is null"
         if path.startswith(("timelines", "statuses")) and isinstance(body, list):
-            widths |= {len(item["id"]) for item in body}
+            widths |= {len(item["id"]) for item in body if "id" in item}
     assert len(widths) == 1, "ids of posts and boosts sort as numbers and as texts alike"
 
 

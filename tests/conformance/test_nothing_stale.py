@@ -20,6 +20,7 @@ from statuses.services import moderating
 from tests.conformance.people import Person
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_media, make_remote_status, picture
+from tests.support.access_checks import reading_routes
 from tests.support.client import Api
 from tests.support.work import work
 
@@ -27,6 +28,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.verify]
 
 
 Change = Callable[["World"], Any]
+POST_ROUTES: Final = reading_routes("api/v1/statuses/<id>")
 
 
 class World:
@@ -87,7 +89,7 @@ class World:
             *(f"accounts/{person}/{rest}" for rest in ("statuses", "statuses?pinned=true", "followers", "following")),
             *(f"statuses/{each}" for each in posts),
             *(f"statuses/{each}/context" for each in posts),
-            *(f"statuses/{number}/{rest}" for rest in ("history", "source", "quotes", "reblogged_by", "favourited_by")),
+            *(f"statuses/{number}{rest}" for rest in POST_ROUTES if rest not in ("", "/context")),
             *(f"accounts/search?q={word}" for word in ("author", "Writer")),
             *(f"accounts/relationships?id[]={person}", f"timelines/list/{self.list}", f"lists/{self.list}/accounts"),
             *(f"polls/{self.poll['poll']['id']}", "accounts/lookup?acct=author", "blocks", "mutes", "filters"),

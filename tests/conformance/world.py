@@ -12,6 +12,7 @@ from moderation.services.announcements import add_reaction, create_announcement
 from social.kernel import clock
 from tests.conformance.people import Person
 from tests.factories.statuses import make_media
+from tests.support.access_checks import reading_routes
 from tests.support.client import Api
 from tests.support.work import work
 
@@ -31,6 +32,7 @@ def everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
     bob.do(f"statuses/{post['id']}/favourite")
     waiting = make_media(alice.account)
     number = post["id"]
+    bob.post("look", quoted_status_id=number)
     reads = [
         "announcements",
         "accounts/verify_credentials",
@@ -47,11 +49,9 @@ def everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
         "instance/rules",
         f"media/{waiting.id}",
         "notifications",
-        f"statuses/{number}",
         f"statuses?id[]={number}",
+        *(f"statuses/{number}{rest}" for rest in reading_routes("api/v1/statuses/<id>")),
         f"statuses/{reply['id']}/context",
-        f"statuses/{number}/favourited_by",
-        f"statuses/{number}/reblogged_by",
         f"statuses/{boost['id']}",
         "timelines/home",
         "timelines/public",

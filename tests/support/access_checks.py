@@ -121,6 +121,17 @@ def routed(urlconf: str) -> dict[str, EndpointPattern]:
     return {f"{method.upper()} {pattern.path}": pattern for pattern in patterns for method in pattern.actions}
 
 
+def reading_routes(path: str, *kinds: Kind) -> tuple[str, ...]:
+    """What stands behind a path in those of all endpoints that answer these kinds of callers, or any, to GET; "" for itself."""
+    found = tuple(
+        each.path.removeprefix(path)
+        for name, each in routed("social.urls").items()
+        if name.startswith(f"GET {path}") and each.access("get").kind in (kinds or Kind)
+    )
+    assert found, f"nothing below {path} is read"
+    return found
+
+
 def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, token: str | None = None) -> Any:
     """One request: `params` in the query for GET, HEAD and DELETE, as JSON otherwise."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}

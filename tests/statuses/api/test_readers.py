@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from accounts.models import Account
 from accounts.queries.relations import load_relations
+from social.api.access import AccessKind
 from social.kernel import clock
 from statuses.models import Mention, QuoteState, Status, Visibility
 from statuses.policies.audience import THREAD, can_see
@@ -25,12 +26,13 @@ from statuses.services.storing import NewQuote
 from tests.factories.accounts import make_account
 from tests.factories.statuses import block, follow, make_remote_status, make_status, mute
 from tests.statuses.conftest import api_of
+from tests.support.access_checks import reading_routes
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
 STATUSES = "/api/v1/statuses"
-READING = ("", "/context", "/favourited_by", "/reblogged_by", "/history")
-NEEDS_TOKEN = ("/source", "/quotes")
+READING = reading_routes("api/v1/statuses/<id>", AccessKind.OPTIONAL_USER)
+NEEDS_TOKEN = reading_routes("api/v1/statuses/<id>", AccessKind.USER, AccessKind.ANY_TOKEN)
 ACTING = ("/favourite", "/unfavourite", "/reblog", "/unreblog")
 
 
@@ -56,7 +58,7 @@ def test_every_route_of_a_post_opens_for_its_readers_alone(alice: Account, visib
     status = make_status(alice, "@mentioned hello", visibility=visibility)
     answer = make_status(alice, "@mentioned again", visibility=visibility, reply_to=status)
     for name, api in readers.items():
-        for route in READING + ((*ACTING, "") if name != "anybody" else ()):
+        for route in READING + ((*NEEDS_TOKEN, *ACTING, "") if name != "anybody" else ()):
             send: Any = api.post if route in ACTING else api.get
             shown, missing = send(f"{STATUSES}/{status.id}{route}"), send(f"{STATUSES}/1{route}")
             if name in MAY_READ[visibility]:
@@ -102,7 +104,7 @@ def _agree(
     limited: int | None,
     suspended: int | None,
     *,
-    routes: tuple[str, ...] = (),
+    routes: tuple[str, ...] = ("",),
 ) -> None:
     with transaction.atomic():
         people = [make_account(f"reader{next(_numbers)}") for _place in range(4)]
@@ -142,9 +144,7 @@ def _quoted_in(body: Any) -> Iterator[int]:
             yield from _quoted_in(value)
 
 
-def _compare(
-    written: list[Status], people: list[Account], viewer: Account | None, routes: tuple[str, ...] = ()
-) -> None:
+def _compare(written: list[Status], people: list[Account], viewer: Account | None, routes: tuple[str, ...]) -> None:
     api = Api() if viewer is None else api_of(viewer)
     viewer_id = None if viewer is None else viewer.id
     relations = load_relations(viewer_id, [person.id for person in people])
@@ -152,7 +152,7 @@ def _compare(
     readable = {row.id for row in rows if can_see(row, viewer_id, relations, row.mentioned_ids)}
     listable = {row.id for row in rows if row.id in readable and THREAD.shows(row, relations)}
     for row in rows:
-        for route in ("", *routes):
+        for route in routes:
             if viewer is None and route in NEEDS_TOKEN:
                 continue
             answer = api.get(f"{STATUSES}/{row.id}{route}")
@@ -184,4 +184,4 @@ def test_every_endpoint_agrees_with_the_rule(posts, follows, blocks, mutes, limi
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(**_WORLD)
 def test_every_endpoint_agrees_with_the_rule_in_sixty_worlds(posts, follows, blocks, mutes, limited, suspended) -> None:
-    _agree(posts, follows, blocks, mutes, limited, suspended, routes=("/history", *NEEDS_TOKEN))
+    _agree(posts, follows, blocks, mutes, limited, suspended, routes=(*READING, *NEEDS_TOKEN))
