@@ -26,7 +26,7 @@ from typing import Any
 import psycopg
 
 from social.runtime.embedded import Embedded
-from tests.upgrades.dump import DOMAIN, DUMPS
+from tests.upgrades.dump import DOMAIN, DUMPS, kept_dumps
 
 # A row is made of one that is there, with other values in the columns that are named.
 _LIKE = """
@@ -228,7 +228,8 @@ def migrate() -> dict[str, tuple[float, float]]:
 def main() -> int:
     """Fill, migrate, print a table."""
     parser = argparse.ArgumentParser(prog="benchmarks.migrations", description=__doc__)
-    parser.add_argument("--dump", default="0b76041", help="name of a kept dump (the oldest)")
+    names = kept_dumps()
+    parser.add_argument("--dump", choices=names, default=names[-1], help="kept dump, the oldest first (the last one)")
     parser.add_argument("--statuses", type=int, default=1_000_000)
     parser.add_argument("--limit", type=float, default=1.0, help="seconds that the writer may wait")
     arguments = parser.parse_args()

@@ -139,7 +139,10 @@ def duration_of(value: Any) -> float | None:
 
 
 def text_of(value: Any, limit: int) -> str:
-    """A text, cleaned and cut to `limit` characters; empty for any other value."""
+    """A text, cleaned and cut to `limit` characters; empty for any other value.
+
+    Space around it stays as it was sent: stripped, a post that was stored before would differ, which is an edit.
+    """
     value = first(value)
     return clean_input(value[: limit * 2])[:limit] if isinstance(value, str) else ""
 

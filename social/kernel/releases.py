@@ -8,6 +8,6 @@ from typing import Any
 
 
 def known_fields(shape: type, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the kept values that a dataclass has fields for; what a newer release has added is left out."""
+    """The kept values that a dataclass has fields for; what a newer release has added is left out."""
     known = {field.name for field in fields(shape)}
     return {name: value for name, value in kept.items() if name in known}

@@ -85,3 +85,5 @@ if __name__ == "__main__":
     openapi.write()
     if wire.FILES:
         interop_page.PAGE.write_text(interop_page.page())
+    else:
+        print("docs/interop.md stays as it is: CONFORMANCE names no folder with the recorded documents of Mastodon.")

@@ -29,6 +29,12 @@ DOMAIN: Final = "upgraded.localhost"
 _NOT_SQL: Final = re.compile(r"^(?:\\|SET transaction_timeout).*\n", re.MULTILINE)
 
 
+def kept_dumps() -> list[str]:
+    """The names of the dumps in `dumps/`, the oldest first: ids say when they were made."""
+    facts = {path.stem: json.loads(path.read_text()) for path in DUMPS.glob("*.json")}
+    return sorted(facts, key=lambda name: int(facts[name]["posts"]["answer"]))
+
+
 class Client:
     """Somebody's client of a server on this machine."""
 

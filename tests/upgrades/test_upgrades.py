@@ -19,7 +19,7 @@ import pytest
 from django.db import connection
 
 from tests.runtime.processes import clean_environment, eventually, free_ports, fresh_folder, manage, running
-from tests.upgrades.dump import DOMAIN, DUMPS, Client
+from tests.upgrades.dump import DOMAIN, DUMPS, Client, kept_dumps
 
 _COLUMNS = """
 SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity,
@@ -57,11 +57,7 @@ def _facts(name: str) -> dict[str, Any]:
     return facts
 
 
-# Ids say when they were made.
-_FROM_OLD_TO_NEW = sorted(
-    (path.stem for path in DUMPS.glob("*.json")), key=lambda name: int(_facts(name)["posts"]["answer"])
-)
-EARLIER, LAST = _FROM_OLD_TO_NEW[:-1], _FROM_OLD_TO_NEW[-1]
+*EARLIER, LAST = kept_dumps()
 
 
 @pytest.fixture
