@@ -15,7 +15,7 @@ from social import broker
 from social.celery import app
 from social.kernel import heartbeats, redis, wakes
 from social.kernel.events import publish
-from social.settings import env
+from social.schedule import celery_url
 from tests.kernel import reactions, worker
 from tests.kernel.reactions import Happened
 from tests.kernel.valkey import Valkey
@@ -32,7 +32,7 @@ def server(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, 
     """A Redis for all roles."""
     with Valkey(tmp_path) as server:
         settings.REDIS_URLS = dict.fromkeys(settings.REDIS_URLS, server.url)
-        monkeypatch.setattr(app.conf, "broker_url", env.celery_url(server.url))
+        monkeypatch.setattr(app.conf, "broker_url", celery_url(server.url))
         monkeypatch.setattr(broker, "_connections", {})
         _close_circuits()
         with wakes.waker.replaced(broker.send_drain):

@@ -346,7 +346,7 @@ def test_a_surface_shows_everybody_what_the_contract_says(surface: Any, world: P
 
 @pytest.mark.verify
 @pytest.mark.timeout(1500)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_every_surface_shows_what_the_contract_says_in_many_worlds(seed: int) -> None:
     world = Populated(seed)
