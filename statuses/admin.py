@@ -10,33 +10,39 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from accounts.admin.accounts import account_link
 from accounts.admin.acting import acting, rows_action
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import can
 from accounts.queries.accounts import split_address
 from social.api.staff import ReadOnlyAdmin
-from social.api.staff_columns import ConditionFilter, lines, link, shortened, shown
+from social.api.staff_columns import ConditionFilter, lines, link, row_link, shortened, shown
 from social.kernel import links
 from social.kernel.ids import parse_id
 from social.kernel.media import storage
 from social.kernel.text.markup import plain
 from statuses.models import MediaAttachment, MediaType, Status
 from statuses.policies.posts import READ_COLUMNS
-from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.policies.visibility import ADDRESSED_VISIBILITIES, FOLLOWER_VISIBILITIES, OPEN_VISIBILITIES
 from statuses.queries.history import load_earlier_words
 from statuses.services.moderating import remove_status
 
 EXCERPT = 160
 ID_LENGTH = 15
-VISIBILITIES = dict(zip(OPEN_VISIBILITIES, (gettext_lazy("Public"), gettext_lazy("Unlisted")), strict=True))
+VISIBILITIES: dict[Any, Any] = dict(
+    zip(
+        FOLLOWER_VISIBILITIES,
+        (gettext_lazy("Public"), gettext_lazy("Unlisted"), gettext_lazy("Only followers")),
+        strict=True,
+    )
+) | dict.fromkeys(ADDRESSED_VISIBILITIES, gettext_lazy("Only people whom it mentions"))
 FILE_KINDS: dict[str, Any] = {
     MediaType.IMAGE: gettext_lazy("Picture"),
     MediaType.GIFV: gettext_lazy("Moving picture"),
@@ -63,7 +69,7 @@ class VisibilityFilter(ConditionFilter):
 
     title = gettext_lazy("visibility")
     parameter_name = "visibility"
-    conditions = {value.value: (words, Q(visibility=value)) for value, words in VISIBILITIES.items()}
+    conditions = {value.value: (VISIBILITIES[value], Q(visibility=value)) for value in OPEN_VISIBILITIES}
 
 
 class MediaFilter(ConditionFilter):
@@ -88,10 +94,6 @@ def words_of(status: Status) -> str:
     elif not parts:
         parts = [media.description for media in status.media.all() if media.description]
     return " ".join(parts) or _("(without words)")
-
-
-def _author(status: Status) -> Any:
-    return link(reverse("admin:accounts_account_change", args=[status.account_id]), f"@{status.account.acct}")
 
 
 def _page(status: Status) -> Any:
@@ -129,7 +131,7 @@ def _elsewhere(media: MediaAttachment, url: str) -> Any:
 def _parent(status: Status) -> Any:
     if status.in_reply_to_id is None:
         return None
-    return link(reverse("admin:statuses_status_change", args=[status.in_reply_to_id]), str(status.in_reply_to_id))
+    return row_link(Status, status.in_reply_to_id, str(status.in_reply_to_id))
 
 
 def _earlier(status: Status) -> Any:
@@ -148,12 +150,12 @@ def _figure(name: str) -> Any:
 
 
 POST = shown("words", gettext_lazy("Post"), lambda status: shortened(words_of(status), EXCERPT))
-AUTHOR = shown("author", gettext_lazy("Author"), _author)
+AUTHOR = shown("author", gettext_lazy("Author"), lambda status: account_link(status.account))
 PICTURES = shown("pictures", gettext_lazy("Pictures"), lambda status: len(status.media.all()) or None, minor=True)
 VISIBILITY = shown(
     "visibility",
     gettext_lazy("Visibility"),
-    lambda status: VISIBILITIES.get(status.visibility, status.visibility),
+    lambda post: VISIBILITIES.get(post.visibility, post.visibility),
     minor=True,
 )
 POSTED = shown("created_at", gettext_lazy("Posted"), order="id", minor=True)

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,7 +14,7 @@ from accounts.models import Account, ActorType
 from accounts.policies.audience import is_present
 from accounts.queries.accounts import split_address
 from social.api.staff import ReadOnlyAdmin
-from social.api.staff_columns import ConditionFilter, address, lines, link, mark, shortened, shown
+from social.api.staff_columns import ConditionFilter, address, lines, link, mark, row_link, shortened, shown
 from social.kernel.text.markup import plain
 
 KINDS = {
@@ -28,8 +27,8 @@ KINDS = {
 
 
 def account_link(account: Account) -> SafeString:
-    """The account's page in the admin, under its address."""
-    return link(reverse("admin:accounts_account_change", args=[account.pk]), f"@{account.acct}")
+    """The account's page in the admin, under its address; the address alone for who may not open it."""
+    return row_link(Account, account.pk, f"@{account.acct}")
 
 
 def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[Any]:

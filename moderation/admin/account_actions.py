@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
@@ -40,7 +41,9 @@ def fitting(account: Account, user: User | None) -> set[str]:
     elif account.suspension_origin == SuspensionOrigin.LOCAL:
         names.add("unsuspend")
     if user is not None:
-        names |= {"change_role", "change_email", "send_password", "reset_factor"}
+        names |= {"change_role", "change_email", "send_password"}
+        if account.__dict__["factors"]:
+            names.add("reset_factor")
         if not account.__dict__["confirmed"]:
             names.add("confirm")
         names.add("enable" if user.disabled_at is not None else "disable")
@@ -96,9 +99,10 @@ class AccountActions(EvidenceAction):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Accounts with whether the address of their user is confirmed, which is allauth's to know."""
+        """Accounts with whether their user has a confirmed address, and second factors, which are allauth's to know."""
         confirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=True)
-        return super().get_queryset(request).annotate(confirmed=Exists(confirmed))
+        factors = Authenticator.objects.filter(user=OuterRef("user"))
+        return super().get_queryset(request).annotate(confirmed=Exists(confirmed), factors=Exists(factors))
 
     def has_moderate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Tell whether the role may sanction accounts."""

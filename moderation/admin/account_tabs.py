@@ -15,9 +15,9 @@ from accounts.admin.users import role_name
 from accounts.models import Account, User
 from accounts.models.user import EVERYONE_ROLE_ID
 from moderation.admin.audit_sentences import sentence
-from moderation.models import Report
+from moderation.models import Appeal, Report, Strike
 from moderation.queries.account_overview import AccountOverview
-from social.api.staff_columns import Column, address, link, mark, shortened, shown, table
+from social.api.staff_columns import Column, address, link, mark, row_link, shortened, shown, table
 
 EXCERPT = 240
 
@@ -47,7 +47,7 @@ def _edited(post: Any) -> Any:
 def _strikes(found: AccountOverview) -> Any:
     rows = [
         (
-            link(reverse("admin:moderation_strike_change", args=[strike.pk]), str(strike.get_action_display())),
+            row_link(Strike, strike.pk, str(strike.get_action_display())),
             shortened(strike.text, EXCERPT),
             account_link(strike.account) if strike.account else _("The operator"),
             strike.created_at,
@@ -66,7 +66,7 @@ def strike_state(strike: Any) -> Any:
     if appeal is None:
         return None
     words = mark(_("Rejected"), "bad") if appeal.state == "rejected" else mark(_("Waiting"), "waiting")
-    return format_html('<a href="{}">{}</a>', reverse("admin:moderation_appeal_change", args=[appeal.pk]), words)
+    return row_link(Appeal, appeal.pk, words)
 
 
 def _notes(found: AccountOverview) -> Any:
@@ -114,8 +114,9 @@ def _standing(account: Account) -> Any:
 def _reports(reports: Sequence[Report], person: str) -> Any:
     rows = [
         (
-            link(
-                reverse("admin:moderation_report_change", args=[report.pk]),
+            row_link(
+                Report,
+                report.pk,
                 str(report.get_category_display() if hasattr(report, "get_category_display") else report.category),
             ),
             shortened(report.comment, EXCERPT),
@@ -145,7 +146,7 @@ def _role(user: User) -> Any:
 
 def _inviter(user: User) -> Any:
     inviter = user.invite.inviter if user.invite is not None else None
-    return None if inviter is None else link(reverse("admin:accounts_user_change", args=[inviter.pk]), inviter.email)
+    return None if inviter is None else row_link(User, inviter.pk, inviter.email)
 
 
 def _sign_in(found: AccountOverview) -> Any:

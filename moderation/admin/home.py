@@ -24,8 +24,9 @@ from moderation.queries.dimensions import load_parts
 from moderation.queries.first_steps import open_first_steps
 from moderation.queries.measures import Cohort, Measured, load_cohorts, measure
 from social.api import staff_navigation
-from social.api.staff_columns import moment, shortened
+from social.api.staff_columns import may_open, moment, shortened
 from social.kernel import clock, outbox
+from social.kernel.runner import Host
 from social.queues import LANES, QUEUES
 
 DAYS: Final = 30
@@ -166,7 +167,8 @@ def _hosts() -> dict[str, Any] | None:
         [shortened(", ".join(names[host.name]), 80), moment(host.failing_since) if host.failing_since else "–"]
         for host in found
     ]
-    return {"headers": [_("Server"), _("Failing since")], "rows": rows, "link": reverse("admin:social_host_changelist")}
+    link = reverse("admin:social_host_changelist") if may_open(Host) else ""
+    return {"headers": [_("Server"), _("Failing since")], "rows": rows, "link": link}
 
 
 def _line(title: str, found: Measured) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from moderation.queries.inbox import (
 )
 from moderation.services.decisions import SANCTIONS, decide, undo_decision
 from moderation.services.reports import note_posts_seen
+from social.api.staff_columns import may_open
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import KernelError
 from social.kernel.ids import parse_id
@@ -203,6 +204,7 @@ class InboxAdmin(PermittedAdmin):
             "title": f"@{target.acct}",
             "case": found,
             "target": target,
+            "opens_accounts": may_open(Account),
             "posts": _threads(found),
             "form": form,
             "categories": CATEGORIES,

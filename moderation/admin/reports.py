@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
@@ -27,7 +26,7 @@ from moderation.services.acting import delete_posts as delete_posts_of
 from moderation.services.acting import mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
-from social.api.staff_columns import ConditionFilter, lines, link, mark, shortened, shown
+from social.api.staff_columns import ConditionFilter, lines, mark, row_link, shortened, shown
 from social.api.staff_filters import AutocompleteSelectFilter, RangeDateTimeFilter
 from statuses.admin import earlier_lines
 
@@ -35,7 +34,7 @@ from statuses.admin import earlier_lines
 def _report(strike: Strike) -> Any:
     if strike.report_id is None:
         return None
-    return link(reverse("admin:moderation_report_change", args=[strike.report_id]), _("Report"))
+    return row_link(Report, strike.report_id, _("Report"))
 
 
 STRIKE_ACTION = shown("action", gettext_lazy("Action"), lambda strike: strike.get_action_display())
@@ -135,7 +134,7 @@ def _state(appeal: Appeal) -> Any:
 
 
 def _strike(appeal: Appeal) -> Any:
-    return link(reverse("admin:moderation_strike_change", args=[appeal.strike_id]), appeal.strike.get_action_display())
+    return row_link(Strike, appeal.strike_id, appeal.strike.get_action_display())
 
 
 APPEAL_ACCOUNT = shown("account", gettext_lazy("Account"), lambda appeal: account_link(appeal.account))

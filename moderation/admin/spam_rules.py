@@ -26,10 +26,10 @@ from accounts.services.spam_rules import change_rule, create_rule, delete_rule, 
 from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_files, list_held
 from social.api.staff import ActionVariant, action
-from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
+from social.api.staff_columns import ConditionFilter, lines, mark, row_link, shortened, shown
 from social.api.staff_filters import RelatedDropdownFilter
-from statuses.admin import files_shown
-from statuses.models import HeldPost
+from statuses.admin import VISIBILITY, files_shown
+from statuses.models import HeldPost, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule, open_held
 
@@ -267,7 +267,7 @@ def _words(held: HeldPost) -> Any:
 def _kind(held: HeldPost) -> Any:
     if held.status_id is None:
         return _("Post")
-    return format_html('<a href="{}">{}</a>', reverse("admin:statuses_status_change", args=[held.status_id]), _("Edit"))
+    return row_link(Status, held.status_id, _("Edit"))
 
 
 def _files(held: HeldPost) -> Any:
@@ -323,7 +323,7 @@ class HeldPostAdmin(PermittedAdmin):
             shown("files", gettext_lazy("Pictures"), _files),
             HELD_HOSTS,
             HELD_MENTIONS,
-            shown("visibility", gettext_lazy("Visibility")),
+            VISIBILITY,
             HELD_RULE,
             shown("written_at", gettext_lazy("Written")),
             shown("created_at", gettext_lazy("Held since")),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.functional import Promise, cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -27,6 +29,8 @@ Column = Callable[[Any], Any]
 PLACEHOLDER = "–"
 # A page further down than this is nobody's way to find something; counting all posts would take seconds.
 COUNT_LIMIT = 10_000
+#: The request that a page of the admin answers: columns are given the row alone.
+reading: ContextVar[HttpRequest] = ContextVar("staff_reading")
 
 
 def shown(
@@ -86,6 +90,18 @@ def mark(text: str | Promise, kind: str) -> SafeString:
 def link(url: str, text: str) -> SafeString:
     """A link to an address, for a column."""
     return format_html('<a href="{}">{}</a>', url, address(text))
+
+
+def may_open(model: type[Model]) -> bool:
+    """Tell whether the pages of a model open for who reads the page that is being made."""
+    return bool(admin.site.get_model_admin(model).has_view_permission(reading.get()))
+
+
+def row_link(model: type[Model], key: Any, text: str) -> SafeString:
+    """The page of a row in the admin, under these words; the words alone for who may not open it."""
+    if not may_open(model):
+        return address(text)
+    return link(reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[key]), text)
 
 
 def address(text: str) -> SafeString:

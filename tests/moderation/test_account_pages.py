@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.core import mail
 from django.db import connection
 from django.test import Client
@@ -133,7 +134,6 @@ def test_every_act_of_a_page_asks_by_name_and_then_does_it(boss: User, ann: User
     do(client, account, "send_password")
     work()
     assert {tuple(letter.to) for letter in mail.outbox} >= {("ann@example.com",), ("new@example.com",)}
-    assert "no second factor any more" in do(client, account, "reset_factor")
     do(client, account, "note", text="Ask Bob")
     note = StaffNote.objects.get()
     assert "Ask Bob" in page(client, account)
@@ -202,6 +202,15 @@ def test_an_address_is_offered_to_be_taken_for_confirmed_only_while_it_is_not(bo
     assert "The address counts as confirmed." in do(client, newcomer.account, "confirm")
     for account in (newcomer.account, ann.account):
         assert "/confirm/" not in page(client, account), account
+
+
+def test_second_factors_are_offered_to_be_removed_only_where_there_are_some(boss: User, ann: User) -> None:
+    client = signed_in(boss)
+    assert "/reset_factor/" not in page(client, ann.account)
+    Authenticator.objects.create(user=ann, type=Authenticator.Type.TOTP, data={})
+    assert "/reset_factor/" in page(client, ann.account)
+    assert "no second factor any more" in do(client, ann.account, "reset_factor")
+    assert "/reset_factor/" not in page(client, ann.account)
 
 
 def test_of_reports_about_who_stands_higher_only_what_settles_them_is_offered(boss: User, ann: User) -> None:

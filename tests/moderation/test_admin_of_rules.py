@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zipfile
 from datetime import timedelta
 from pathlib import Path
@@ -174,6 +175,21 @@ def test_evidence_is_gone_with_its_account_and_when_it_was_never_finished(settin
     EvidenceFile.objects.filter(account=zoe).delete()
     assert forget_evidence() == 0
     assert list((tmp_path / "evidence").iterdir()) == [kept]
+
+
+def test_who_may_read_a_held_post_is_said_in_the_words_of_the_reader(boss: Client) -> None:
+    User.objects.filter(account__username="boss").update(locale="de")
+    for visibility, words in (
+        ("public", "Öffentlich"),
+        ("unlisted", "Nicht gelistet"),
+        ("private", "Nur Folgende"),
+        ("direct", "Nur wer darin erwähnt wird"),
+        ("limited", "Nur wer darin erwähnt wird"),
+    ):
+        held = HeldPost.objects.create(account=make_user().account, visibility=visibility, written_at=clock.now())
+        page = boss.get(f"{HELD}{held.pk}/change/", headers={"Accept-Language": "de"}).content.decode()
+        (shown,) = re.findall(r'Sichtbarkeit</label>.*?class="readonly[^>]*>([^<]*)<', page, re.DOTALL)
+        assert shown == words
 
 
 def test_who_lacks_the_permission_sees_none_of_it(boss: Client) -> None:

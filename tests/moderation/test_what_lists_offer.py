@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -111,3 +112,26 @@ def test_a_row_that_cannot_be_acted_on_is_named_with_the_reason() -> None:
         ),
     ):
         assert words in done_to(client, model, action, row), action
+
+
+def test_every_link_within_the_admin_opens_for_who_is_shown_it() -> None:
+    scene()
+    for model in admin.site._registry:
+        made(model)
+    home, refused, opened = reverse("admin:index"), [], set()
+    for permission in list(Permission)[1:]:
+        client = signed_in(with_role(permission))
+        waiting, known = [(home, home)], {home}
+        while waiting:
+            source, path = waiting.pop()
+            answer = client.get(path)
+            if answer.status_code >= 400:
+                refused.append((permission.name, source, path, answer.status_code))
+            elif answer.headers["Content-Type"].startswith("text/html"):
+                opened.add(path)
+                links = {url.partition("?")[0] for url in re.findall(r'href="([^"#]+)', answer.content.decode())}
+                found = {link for link in links if link.startswith(home)} - known
+                known |= found
+                waiting += [(path, link) for link in found]
+    assert refused == []
+    assert len(opened) > 50
