@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import count
 
@@ -114,6 +114,21 @@ def test_row_70_commands_are_counted_for_each_account_whatever_its_sockets(serve
         taken = [_commands_until_closed(socket, 120) for socket in sockets]
         assert taken[0] == 120
         assert sockets[-1].is_closed(3) == 1008
+        assert other.is_silent()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["pings", "pongs", "fragments"])
+def test_row_70_frames_that_are_no_commands_are_counted_for_each_socket(server: StreamingServer, kind: str) -> None:
+    with open_socket(server, person()) as socket, open_socket(server, person()) as other:
+        with suppress(ConnectionClosed):
+            if kind == "fragments":
+                socket.socket.send([""] * 2000)
+            for _number in range(2000):
+                (socket.socket.ping if kind == "pings" else socket.socket.pong)()
+        assert socket.is_closed(3) == 1008
+        for _number in range(100):
+            other.socket.ping().wait(3)
         assert other.is_silent()
 
 

@@ -19,14 +19,14 @@ class Allowances:
     # What was left, and when.
     _left: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
 
-    def take(self, key: Hashable) -> bool:
-        """Tell whether there was one left for the key; then there is one less."""
+    def take(self, key: Hashable, count: int = 1) -> bool:
+        """Tell whether so many were left for the key; then there are so many less."""
         now = time.monotonic()
         if len(self._left) > _KEYS_LIMIT:
             self._left = {other: kept for other, kept in self._left.items() if self._now(*kept, now) < self.burst}
         left = self._now(*self._left.get(key, (self.burst, now)), now)
-        self._left[key] = max(left - 1, 0.0), now
-        return left >= 1
+        self._left[key] = max(left - count, 0.0), now
+        return left >= count
 
     def _now(self, left: float, moment: float, now: float) -> float:
         return min(self.burst, left + (now - moment) * self.rate)

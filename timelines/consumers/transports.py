@@ -22,11 +22,18 @@ from websockets.protocol import State
 
 from social.api.heads import refusal_of
 from social.kernel.descriptors import limit_send_buffer
+from timelines.consumers.allowances import Allowances
+from timelines.consumers.connection_request import POLICY_VIOLATION
 
 EXTENSION: Final = "social.transport"
 
 #: Seconds for a client to read what still waits for it once its connection is to end.
 ABORT_SECONDS = 5.0
+
+# Security row 70: of each socket, more than the commands that it may send (`registry`), and its answers to pings.
+_FRAMES_AT_ONCE: Final = 600
+_FRAMES_A_SECOND: Final = 12.0
+_PIECE_BYTES: Final = 4096
 
 
 def refusal(status: int) -> bytes:
@@ -68,24 +75,48 @@ def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) ->
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
-    """Offers EXTENSION, and drops who answers no ping even if nothing can be written to it."""
+    """Offers EXTENSION, and drops who answers no ping even if nothing can be written to it, and who sends too many frames."""
+
+    _ended = False
+    """True once too many frames have come."""
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Limit what the system keeps for the client."""
         super().connection_made(transport)
         limit_send_buffer(transport)
+        self._allowance = Allowances(_FRAMES_AT_ONCE, _FRAMES_A_SECOND)
 
     def data_received(self, data: bytes) -> None:
         """Refuse a request with a line or a number of headers beyond what `websockets` takes.
 
         Uvicorn hands the request over whole, so that one which has not begun a handshake never will; it would keep the
-        connection without an answer and without an end.
+        connection without an answer and without an end. What follows is read in pieces: the parser takes all that it is given.
         """
+        if self.handshake_initiated:
+            for start in range(0, len(data), _PIECE_BYTES):
+                if not self._ended and not self.transport.is_closing():
+                    super().data_received(data[start : start + _PIECE_BYTES])
+            return
         super().data_received(data)
         if not self.handshake_initiated and not self.transport.is_closing():
             self.handshake_complete = True
             self.transport.write(refusal(431))
             self.transport.close()
+
+    def handle_events(self) -> None:
+        """Close when these are too many frames: Uvicorn answers pings and collects fragments itself, whatever their number."""
+        if self.handshake_initiated and not self._allowance.take(None, len(self.conn.events)):
+            if self.conn.state is State.OPEN:
+                self.conn.send_close(POLICY_VIOLATION)
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": POLICY_VIOLATION})
+            self.close_sent = self._ended = True
+            # A close with unread bytes is a reset, which takes the code with it: what still comes is thrown away.
+            self.transport.resume_reading()
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.write_eof()
+            self.close_timer = self.loop.call_later(ABORT_SECONDS, self.transport.abort)
+        else:
+            super().handle_events()
 
     async def run_asgi(self) -> None:
         """Run the application with the extension."""
