@@ -60,6 +60,8 @@ class Patterns(Generic[T]):
 
     def find(self, items: Sequence[str]) -> Iterator[Found[T]]:
         """The first place of each pattern that is among these items; the order means nothing."""
+        if not self._ended:
+            return
         following, shorter, longest = self._following, self._shorter, self._longest
         ends: dict[int, int] = {}
         state = 0
