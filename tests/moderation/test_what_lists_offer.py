@@ -114,6 +114,7 @@ def test_a_row_that_cannot_be_acted_on_is_named_with_the_reason() -> None:
         assert words in done_to(client, model, action, row), action
 
 
+@pytest.mark.verify
 def test_every_link_within_the_admin_opens_for_who_is_shown_it() -> None:
     scene()
     for model in admin.site._registry:
