@@ -39,7 +39,7 @@ SELECT s.id, s.account_id, s.local, s.visibility, s.created_at,
   FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
  WHERE s.id < %(before)s AND s.id >= %(since)s AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL
  ORDER BY s.id DESC LIMIT %(limit)s
-"""  # noqa: S608 (constants)
+"""  # noqa: S608 (names of columns that stand in the code)
 # Whether nobody mentioned follows the author, or had addressed the author before: follows as they are now.
 _STRANGERS: Final = """
 SELECT s.id FROM unnest(%(ids)s::bigint[]) wanted(id) JOIN statuses_status s ON s.id = wanted.id

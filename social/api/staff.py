@@ -32,7 +32,7 @@ from unfold.decorators import action as unfold_action
 from unfold.enums import ActionVariant as ActionVariant
 from unfold.sites import UnfoldAdminSite
 
-from social.api.staff_columns import CappedPaginator, reading
+from social.api.staff_columns import CappedPaginator, read_by
 from social.api.staff_forms import StaffForm
 from social.kernel import links
 from social.kernel.errors import KernelError
@@ -114,18 +114,16 @@ class StaffSite(Site):
 
         @wraps(guarded)
         def protected(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-            token = reading.set(request)
             try:
-                response = guarded(request, *args, **kwargs)
-                # The columns of a page are read when it is rendered.
-                if isinstance(response, TemplateResponse):
-                    response.render()
+                with read_by(request):
+                    response = guarded(request, *args, **kwargs)
+                    # The columns of a page are read when it is rendered.
+                    if isinstance(response, TemplateResponse):
+                        response.render()
             except (BadRequest, DisallowedModelAdminLookup):
                 # Django would write a trace to the log for what somebody typed into the address.
                 context = {**self.each_context(request), "title": _("This page cannot be shown"), "back": request.path}
                 response = TemplateResponse(request, "admin/refused.html", context, status=400)
-            finally:
-                reading.reset(token)
             response.headers["Content-Security-Policy"] = (
                 "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
                 f"img-src 'self' data:{links.media_source()}; media-src 'self'{links.media_source()}; connect-src 'self'; "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,8 +30,8 @@ Column = Callable[[Any], Any]
 PLACEHOLDER = "–"
 # A page further down than this is nobody's way to find something; counting all posts would take seconds.
 COUNT_LIMIT = 10_000
-#: The request that a page of the admin answers: columns are given the row alone.
-reading: ContextVar[HttpRequest] = ContextVar("staff_reading")
+# Columns are given the row alone.
+_request: ContextVar[HttpRequest] = ContextVar("staff_request")
 
 
 def shown(
@@ -92,9 +93,19 @@ def link(url: str, text: str) -> SafeString:
     return format_html('<a href="{}">{}</a>', url, address(text))
 
 
+@contextmanager
+def read_by(request: HttpRequest) -> Iterator[None]:
+    """Make a page for the person of the request: within it `may_open` and `row_link` know who that is."""
+    token = _request.set(request)
+    try:
+        yield
+    finally:
+        _request.reset(token)
+
+
 def may_open(model: type[Model]) -> bool:
     """Tell whether the pages of a model open for who reads the page that is being made."""
-    return bool(admin.site.get_model_admin(model).has_view_permission(reading.get()))
+    return bool(admin.site.get_model_admin(model).has_view_permission(_request.get()))
 
 
 def row_link(model: type[Model], key: Any, text: str) -> SafeString:

@@ -64,9 +64,11 @@ def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = No
         if quote is None:
             return False
         before, after = quote.state, _after(QuoteState(quote.state), accepted)
-        quote.state = after
         if approval_uri is not None and after == QuoteState.ACCEPTED:
             quote.approval_uri = approval_uri
+        elif after == before:
+            return False
+        quote.state = after
         quote.save(update_fields=["state", "approval_uri"])
         if after == before:
             return False
