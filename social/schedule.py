@@ -40,6 +40,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "forget-old-refusals": _every("accounts.services.sign_up_blocks.forget_old_refusals", hours=1),
     "forget-previous-keys": _every("accounts.services.key_pairs.forget_previous_keys", hours=1),
     "forget-processed-activities": _every("federation.inbound.processing.forget_processed", hours=1),
+    "forget-refusals": _every("social.kernel.refusals.forget_refusals", hours=1),
     "forget-reviews-of-trends": _every("timelines.services.trends.forget_reviews", hours=1),
     "forget-rule-matches": _every("accounts.services.rule_matches.forget_matches", hours=1),
     "forget-tag-uses": _every("accounts.services.tags.forget_old_uses", hours=1),

@@ -1,4 +1,4 @@
-"""Metrics: the time of every request by route and method, and the state of the queues of the outbox."""
+"""Metrics: the time of every request by route and method, the state of the queues, and what of others was not taken."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from social.api import addresses
-from social.kernel import heartbeats, outbox, redis
+from social.kernel import heartbeats, outbox, redis, refusals
 from social.kernel.clock import now
 from social.kernel.subscriptions import registry as subscriptions
 from social.settings import env
@@ -145,6 +145,20 @@ class _Heartbeats:
         yield ages
 
 
+class _Refusals:
+    """Number of things of others that were not taken today, by reason; nothing when the database does not answer."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            figures = refusals.load_today()
+        except Error:
+            return
+        numbers = GaugeMetricFamily("social_refused_today", "Things of others that were not taken", labels=["reason"])
+        for reason, number in figures:
+            numbers.add_metric([reason], number)
+        yield numbers
+
+
 def _may_read(request: HttpRequest) -> bool:
     """Permission to read the metrics. With METRICS_TOKEN: who bears it. Without: who asks from this machine, and not
     through a proxy on it.
@@ -172,4 +186,5 @@ def metrics(request: HttpRequest) -> HttpResponse:
         registry.register(_seconds)
     registry.register(_Outbox())
     registry.register(_Heartbeats())
+    registry.register(_Refusals())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

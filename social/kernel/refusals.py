@@ -1,0 +1,184 @@
+"""Counts what others sent and this server did not take, by reason and sender: documents, pages, files.
+
+Each refusal, cut or silent drop has a named reason, so that an operator sees what is lost on the first day. Where there is
+no reason a thing is taken. Source: DESIGN section 4, "What others send is taken unless a rule says no".
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import timedelta
+from enum import Enum
+from threading import Lock
+from time import monotonic
+from typing import Final, Self
+
+from django.db import models
+from django.db.models import Sum
+
+from social.kernel import clock
+from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, lengths
+from social.kernel.statements import rows_of
+
+logger = logging.getLogger("social.refusals")
+
+KEPT_DAYS: Final = 30
+NOTED_SECONDS: Final = 5.0
+"""Seconds that counts of a web process wait for others, so that a flood does not write a row for each request."""
+
+NOTED_LIMIT: Final = 500
+"""Pairs of sender and reason that wait so; counts of further ones go to the sender ""."""
+LOGGED_EACH: Final = 100
+"""Refusals of one sender, reason and day that one line of the log stands for; the first has a line too."""
+
+_INSERTION: Final = """
+INSERT INTO social_refusal (sender, reason, day, number)
+SELECT %(sender)s, reason, %(day)s::date, number
+  FROM unnest(%(reasons)s::text[], %(numbers)s::bigint[]) AS refused (reason, number) ORDER BY reason
+ON CONFLICT (sender, reason, day) DO UPDATE SET number = social_refusal.number + EXCLUDED.number
+RETURNING reason, number
+"""
+
+
+class Reason(Enum):
+    """A reason to refuse, cut or leave out what somebody else sent. Each app lists its own in one enumeration.
+
+    `sentence` is for people who read a log or a table, `rule` says what asks for the refusal (a security row, a section of
+    the contract, a standard, or what Mastodon does), `senders` who in the world sends such a thing.
+    """
+
+    sentence: str
+    rule: str
+    senders: str
+
+    def __new__(cls, sentence: str, rule: str, senders: str = "") -> Self:
+        """Make a member whose value is its sentence."""
+        member = object.__new__(cls)
+        member._value_ = sentence
+        member.sentence, member.rule, member.senders = sentence, rule, senders
+        return member
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    @property
+    def key(self) -> str:
+        """The name under which it is counted: that of its app, a dot, and its own in small letters."""
+        return f"{type(self).__module__.partition('.')[0]}.{self.name.lower()}"
+
+
+class Refusal(models.Model):
+    """The number of things of one sender that were refused or left out for one reason on one day (UTC).
+
+    `sender` is a host, and empty where nobody can say who sent it; `reason` is the key of a Reason.
+    """
+
+    sender = models.TextField(blank=True)
+    reason = models.TextField()
+    day = models.DateField()
+    number = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        db_table = "social_refusal"
+        constraints = [
+            lengths("social_refusal_lengths", sender=HOST_LIMIT, reason=NAME_LIMIT),
+            models.UniqueConstraint(fields=["sender", "reason", "day"], name="social_refusal_once"),
+        ]
+        indexes = [models.Index(fields=["day", "reason"], name="social_refusal_day")]
+
+    def __str__(self) -> str:
+        return f"{self.sender}: {self.reason}"
+
+
+_left_out: ContextVar[Counter[Reason] | None] = ContextVar("left_out", default=None)
+
+
+def leave_out(reason: Reason, number: int = 1) -> None:
+    """Say that parts of a thing are not taken; they are counted where somebody collects (`collected`)."""
+    counts = _left_out.get()
+    if counts is not None and number > 0:
+        counts[reason] += number
+
+
+@contextmanager
+def collected() -> Iterator[Counter[Reason]]:
+    """Collect what `leave_out` says in the block."""
+    counts: Counter[Reason] = Counter()
+    token = _left_out.set(counts)
+    try:
+        yield counts
+    finally:
+        _left_out.reset(token)
+
+
+def count_refusals(sender: str, counts: Mapping[Reason, int]) -> None:
+    """Count what was not taken of a sender (a host, or "" for nobody known), in one statement; none for no counts.
+
+    Logs the first of a sender, reason and day, and one line for each LOGGED_EACH after it.
+    """
+    if not counts:
+        return
+    by_key = {reason.key: (reason, number) for reason, number in counts.items()}
+    keys = sorted(by_key)
+    values = {
+        "sender": sender.replace("\0", "")[:HOST_LIMIT],
+        "day": clock.now().date().isoformat(),
+        "reasons": keys,
+        "numbers": [by_key[key][1] for key in keys],
+    }
+    for key, number in rows_of(_INSERTION, values):
+        reason, added = by_key[key]
+        if number == added or number // LOGGED_EACH != (number - added) // LOGGED_EACH:
+            logger.warning("%s: %d today not taken, %s", sender or "unknown senders", number, reason)
+
+
+_noted: Counter[tuple[str, Reason]] = Counter()
+_noted_lock = Lock()
+_noted_since = 0.0
+
+
+def note_refusal(sender: str, reason: Reason) -> None:
+    """Count one thing that was not taken, for callers that a flood may call: counts are written together, every few seconds."""
+    global _noted_since
+    with _noted_lock:
+        if not _noted:
+            _noted_since = monotonic()
+        known = (sender, reason) in _noted or len(_noted) < NOTED_LIMIT
+        _noted[(sender if known else "", reason)] += 1
+        if monotonic() - _noted_since < NOTED_SECONDS:
+            return
+    write_noted()
+
+
+def write_noted() -> None:
+    """Write what `note_refusal` has counted in this process."""
+    with _noted_lock:
+        counts = dict(_noted)
+        _noted.clear()
+    by_sender: dict[str, dict[Reason, int]] = {}
+    for (sender, reason), number in counts.items():
+        by_sender.setdefault(sender, {})[reason] = number
+    for sender in sorted(by_sender):
+        count_refusals(sender, by_sender[sender])
+
+
+def load_refusals(senders: Iterable[str]) -> list[tuple[str, str, int]]:
+    """Load sender, key of the reason and number of the days that are kept, the most frequent first."""
+    rows = Refusal.objects.filter(sender__one_of=list(senders)).values_list("sender", "reason")
+    return list(rows.annotate(total=Sum("number")).order_by("-total", "reason"))
+
+
+def load_today() -> list[tuple[str, int]]:
+    """Load how much was not taken today for each reason."""
+    rows = Refusal.objects.filter(day=clock.now().date()).values_list("reason")
+    return list(rows.annotate(total=Sum("number")).order_by("reason"))
+
+
+def forget_refusals() -> int:
+    """Remove counts older than KEPT_DAYS; return how many."""
+    removed, _rows = Refusal.objects.filter(day__lt=clock.now().date() - timedelta(days=KEPT_DAYS)).delete()
+    return removed
