@@ -22,7 +22,7 @@ from django.db.models import Sum
 
 from social.kernel import clock
 from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, lengths
-from social.kernel.statements import rows_of
+from social.kernel.statements import Value, rows_of
 
 logger = logging.getLogger("social.refusals")
 
@@ -124,7 +124,7 @@ def count_refusals(sender: str, counts: Mapping[Reason, int]) -> None:
         return
     by_key = {reason.key: (reason, number) for reason, number in counts.items()}
     keys = sorted(by_key)
-    values = {
+    values: dict[str, Value] = {
         "sender": sender.replace("\0", "")[:HOST_LIMIT],
         "day": clock.now().date().isoformat(),
         "reasons": keys,
