@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts.models import Account
-from federation.documents.actors import featured_url, iso
+from federation.documents.actors import featured_url
 from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, addresses, followers_url_of, with_context
 from federation.documents.notes import load_notes, note_terms, quote_authorization_uri
+from social.kernel import clock
 from statuses.policies.posts import Author, Post
 from statuses.policies.visibility import allowed_visibility, is_for_followers_only
 
@@ -39,7 +40,7 @@ def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
         "id": f"{boost.object_uri}/activity",
         "type": "Announce",
         "actor": boost.author.uri,
-        "published": iso(boost.created_at),
+        "published": clock.iso(boost.created_at),
         "to": to,
         "cc": [*cc, original.author.uri],
         "object": original.object_uri,
@@ -67,12 +68,14 @@ def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[s
 
 
 def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
-    """An edit of a post at that moment, and any other change of what it says."""
+    """An edit of a post at that moment, and any other change of what it says. Of two within one second the ids differ: some
+    servers drop an id that they have seen.
+    """
     activity = {
-        "id": f"{note['id']}#updates/{int(moment.timestamp())}",
+        "id": f"{note['id']}#updates/{int(moment.timestamp() * 1000)}",
         "type": "Update",
         "actor": note["attributedTo"],
-        "published": iso(moment),
+        "published": clock.iso(moment),
         "to": note["to"],
         "cc": note["cc"],
         "object": note,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time
+from datetime import UTC
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +11,7 @@ from accounts.models import Account, CustomEmoji, Tag
 from accounts.policies.collections import Audience, featuring_audience
 from accounts.serializers.account import emoji_urls
 from federation.documents.context import PUBLIC, SECURITY, WEBFINGER, with_context
-from social.kernel import links
+from social.kernel import clock, links
 from social.kernel.media import storage
 from social.kernel.text.scan import Kind, scan
 
@@ -23,11 +23,6 @@ _TERMS = (
     *("interactionPolicy", "canFeature", "canQuote", "automaticApproval", "manualApproval"),
     "devices",
 )
-
-
-def iso(moment: datetime) -> str:
-    """A moment as documents write it: to the second, in UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def featured_url(account: Account) -> str:
@@ -68,7 +63,7 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
         "showFeatured": account.show_featured,
         "showMedia": account.show_media,
         "showRepliesInMedia": account.show_media_replies,
-        "published": iso(datetime.combine(account.created_at.date(), time(), UTC)),
+        "published": f"{account.created_at.astimezone(UTC):%Y-%m-%d}T00:00:00Z",
         "publicKey": {"id": f"{uri}#main-key", "owner": uri, "publicKeyPem": public_key_pem},
         "tag": [] if suspended else [*map(emoji_object, emojis), *_hashtags(account.note)],
         "attachment": [] if suspended else _fields(account),
@@ -162,6 +157,6 @@ def emoji_object(emoji: CustomEmoji) -> dict[str, Any]:
         "id": links.web_url(f"/emojis/{emoji.id}"),
         "type": "Emoji",
         "name": f":{emoji.shortcode}:",
-        "updated": iso(emoji.updated_at),
+        "updated": clock.iso(emoji.updated_at),
         "icon": {"type": "Image", "mediaType": media_type_of(url), "url": url},
     }

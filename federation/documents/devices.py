@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from accounts.models import Account, Device
 from accounts.policies.devices import MessageDraft, OneTimeKeyDraft
-from federation.documents.actors import devices_url, iso
+from federation.documents.actors import devices_url
 from federation.documents.collections import whole
 from federation.documents.context import SECURITY, with_context
 from social.kernel import clock
@@ -56,7 +56,7 @@ def encrypted_message(
         "id": uri,
         "type": "Create",
         "actor": sender.account.uri,
-        "published": iso(clock.now()),
+        "published": clock.iso(clock.now()),
         "to": target_uri,
         "object": {
             "type": "EncryptedMessage",

@@ -8,9 +8,9 @@ from typing import Any, Final
 from accounts.models import Account, Collection, CollectionItem
 from accounts.models.collection import ItemState
 from accounts.policies.audience import is_present
-from federation.documents.actors import hashtag, iso
+from federation.documents.actors import hashtag
 from federation.documents.context import PUBLIC, with_context
-from social.kernel import links
+from social.kernel import clock, links
 
 ITEM_TERMS: Final = (
     *("FeaturedCollection", "FeaturedItem", "FeatureRequest", "FeatureAuthorization"),
@@ -120,7 +120,7 @@ def featured_item(owner: Account, item: CollectionItem) -> dict[str, Any]:
         "type": "FeaturedItem",
         "featuredObject": member.uri,
         "featureAuthorization": item.approval_uri or authorization_uri(member, item.id),
-        "published": iso(item.created_at),
+        "published": clock.iso(item.created_at),
     }
 
 
@@ -143,8 +143,8 @@ def featured_collection(collection: Collection, items: list[CollectionItem]) -> 
         "url": collection.page_url,
         "sensitive": collection.sensitive,
         "discoverable": collection.discoverable,
-        "published": iso(collection.created_at),
-        "updated": iso(collection.updated_at),
+        "published": clock.iso(collection.created_at),
+        "updated": clock.iso(collection.updated_at),
     }
     if collection.description:
         said, language = collection.description, collection.language
@@ -173,7 +173,7 @@ def _listing(owner: Account, place: str, target: str | dict[str, Any], terms: It
 def update(collection: Collection, document: dict[str, Any]) -> dict[str, Any]:
     """A change of what a collection says."""
     activity = {
-        "id": f"{document['id']}#updates/{int(collection.updated_at.timestamp())}",
+        "id": f"{document['id']}#updates/{int(collection.updated_at.timestamp() * 1000)}",
         "type": "Update",
         "actor": collection.account.uri,
         "to": [PUBLIC],

@@ -9,7 +9,7 @@ from accounts.models import CustomEmoji
 from accounts.models.account import acct_of
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_nearby_pairs
-from federation.documents.actors import emoji_object, hashtag, image, iso
+from federation.documents.actors import emoji_object, hashtag, image
 from federation.documents.context import PUBLIC, TERMS, addresses, followers_url_of, with_context
 from federation.documents.featured_collections import TERMS as COLLECTION_TERMS
 from federation.documents.featured_collections import load_linked
@@ -97,8 +97,8 @@ def note(
         "type": "Note" if poll is None else "Question",
         "summary": body.spoiler_text or None,
         "inReplyTo": parent_uri,
-        "published": iso(post.created_at),
-        **({"updated": iso(body.edited_at)} if body.edited_at is not None else {}),
+        "published": clock.iso(post.created_at),
+        **({"updated": clock.iso(body.edited_at)} if body.edited_at is not None else {}),
         "url": links.status_url(author.username, post.id),
         "attributedTo": author.uri,
         "to": to,
@@ -143,7 +143,7 @@ def _question(poll: Poll) -> dict[str, Any]:
     """The options of a poll with their votes, which are null while nobody is to see them."""
     ended = has_ended(poll.expires_at, clock.now())
     counted = ended or not poll.hide_totals
-    end = {} if poll.expires_at is None else {"endTime": iso(poll.expires_at)}
+    end = {} if poll.expires_at is None else {"endTime": clock.iso(poll.expires_at)}
     options = [
         {"type": "Note", "name": name, "replies": {"type": "Collection", "totalItems": count if counted else None}}
         for name, count in zip(poll.options, poll.tallies, strict=True)

@@ -113,15 +113,32 @@ def is_vote(document: Mapping[str, Any]) -> bool:
     return named and "Note" in kinds_of(document) and not (document.get("content") or document.get("contentMap"))
 
 
+def read_sent_note(
+    document: Mapping[str, Any], sender_uri: str, activity: Mapping[str, Any] | None = None
+) -> ReceivedNote:
+    """Read a post that `sender_uri` has sent as its own, in an `activity` or on its own. Raises as `read_note`.
+
+    Of several authors the sender is meant, and so it is where the post names none, or only a Link. To whom it is addressed
+    may stand in the activity alone (contract, federation section 17).
+    """
+    authors = [uri_of(item) for item in many(document.get("attributedTo"))]
+    own = {"attributedTo": sender_uri} if sender_uri in authors or not any(authors) else {}
+    said = activity or {}
+    addressing = {name: said[name] for name in ("to", "cc") if document.get(name) is None and name in said}
+    return read_note({**document, **addressing, **own})
+
+
 def read_note(document: Mapping[str, Any]) -> ReceivedNote:
-    """Read a post. Raises Rejected when it lacks an id or author, or they are of two servers (security row 8)."""
+    """Read a post; its author is the first one named that is no group. Raises Rejected when it lacks an id or author, or they
+    are of two servers (security row 8).
+    """
     uri = web_uri(document.get("id"))
     if uri is None:
         raise Rejected("the post has no id")
     kind = next((kind for kind in kinds_of(document) if kind in TYPES), None)
     if kind is None:
         raise Rejected("the document is no post")
-    authors = [found for item in many(document.get("attributedTo")) if (found := web_uri(item)) is not None]
+    authors = _authors_of(document)
     if not authors or not same_origin(authors[0], uri):
         raise Rejected("the post and its author are of two servers")
     to, cc = uris_of(document.get("to")), uris_of(document.get("cc"))
@@ -165,6 +182,15 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         likes=_total(document.get("likes")),
         document=document,
     )
+
+
+def _authors_of(document: Mapping[str, Any]) -> list[str]:
+    """The ids of the authors, groups last: PeerTube and others name the channel beside its owner."""
+    named = sorted(
+        many(document.get("attributedTo")), key=lambda item: isinstance(item, Mapping) and "Group" in kinds_of(item)
+    )
+    links = (item.get("href") if isinstance(item, Mapping) and "id" not in item else item for item in named)
+    return [found for item in links if (found := web_uri(item)) is not None]
 
 
 def _total(collection: Any) -> int | None:

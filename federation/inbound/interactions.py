@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from accounts.models import Follow
 from federation.documents.context import visibility_of
 from federation.documents.reading import Rejected, kinds_of, moment_of, uri_of, uris_of
-from federation.documents.received_notes import is_note, read_note
+from federation.documents.received_notes import is_note, read_sent_note
 from federation.inbound.incoming import Incoming
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import check_id, find_post_by_uri
@@ -111,12 +111,10 @@ def _announced_uri(incoming: Incoming) -> str:
 
 def _own_post(incoming: Incoming) -> Status | None:
     """The booster's own post as it stands in the boost; None when another's or none stands there."""
-    if not is_note(incoming.object):
+    # A boost is of anybody's post: who wrote it must stand there.
+    if not is_note(incoming.object) or incoming.actor.uri not in uris_of(incoming.object.get("attributedTo")):
         return None
-    note = read_note(incoming.object)
-    if note.author_uri != incoming.actor.uri:
-        return None
-    status = keep_note(note, incoming.actor, publish_event=False)
+    status = keep_note(read_sent_note(incoming.object, incoming.actor.uri), incoming.actor, publish_event=False)
     if status is None:
         raise Rejected("the post was deleted")
     return status

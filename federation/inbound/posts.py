@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 
 from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
 from federation.documents.received_devices import is_encrypted_message
-from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_note
+from federation.documents.received_notes import OPTION_LENGTH, is_note, is_vote, read_sent_note
 from federation.inbound import collections, messages, quotes
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
@@ -43,7 +44,7 @@ def handle_create(incoming: Incoming) -> None:
         addressed = {*uris_of(document.get("to")), *uris_of(document.get("cc"))}
         if not may_be_related(incoming.actor, incoming.recipient, addressed):
             raise Rejected("nobody here has to do with the post")
-        note = read_note(fetch_document(uri))
+        note = read_sent_note(fetch_document(uri), incoming.actor.uri, document)
     elif is_encrypted_message(incoming.object):
         messages.receive(incoming)
         return
@@ -51,7 +52,7 @@ def handle_create(incoming: Incoming) -> None:
         _vote(incoming)
         return
     elif is_note(incoming.object):
-        note = read_note(incoming.object)
+        note = read_sent_note(incoming.object, incoming.actor.uri, incoming.document)
     else:
         raise Rejected("the object is no post")
     if note.author_uri != incoming.actor.uri:
@@ -71,7 +72,8 @@ def handle_create(incoming: Incoming) -> None:
 
 def _vote(incoming: Incoming) -> None:
     """A vote in a poll of ours, which is named by the text of its option; for who may read the poll."""
-    if uri_of(incoming.object.get("attributedTo")) != incoming.actor.uri:
+    authors = uris_of(incoming.object.get("attributedTo"))
+    if authors and incoming.actor.uri not in authors:
         raise Rejected("the vote is another's")
     status = find_post_by_uri(uri_of(incoming.object.get("inReplyTo")) or "")
     poll = Poll.objects.filter(status=status).first() if status is not None and status.local else None
@@ -99,11 +101,11 @@ def handle_update(incoming: Incoming) -> None:
     elif collections.is_about_collection(incoming):
         collections.update(incoming)
     elif is_note(incoming.object):
-        _update_post(incoming, read_note(incoming.object))
+        _update_post(incoming, incoming.object)
     elif not incoming.object and find_post_by_uri(incoming.needed_object_uri()) is not None:
         if not same_origin(incoming.needed_object_uri(), incoming.actor.uri):
             raise Rejected("the post is of another server")
-        _update_post(incoming, read_note(fetch_document(incoming.needed_object_uri())))
+        _update_post(incoming, fetch_document(incoming.needed_object_uri()))
     else:
         raise Rejected("only the actor's own profile and posts are updated")
 
@@ -115,12 +117,13 @@ def _update_actor(incoming: Incoming) -> None:
         refresh(incoming.actor)
 
 
-def _update_post(incoming: Incoming, note: ReceivedNote) -> None:
+def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
     """An edit, if the post says that it was edited since; who may read it, and what it answers, stay.
 
     Raises Rejected for another author's post, a deleted one, and one that concerns nobody here.
     """
     actor = incoming.actor
+    note = read_sent_note(document, actor.uri, incoming.document)
     if note.author_uri != actor.uri:
         raise Rejected("the post is another author's")
     if actor.suspended:
@@ -136,7 +139,7 @@ def _update_post(incoming: Incoming, note: ReceivedNote) -> None:
     if status.account_id != actor.id or status.is_reblog:
         raise Rejected("the post is another author's")
     with transaction.atomic():
-        if revise_note(status, note, incoming.recipient):
+        if revise_note(status, note, incoming.recipient, sent=bool(incoming.object)):
             forward(incoming, status)
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from federation.documents.reading import Rejected, same_origin, web_uri
-from federation.documents.received_notes import is_note, read_note
+from federation.documents.received_notes import is_note, read_sent_note
 from federation.events import QuoteAnswerDue
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
@@ -72,7 +72,7 @@ def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
     instrument = incoming.document.get("instrument")
     if find_post_by_uri(quoting_uri) is None:
         if isinstance(instrument, dict) and is_note(instrument):
-            keep_note(read_note(instrument), incoming.actor)
+            keep_note(read_sent_note(instrument, incoming.actor.uri), incoming.actor)
         else:
             find_or_fetch_post(quoting_uri)
     quote = Quote.objects.select_related("status").filter(status__uri=quoting_uri, status__deleted_at=None).first()

@@ -54,7 +54,7 @@ def _publish(held: HeldPost, document: str) -> None:
         try:
             with transaction.atomic():
                 if held.status is not None:
-                    revise_note(held.status, note, held.recipient, reviewed=True)
+                    revise_note(held.status, note, held.recipient, reviewed=True, sent=True)
                 else:
                     status = keep_note(
                         note, held.account, publish_event=held.announced, recipient=held.recipient, reviewed=True

@@ -121,10 +121,15 @@ def keep_note(
 
 
 def revise_note(
-    status: Status, note: ReceivedNote, recipient: Account | None = None, *, reviewed: bool = False
+    status: Status,
+    note: ReceivedNote,
+    recipient: Account | None = None,
+    *,
+    reviewed: bool = False,
+    sent: bool = False,
 ) -> bool:
     """Take over what a post of another server says now; whether it was edited since. `recipient` and `reviewed` as in
-    `keep_note`: an edit may be held for review.
+    `keep_note`: an edit may be held for review. `sent`: its author has sent it, it was not fetched.
     """
     new = compose_received(note, status.account, recipient)
     with transaction.atomic():
@@ -134,6 +139,7 @@ def revise_note(
             edited_at=note.updated,
             document=None if reviewed else note.document,
             recipient=recipient,
+            sent=sent,
         )
         uri = note.quote_authorization
         is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)

@@ -16,7 +16,7 @@ from accounts.services.profile_links import PAGE_TYPES, links_to, links_to_verif
 from accounts.services.remote_accounts import keep_network
 from federation.documents.reading import Rejected, first, kinds_of, number_of, same_origin, uri_of
 from federation.documents.received_collections import hashtag_of, items_of
-from federation.documents.received_notes import is_note, read_note
+from federation.documents.received_notes import is_note, read_sent_note
 from federation.remote.fetching import DEADLINE, Awaited, fetch_document, get
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import find_post_by_uri
@@ -91,7 +91,7 @@ def read_outbox(actor_uri: str) -> None:
     # The oldest first: what is answered is there before its answer.
     for activity in reversed(activities[:FIRST_POSTS]):
         if isinstance(activity, Mapping) and "Create" in kinds_of(activity):
-            _own_post(first(activity.get("object")), account)
+            _own_post(first(activity.get("object")), account, activity=activity)
 
 
 def _page(value: Any, account: Account) -> Mapping[str, Any]:
@@ -139,15 +139,17 @@ def _items(uri: str, account: Account, limit: int) -> list[Any]:
     return items_of(document, limit) or items_of(_page(document.get("first"), account), limit)
 
 
-def _own_post(item: Any, account: Account, signer: Signer | None = None) -> Status | None:
-    """The account's own post that is named or embedded by its own server; None for anything else."""
+def _own_post(
+    item: Any, account: Account, signer: Signer | None = None, *, activity: Mapping[str, Any] | None = None
+) -> Status | None:
+    """The account's own post that is named or embedded by its own server, in an `activity` maybe; None for anything else."""
     uri = uri_of(item)
     if uri is None or not same_origin(uri, account.uri):
         return None
     try:
         status = find_post_by_uri(uri)
         if status is None and isinstance(item, Mapping) and is_note(item):
-            return keep_note(read_note(item), account, publish_event=False, ancestors=0)
+            return keep_note(read_sent_note(item, account.uri, activity), account, publish_event=False, ancestors=0)
         return status or find_or_fetch_post(uri, publish_event=False, ancestors=0, signer=signer)
     except Rejected:
         return None

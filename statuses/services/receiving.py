@@ -17,7 +17,7 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.plans import Plan, Slot
 from statuses.events import StatusJoinedThread
-from statuses.models import MediaAttachment, Processing, Status, StatusStat
+from statuses.models import MediaAttachment, Poll, Processing, Quote, Status, StatusStat
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.changing import bump
 from statuses.services.holding import hold_edit
@@ -73,10 +73,12 @@ def revise_remote_status(
     edited_at: datetime | None,
     document: Mapping[str, Any] | None = None,
     recipient: Account | None = None,
+    sent: bool = False,
 ) -> bool:
     """Store an edit of a post of another server, and publish StatusEdited; whether anything has changed.
 
-    When it says of no edit, or of none that is newer than the last (`_is_newer`), the votes in its poll and its counts are
+    `sent`: it came from its author, as it is now, and not from what its server may have kept of it. When it says of no edit, or
+    of none that is newer than the last (`_is_newer`), the votes in its poll and its counts are
     stored, and, unless it is older than the last, who may quote it (QuotePolicyChanged); nothing else. Of a deleted post
     nothing at all. Who may read the post and what it answers stay. Another post that it quotes takes the place of the one
     before. With the `document` that it came with, the rules against spam are asked, and may hold it until it is reviewed.
@@ -86,7 +88,7 @@ def revise_remote_status(
         status = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
         if status is None:
             return False
-        if edited_at is None or not _is_newer(status, new, edited_at):
+        if edited_at is None or not _is_newer(status, new, edited_at, sent=sent):
             refresh_poll(status, new.poll)
             _store_counts(status.id, new)
             is_older = status.edited_at is not None and (edited_at is None or edited_at < status.edited_at)
@@ -113,14 +115,27 @@ def revise_remote_status(
         return changed
 
 
-def _is_newer(status: Status, new: Composed, edited_at: datetime) -> bool:
-    """Tell whether a version is newer than the last edit here (contract/federation.md, Update Note).
+def _is_newer(status: Status, new: Composed, edited_at: datetime, *, sent: bool) -> bool:
+    """Tell whether a version is newer than the last edit here (contract, federation sections 7 "Update Note" and 17).
 
-    Dates of other servers have no parts of seconds: the first edit may have the date of the post, and says something else.
+    Dates of many servers have no parts of seconds: the first edit may have the date of the post, and two edits may have the
+    same. Of these the author's later one counts, when it says something else.
     """
-    if status.edited_at is not None or edited_at != status.created_at:
-        return edited_at > (status.edited_at or status.created_at)
-    return any(getattr(status, name) != value for name, value in new.written.items() if name != "text")
+    last = status.edited_at or status.created_at
+    if edited_at != last or not (sent or status.edited_at is None):
+        return edited_at > last
+    return _says_something_else(status, new)
+
+
+def _says_something_else(status: Status, new: Composed) -> bool:
+    if any(getattr(status, name) != value for name, value in new.written.items() if name != "text"):
+        return True
+    files = MediaAttachment.objects.filter(status=status).order_by("position", "id")
+    if list(files.values_list("remote_url", "description")) != [(file.url, file.description) for file in new.files]:
+        return True
+    options = Poll.objects.filter(status=status).values_list("options", flat=True).first()
+    quoted = Quote.objects.filter(status=status).values_list("quoted_uri", flat=True).first()
+    return (options, quoted) != (new.poll and list(new.poll.options), new.quote and new.quote.quoted_uri)
 
 
 def _store_counts(status_id: int, new: Composed) -> None:

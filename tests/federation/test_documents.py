@@ -42,7 +42,7 @@ def same(name: str, document: Any) -> None:
     check_terms(document)
     text = json.dumps(document, indent=2, ensure_ascii=False)
     text = re.sub(r"\b\d{15,19}\b", "ID", text)
-    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "MOMENT", text)
+    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z", "MOMENT", text)
     text = re.sub(r"-----BEGIN.*?-----END PUBLIC KEY-----\\n", "KEY", text)
     text = re.sub(r"/system/[a-z_/]+/[0-9a-f]{2}/[0-9a-f/]+\.", "/system/FILE.", text)
     file = FOLDER / f"{name}.json"

@@ -10,9 +10,10 @@ import pytest
 from accounts.models import Account
 from federation.documents.notes import load_notes, note_document
 from federation.remote.actors import fetch_actor
+from federation.remote.posts import fetch_again
 from notifications.models import Notification
 from social.kernel import clock
-from statuses.models import MediaAttachment, Quote, Status, StatusEdit
+from statuses.models import MediaAttachment, Poll, Quote, Status, StatusEdit
 from statuses.queries.posts import load_posts
 from statuses.services.deleting import delete_status
 from statuses.services.interactions import unfavourite_status
@@ -202,3 +203,54 @@ def test_the_document_of_an_edited_post_says_when_and_names_who_is_mentioned_now
     assert [tag["href"] for tag in document["tag"]] == [carol.uri]
     # Who was mentioned before may still read it.
     assert {bob.uri, carol.uri} <= {*document["to"], *document["cc"]}
+
+
+def test_of_two_edits_of_one_second_the_authors_later_one_counts(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    document, status = _known(zoe, alice, content="<p>one</p>", attachment=[_file("a", "a")])
+    second = (clock.now() - timedelta(minutes=30)).replace(microsecond=0).isoformat()
+    first = document | {"updated": second, "content": "<p>two</p>"}
+    quoted = zoe.note(number=2)
+    assert deal(zoe, zoe.activity("Create", quoted)) == "done"
+    edits = [
+        first,
+        first | {"content": "<p>three</p>"},
+        first | {"content": "<p>three</p>", "attachment": [_file("a", "other words")]},
+        first | {"content": "<p>three</p>", "quote": quoted["id"]},
+    ]
+    for number, edited in enumerate(edits, 1):
+        # Each twice: a repetition is no edit.
+        for _time in range(2):
+            assert deal(zoe, zoe.activity("Update", edited)) == "done"
+        assert Status.objects.get(id=status.id).content == edited["content"]
+        assert StatusEdit.objects.filter(status=status).count() == number
+    assert Quote.objects.filter(status=status).exists()
+    # What others pass on is asked for, and may be what a cache has kept: it counts when its date is later.
+    elsewhere.serve(first)
+    fetch_again(document["id"])
+    assert Status.objects.get(id=status.id).content == "<p>three</p>"
+    elsewhere.serve(_edit(document, minutes=20, content="<p>four</p>"))
+    fetch_again(document["id"])
+    assert Status.objects.get(id=status.id).content == "<p>four</p>"
+
+
+def test_the_votes_of_a_poll_that_was_edited_go_on_arriving_with_the_date_of_the_edit(
+    zoe: RemotePerson, alice: Account
+) -> None:
+    def options(*counts: int) -> list[dict[str, Any]]:
+        return [
+            {"type": "Note", "name": name, "replies": {"type": "Collection", "totalItems": count}}
+            for name, count in zip("ab", counts, strict=True)
+        ]
+
+    document, status = _known(zoe, alice, type="Question", oneOf=options(0, 0))
+    edited = _edit(document, content="<p>two</p>")
+    assert deal(zoe, zoe.activity("Update", edited)) == "done"
+    assert deal(zoe, zoe.activity("Update", edited | {"oneOf": options(3, 1)})) == "done"
+    assert Poll.objects.get(status=status).tallies == [3, 1]
+    assert StatusEdit.objects.filter(status=status).count() == 1
+    other = options(0, 0)
+    other[1]["name"] = "c"
+    assert deal(zoe, zoe.activity("Update", edited | {"oneOf": other})) == "done"
+    assert Poll.objects.get(status=status).options == ["a", "c"]
