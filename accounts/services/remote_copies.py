@@ -235,17 +235,26 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
 
 
 def _store_picture(purpose: CopyPurpose, file: IO[bytes]) -> _Stored:
+    try:
+        return _store_drawn(purpose, file, still=False)
+    except images.TooLong:
+        # Seen standing still rather than not at all: nobody here can make it shorter.
+        file.seek(0)
+        return _store_drawn(purpose, file, still=True)
+
+
+def _store_drawn(purpose: CopyPurpose, file: IO[bytes], *, still: bool) -> _Stored:
     if purpose == CopyPurpose.COVER:
         with recordings.draw_cover(file) as cover:
             return _store_renditions(purpose, cover.preview)
     if purpose == CopyPurpose.ATTACHMENT:
         try:
-            with images.process(file) as picture:
+            with images.process(file, still=still) as picture:
                 measured = _measured("image", {"original": picture.original.size}, picture.preview, picture.blurhash)
                 return _store_renditions(purpose, picture.original, picture.preview, measured)
         except images.Moving:
             file.seek(0)
-    with images.draw(file, _SHAPES.get(purpose, _PREVIEW_SHAPE)) as drawing:
+    with images.draw(file, _SHAPES.get(purpose, _PREVIEW_SHAPE), still=still) as drawing:
         measured = {}
         if purpose == CopyPurpose.ATTACHMENT:
             measured = _measured("image", {"original": drawing.shown.size}, drawing.still)

@@ -46,6 +46,7 @@ def recording(
     audio_rate: int = 48_000,
     mono: bool = False,
     secret: bool = True,
+    pixel: Fraction | None = None,
     options: tuple[tuple[str, str], ...] = (),
 ) -> bytes:
     """A file of FFmpeg's `container` with these encoders; it holds SECRET where the format has room for it."""
@@ -55,6 +56,8 @@ def recording(
             if secret:
                 target.metadata.update({"title": SECRET, "location": SECRET})
             pictures = _add_video(target, video, width, height, rate, rotation, dict(options)) if video else None
+            if pictures is not None and pixel is not None:
+                pictures.codec_context.sample_aspect_ratio = pixel
             sound = target.add_stream(audio, rate=audio_rate, layout="mono" if mono else "stereo") if audio else None
             if sound is not None:
                 sound.codec_context.bit_rate = 64_000

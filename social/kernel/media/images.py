@@ -45,6 +45,10 @@ class Moving(Unsupported):
     """A GIF with several frames: it is shown as a video, and is none of `process`."""
 
 
+class TooLong(Unsupported):
+    """An animation of more pixels than can be drawn anew; its first frame may be."""
+
+
 @dataclass(frozen=True)
 class Rendition:
     """Picture to serve, in a file that is open as long as the block of the call that made it lasts."""
@@ -108,26 +112,26 @@ class Drawing:
 
 
 @contextmanager
-def draw(source: IO[bytes], shape: Shape) -> Iterator[Drawing]:
-    """Draw a picture anew in a shape; an animated GIF or WebP stays one.
+def draw(source: IO[bytes], shape: Shape, *, still: bool = False) -> Iterator[Drawing]:
+    """Draw a picture anew in a shape; an animated GIF, PNG or WebP stays one, an animated AVIF becomes a WebP.
 
-    Upright, in sRGB, without metadata. Raises Unidentified for what cannot be decoded, Unsupported beyond the limits of
-    `social.kernel.media.limits`, checked on the header before any pixel is decoded.
+    Upright, in sRGB, without metadata; with `still` only the first frame. Raises Unidentified for what cannot be decoded,
+    Unsupported beyond the limits of `social.kernel.media.limits`, checked on the header before any pixel is decoded.
     """
-    with decoded(jobs.SHAPED, source, asdict(shape)) as found:
-        still = found.facts["still"]
+    with decoded(jobs.SHAPED, source, {**asdict(shape), "still": still}) as found:
+        first = found.facts["still"]
         yield Drawing(
-            rendition(found, 0, found.facts["shown"]), rendition(found, 1, still) if still is not None else None
+            rendition(found, 0, found.facts["shown"]), rendition(found, 1, first) if first is not None else None
         )
 
 
 @contextmanager
-def process(source: IO[bytes]) -> Iterator[Picture]:
+def process(source: IO[bytes], *, still: bool = False) -> Iterator[Picture]:
     """Draw a picture anew: at most ORIGINAL_PIXELS, a preview of at most PREVIEW_PIXELS, its blur of 4 x 4 waves.
 
-    Upright, in sRGB, without metadata; an animated WebP stays one. Raises Moving for a moving GIF, else as `draw`.
+    Upright, in sRGB, without metadata; what moves stays so as in `draw`. Raises Moving for a moving GIF, else as `draw`.
     """
-    with decoded(jobs.PICTURE, source) as found:
+    with decoded(jobs.PICTURE, source, {"still": still}) as found:
         facts = found.facts
         yield Picture(rendition(found, 0, facts["original"]), rendition(found, 1, facts["preview"]), facts["blurhash"])
 
@@ -155,7 +159,7 @@ def _error(refused: jobs.Refused) -> errors.Invalid:
         case "moving":
             return Moving(_("Animated images are not supported"))
         case "animation":
-            return Unsupported(_("Animations of this size are not supported"))
+            return TooLong(_("Animations of this size are not supported"))
         case "large" | "memory":
             return Unsupported(_("Images of this size are not supported"))
         case "size":

@@ -11,10 +11,11 @@ from typing import Any
 import pillow_heif
 import pytest
 from django.utils import translation
-from PIL import Image, ImageCms
+from PIL import Image, ImageCms, ImageSequence
 
 from social.kernel.media import images
-from social.kernel.media.images import Moving, Picture, Unidentified, Unsupported
+from social.kernel.media.decoding import pictures
+from social.kernel.media.images import Moving, Picture, TooLong, Unidentified, Unsupported
 from social.kernel.media.limits import ANIMATION_PIXELS, ORIGINAL_PIXELS
 from tests.kernel.text.support import takes_at_most
 
@@ -236,3 +237,218 @@ def test_row_56_a_picture_of_extreme_sides_is_refused_before_it_is_decoded(size:
 
 def test_row_56_a_long_panorama_is_taken() -> None:
     assert process(_saved(Image.new("L", (32_767, 10)), "PNG")).original.width == 32_767
+
+
+#: A value of each mode that Pillow knows, and the colour of it as people see it.
+_MODES = {
+    "1": (255, (255, 255, 255)),
+    "L": (128, (128, 128, 128)),
+    "LA": ((128, 77), (128, 128, 128, 77)),
+    "La": ((64, 128), (128, 128, 128, 128)),
+    "P": (3, (30, 40, 50)),
+    "PA": ((3, 77), (30, 40, 50, 77)),
+    "RGB": ((200, 100, 50), (200, 100, 50)),
+    "RGBA": ((200, 100, 50, 77), (200, 100, 50, 77)),
+    "RGBa": ((100, 50, 25, 128), (200, 100, 50, 128)),
+    "RGBX": ((200, 100, 50, 77), (200, 100, 50)),
+    "CMYK": ((0, 255, 255, 0), (255, 0, 0)),
+    "YCbCr": ((76, 85, 255), (254, 0, 0)),
+    "LAB": ((255, 128, 128), (255, 255, 255)),
+    "HSV": ((85, 255, 255), (0, 255, 2)),
+    "I": (32_896, (128, 128, 128)),
+    "F": (128.0, (128, 128, 128)),
+    "I;16": (32_896, (128, 128, 128)),
+    "I;16B": (32_896, (128, 128, 128)),
+    "I;16L": (32_896, (128, 128, 128)),
+    "I;16N": (32_896, (128, 128, 128)),
+}
+
+
+@pytest.mark.parametrize("mode", Image.MODES)
+def test_every_mode_of_pillow_keeps_its_colours(mode: str) -> None:
+    value, seen = _MODES[mode]
+    image = Image.new(mode, (400, 300))
+    if mode in ("P", "PA"):
+        image.putpalette(bytes(9) + bytes((30, 40, 50)))
+    image.paste(value, (0, 0, 400, 300))
+    whole = pictures.eight_bits(image)
+    for shown in (whole, pictures.reduced(whole, 1000)):
+        found = shown.convert("RGBA" if len(seen) == 4 else "RGB").getpixel((5, 5))
+        assert isinstance(found, tuple)
+        assert all(abs(one - other) <= 2 for one, other in zip(found, seen, strict=True)), (mode, found)
+
+
+def _png(depth: int, kind: int, row: bytes, width: int, transparent: bytes = b"", palette: bytes = b"") -> bytes:
+    """A PNG of any depth and kind of colour, which Pillow itself cannot write."""
+
+    def chunk(name: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+    parts = [chunk(b"IHDR", struct.pack(">IIBBBBB", width, 1, depth, kind, 0, 0, 0))]
+    parts += [chunk(b"PLTE", palette)] if palette else []
+    parts += [chunk(b"tRNS", transparent)] if transparent else []
+    return b"\x89PNG\r\n\x1a\n" + b"".join([*parts, chunk(b"IDAT", zlib.compress(b"\0" + row)), chunk(b"IEND", b"")])
+
+
+def _words(*values: int) -> bytes:
+    return struct.pack(f">{len(values)}H", *values)
+
+
+_HALF = (128, 128, 128, 255)
+_CLEAR = (128, 128, 128, 0)
+_BLACK, _WHITE = (0, 0, 0, 255), (255, 255, 255, 255)
+_ORANGE = (200, 100, 50, 255)
+
+
+@pytest.mark.parametrize(
+    ("data", "seen"),
+    [
+        (_png(1, 0, b"\x40", 2), [_BLACK, _WHITE]),
+        (_png(1, 0, b"\x40", 2, _words(1)), [_BLACK, (255, 255, 255, 0)]),
+        (_png(2, 0, b"\x1b", 4), [_BLACK, (85, 85, 85, 255), (170, 170, 170, 255), _WHITE]),
+        (_png(2, 0, b"\x1b", 4, _words(2)), [_BLACK, (85, 85, 85, 255), (170, 170, 170, 0), _WHITE]),
+        (_png(4, 0, b"\x0f\x70", 3), [_BLACK, _WHITE, (119, 119, 119, 255)]),
+        (_png(4, 0, b"\x0f\x70", 3, _words(7)), [_BLACK, _WHITE, (119, 119, 119, 0)]),
+        (_png(8, 0, b"\x00\x80\xff", 3, _words(128)), [_BLACK, _CLEAR, _WHITE]),
+        (_png(16, 0, _words(0, 32_896, 65_535), 3), [_BLACK, _HALF, _WHITE]),
+        (_png(16, 0, _words(0, 32_896, 65_535), 3, _words(32_896)), [_BLACK, _CLEAR, _WHITE]),
+        (_png(16, 0, _words(32_895, 32_896), 2, _words(32_896)), [_HALF, _CLEAR]),
+        (_png(8, 2, bytes((200, 100, 50, 0, 0, 0)), 2, _words(0, 0, 0)), [_ORANGE, (0, 0, 0, 0)]),
+        (_png(16, 2, _words(51_400, 25_700, 12_850), 1), [_ORANGE]),
+        (_png(16, 2, _words(51_400, 25_700, 12_850), 1, _words(51_400, 25_700, 12_850)), [(200, 100, 50, 0)]),
+        (_png(2, 3, b"\x1b", 4, b"\xff\x80", bytes(range(10, 130, 10))), [(10, 20, 30, 255), (40, 50, 60, 128)]),
+        (_png(8, 4, b"\x80\x00\x80\xff", 2), [_CLEAR, _HALF]),
+        (_png(16, 4, _words(32_896, 0, 32_896, 65_535), 2), [_CLEAR, _HALF]),
+        (_png(8, 6, bytes((200, 100, 50, 255)), 1), [_ORANGE]),
+        (_png(16, 6, _words(51_400, 25_700, 12_850, 65_535), 1), [_ORANGE]),
+    ],
+)
+def test_every_kind_of_png_is_shown_as_it_was_drawn(data: bytes, seen: list[tuple[int, ...]]) -> None:
+    """Each depth and kind of colour of PNG, with and without a transparent one (W3C PNG, section 11.2)."""
+    shown = _opened(process(data).original.data).convert("RGBA")
+    assert [shown.getpixel((x, 0)) for x in range(len(seen))] == seen
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_grey_heic_of_ten_or_twelve_bits_keeps_its_greys(deep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pillow_heif.options, "SAVE_HDR_TO_12_BIT", deep)
+    row = struct.pack("<256H", *(value * 257 for value in range(256)))
+    buffer = io.BytesIO()
+    pillow_heif.from_bytes(mode="I;16", size=(256, 16), data=row * 16).save(buffer, quality=-1)
+    shown = _opened(process(buffer.getvalue()).original.data).convert("L")
+    assert all(abs(int(shown.getpixel((value, 8))) - value) <= 3 for value in range(0, 256, 15))
+
+
+def _moving(image_format: str, **options: Any) -> bytes:
+    frames = [Image.new("RGB", (60, 40), colour) for colour in ("red", "blue", "lime")]
+    return _saved(frames[0], image_format, save_all=True, append_images=frames[1:], duration=[100, 200, 300], **options)
+
+
+@pytest.mark.parametrize(("image_format", "becomes"), [("PNG", "PNG"), ("AVIF", "WEBP"), ("WEBP", "WEBP")])
+def test_what_moves_keeps_moving_in_a_post_and_in_a_profile(image_format: str, becomes: str) -> None:
+    data = _moving(image_format)
+    picture = process(data)
+    with images.draw(io.BytesIO(data), images.Shape(30, 30, cropped=True)) as drawing:
+        assert drawing.still is not None
+        small, still = _opened(drawing.shown.data), _opened(drawing.still.data)
+    for moving in (_opened(picture.original.data), small):
+        assert (moving.format, moving.n_frames) == (becomes, 3)
+        times, colours = [], []
+        for frame in ImageSequence.Iterator(moving):
+            colours.append(max(range(3), key=frame.convert("RGB").getpixel((5, 5)).__getitem__))
+            times.append(frame.info["duration"])
+        assert (times, colours) == ([100, 200, 300], [0, 2, 1])
+    for motionless in (_opened(picture.preview.data), still):
+        assert getattr(motionless, "n_frames", 1) == 1
+
+
+def test_the_picture_of_an_animated_png_for_those_who_see_no_motion_is_no_frame() -> None:
+    frames = [Image.new("RGB", (60, 40), colour) for colour in ("white", "red", "blue")]
+    data = _saved(frames[0], "PNG", save_all=True, append_images=frames[1:], default_image=True, duration=100)
+    picture = process(data)
+    moving = _opened(picture.original.data)
+    assert moving.n_frames == 2
+    assert moving.convert("RGB").getpixel((5, 5)) == (255, 0, 0)
+    assert _opened(picture.preview.data).convert("RGB").getpixel((5, 5)) == (255, 255, 255)
+
+
+def test_frames_are_in_srgb_like_pictures_that_stand_still() -> None:
+    data = _moving("PNG", icc_profile=_linear(b""))
+    moving = _opened(process(data).original.data)
+    assert moving.n_frames == 3
+    assert "icc_profile" not in moving.info
+
+
+def _linear(name: bytes, space: bytes = b"RGB ") -> bytes:
+    """A profile without a curve, of sRGB's primaries: 55 is what sRGB calls 128."""
+
+    def tag(kind: bytes, body: bytes) -> bytes:
+        return kind + bytes(4) + body
+
+    def point(*values: float) -> bytes:
+        return tag(b"XYZ ", b"".join(struct.pack(">i", round(value * 65536)) for value in values))
+
+    tags = {
+        b"desc": tag(b"desc", struct.pack(">I", len(name) + 1) + name + b"\0" + bytes(78)),
+        b"wtpt": point(0.9642, 1.0, 0.8249),
+        b"rXYZ": point(0.4360, 0.2225, 0.0139),
+        b"gXYZ": point(0.3851, 0.7169, 0.0971),
+        b"bXYZ": point(0.1431, 0.0606, 0.7141),
+        **dict.fromkeys((b"rTRC", b"gTRC", b"bTRC", b"kTRC"), tag(b"curv", bytes(4))),
+    }
+    body, table = b"", struct.pack(">I", len(tags))
+    for signature, content in tags.items():
+        content += bytes(-len(content) % 4)
+        table += signature + struct.pack(">II", 132 + 12 * len(tags) + len(body), len(content))
+        body += content
+    length = 128 + len(table) + len(body)
+    head = struct.pack(">I4sI4s4s4s", length, b"", 0x02100000, b"mntr", space, b"XYZ ") + bytes(12) + b"acsp"
+    return head.ljust(68, b"\0") + struct.pack(">3i", 63190, 65536, 54061) + bytes(48) + table + body
+
+
+@pytest.mark.parametrize("name", [b"linear", b"Linear sRGB", b"sRGB IEC61966-2.1"])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "P", "L"])
+def test_a_profile_is_known_by_what_it_does_and_not_by_its_name(name: bytes, mode: str) -> None:
+    image = Image.new("RGB", (20, 20), (55, 55, 55))
+    image = image.quantize(4) if mode == "P" else image.convert(mode)
+    shown = _opened(process(_saved(image, "PNG", icc_profile=_linear(name))).original.data)
+    assert all(abs(value - 128) <= 1 for value in shown.convert("RGB").getpixel((5, 5)))
+
+
+@pytest.mark.parametrize("mode", ["L", "LA", "I;16"])
+def test_a_profile_of_greys_is_taken_for_greys(mode: str) -> None:
+    value: Any = {"L": 55, "LA": (55, 77), "I;16": 55 * 257}[mode]
+    image = Image.new(mode, (20, 20), value)
+    shown = _opened(process(_saved(image, "PNG", icc_profile=_linear(b"", b"GRAY"))).original.data)
+    seen = shown.convert("RGBA").getpixel((5, 5))
+    assert all(abs(one - 128) <= 1 for one in seen[:3])
+    assert seen[3] == (77 if mode == "LA" else 255)
+
+
+@pytest.mark.parametrize("space", [b"CMYK", b"Lab ", b"6CLR"])
+def test_a_profile_of_other_pictures_changes_nothing(space: bytes) -> None:
+    image = Image.new("RGB", (20, 20), (55, 90, 120))
+    shown = _opened(process(_saved(image, "PNG", icc_profile=_linear(b"", space))).original.data)
+    assert shown.getpixel((5, 5)) == (55, 90, 120)
+
+
+def test_a_profile_that_changes_nothing_costs_no_colour() -> None:
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    image = Image.effect_noise((60, 40), 80).convert("RGB")
+    shown = _opened(process(_saved(image, "PNG", icc_profile=profile)).original.data)
+    assert shown.tobytes() == image.tobytes()
+
+
+def test_of_an_animation_that_is_too_long_the_first_frame_can_be_had() -> None:
+    frames = [Image.new("L", (400, 400), number % 2 * 255) for number in range(ANIMATION_PIXELS // (400 * 400) + 1)]
+    data = _saved(frames[0], "PNG", save_all=True, append_images=frames[1:], duration=20, compress_level=1)
+    with pytest.raises(TooLong):
+        process(data)
+    with images.process(io.BytesIO(data), still=True) as picture:
+        assert getattr(_opened(picture.original.data), "n_frames", 1) == 1
+
+
+def test_a_broken_animation_is_shown_by_its_first_frame() -> None:
+    whole = _moving("PNG")
+    broken = whole[: whole.rindex(b"fcTL") + 8]
+    assert _opened(process(broken).original.data).convert("RGB").getpixel((5, 5)) == (255, 0, 0)

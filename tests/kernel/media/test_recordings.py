@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import av
@@ -247,3 +248,29 @@ def test_random_damage_is_refused_or_converted_and_nothing_else() -> None:
             with contextlib.suppress(Unidentified, Unsupported):
                 examine(bytes(broken), content_type)
                 convert(bytes(broken), content_type)
+
+
+@pytest.mark.parametrize("encoder", ["libx264", "libx265"])
+@pytest.mark.parametrize(
+    ("pixel", "turn", "shown"),
+    [
+        (Fraction(2), 0, (192, 64)),
+        (Fraction(1, 2), 0, (96, 128)),
+        (Fraction(2), 90, (64, 192)),
+        (Fraction(1, 900), 0, (96, 64)),
+    ],
+)
+def test_pixels_that_are_no_squares_are_measured_and_drawn_as_they_are_shown(
+    pixel: Fraction, turn: int, shown: tuple[int, int], encoder: str
+) -> None:
+    options = QUIET if encoder == "libx265" else ()
+    data = recording("mov", encoder, "aac", rotation=turn, pixel=pixel, options=options)
+    size = {"width": shown[0], "height": shown[1]}
+    with recordings.examine(io.BytesIO(data), "video/quicktime") as examined:
+        assert examined.cover is not None
+        preview = examined.cover.preview
+        assert (preview.width, preview.height) == shown
+        assert _alike(Image.open(io.BytesIO(preview.data)), drawn(96, 64, 0).rotate(turn, expand=True))
+        assert examined.meta["original"].items() >= size.items()
+        assert examined.meta["aspect"] == shown[0] / shown[1]
+    assert convert(data).meta["original"].items() >= size.items()

@@ -27,9 +27,10 @@ from social.kernel.media.decoding.reading import (
     codec_of,
     decoded,
     packets_of,
+    pixel_shape,
     quarters_of,
     rest_of,
-    shown_size,
+    turned_size,
 )
 from social.kernel.media.limits import FRAME_RATE_LIMIT, FRAMES_LIMIT, VIDEO_PIXEL_LIMIT
 
@@ -139,15 +140,14 @@ class Transcoding:
         source = cast(VideoStream, self.recording.video)
         rate = source.average_rate or source.guessed_rate or Fraction(25)
         stream = self.target.add_stream("libx264", rate=min(rate, Fraction(FRAME_RATE_LIMIT)))
-        width, height = shown_size(source, self.turn)
+        width, height = turned_size(source, self.turn)
         # Half as many values of colour as pixels: both sides are even.
         stream.width, stream.height = max(2, width // 2 * 2), max(2, height // 2 * 2)
         stream.pix_fmt = "yuv420p"
         stream.options = {"preset": "veryfast", "crf": "23", "threads": str(THREADS)}
         stream.codec_context.time_base = source.time_base or Fraction(1, 90_000)
         stream.codec_context.thread_count = THREADS
-        if source.sample_aspect_ratio and self.turn in (0, 180):
-            stream.codec_context.sample_aspect_ratio = source.sample_aspect_ratio
+        stream.codec_context.sample_aspect_ratio = pixel_shape(source, self.turn)
         return stream
 
     def _audio(self, source: AudioStream) -> AudioStream:

@@ -12,7 +12,15 @@ from typing import Any, Final, cast
 from av.video.stream import VideoStream
 
 from social.kernel.media.decoding.jobs import Refused
-from social.kernel.media.decoding.reading import RecordedFile, Recording, packets_of, shown_size, turn_of
+from social.kernel.media.decoding.reading import (
+    RecordedFile,
+    Recording,
+    in_squares,
+    packets_of,
+    pixel_shape,
+    turn_of,
+    turned_size,
+)
 from social.kernel.media.limits import (
     FRAME_RATE_LIMIT,
     FRAMES_LIMIT,
@@ -66,7 +74,8 @@ def measured_facts(file: RecordedFile, recording: Recording) -> Facts:
     measured: Facts = {"length": _written_time(duration), "duration": round(duration, 3)}
     original: Facts = {"duration": round(duration, 6), "bitrate": int(bitrate)}
     if video is not None:
-        width, height = shown_size(video, turn_of(file))
+        turn = turn_of(file)
+        width, height = in_squares(turned_size(video, turn), pixel_shape(video, turn))
         rate = rate or Fraction(0)
         original = {
             "width": width,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, Final, NoReturn, cast
@@ -20,6 +21,7 @@ from PIL import (
     AvifImagePlugin,
     GifImagePlugin,
     Image,
+    ImageChops,
     ImageCms,
     ImageFile,
     ImageOps,
@@ -67,6 +69,8 @@ _TARGETS: Final = {
     "AVIF": "JPEG",
     "HEIF": "JPEG",
 }
+# What one that moves is drawn anew as, besides a GIF in a post, which becomes a video.
+_MOVING_TARGETS: Final = {"GIF": "GIF", "WEBP": "WEBP", "PNG": "PNG", "AVIF": "WEBP"}
 _EXTENSIONS: Final = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
 _OPTIONS: Final[dict[str, dict[str, object]]] = {
     "JPEG": {"quality": 88, "optimize": False, "progressive": False},
@@ -74,10 +78,26 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
     "WEBP": {"quality": 88, "method": 2},
     "GIF": {},
 }
-# What browsers take for a frame that says no time, and GIF's "clear the frame before the next one".
+# GIF's "clear the frame before the next one"; of a PNG many frames are to be written.
+_MOVING_OPTIONS: Final[dict[str, dict[str, object]]] = {"GIF": {"disposal": 2}, "PNG": {"compress_level": 1}}
+# What browsers take for a frame that says no time.
 _FRAME_MILLISECONDS: Final = 100
-_RESTORE_BACKGROUND: Final = 2
+# Modes of Pillow with one value of 16 bits; eight bits of each; and by what a few bits are multiplied when they become eight.
+_SIXTEEN_BITS: Final = ("I", "I;16", "I;16B", "I;16L", "I;16N")
+_WHOLE: Final = range(1 << 16)
+_EIGHT_OF_SIXTEEN: Final = [round(value / 257) for value in _WHOLE]
+_OF_FEW_BITS: Final = {"L;2": 85, "L;4": 17}
 _SRGB: Final = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
+# The spaces a profile may be of, and colours of each that tell whether it changes anything that can be seen.
+_SPACES: Final = {"GRAY": "L", "RGB": "RGB", "CMYK": "CMYK"}
+_LEVELS: Final = range(0, 256, 17)
+_SAMPLES: Final = {
+    "L": Image.frombytes("L", (16, 1), bytes(_LEVELS)),
+    "RGB": Image.frombytes(
+        "RGB", (256, 16), bytes(v for r in _LEVELS for g in _LEVELS for b in _LEVELS for v in (r, g, b))
+    ),
+}
+_UNSEEN: Final = 2
 
 Facts = dict[str, Any]
 
@@ -89,21 +109,20 @@ Image.MAX_IMAGE_PIXELS = 2**31
 def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
     """The job PICTURE: at most ORIGINAL_PIXELS to the first output, a preview of at most PREVIEW_PIXELS to the second.
 
-    Upright, in sRGB, without metadata; an animated WebP stays one, of other pictures with several frames the first is
-    taken, and a moving GIF is refused as "moving". Gives `original`, `preview` and the `blurhash` of 4 x 4 waves.
+    Upright, in sRGB, without metadata. An animated PNG or WebP stays one, an animated AVIF becomes a WebP, and a moving GIF
+    is refused as "moving"; with the parameter `still`, and of other pictures with several frames, the first is taken. Gives
+    `original`, `preview` and the `blurhash` of 4 x 4 waves.
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
         _check_size(opened, GIF_PIXEL_LIMIT if source_format == "GIF" else PIXEL_LIMIT)
-        moving = source_format in ("GIF", "WEBP") and getattr(opened, "is_animated", False)
-        if moving and source_format == "GIF":
-            raise Refused("moving")
-        original = None
+        moving = _is_moving(opened, parameters)
         if moving:
+            if source_format == "GIF":
+                raise Refused("moving")
             _check_animation(opened, opened.width * opened.height)
-            original = _animated(opened, None, outputs[0])
-            opened.seek(0)
         image = _upright(opened)
+    original = _animated(source, source_format, None, outputs[0]) if moving else None
     target = _TARGETS[source_format]
     image = _plain(image, alpha=target != "JPEG")
     preview = reduced(image, PREVIEW_PIXELS)
@@ -117,19 +136,18 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
 def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
     """The job SHAPED: the picture in the shape of the parameters (`width`, `height`, `cropped`) to the first output.
 
-    Of an animated GIF or WebP, which stays one, also the first frame to the second: `shown` and `still` (or None).
+    Of an animated picture, which stays one (AVIF becomes WebP) but with the parameter `still`, also the first frame to the
+    second: `shown` and `still` (or None).
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
         _check_size(opened, PIXEL_LIMIT)
-        moving = source_format in ("GIF", "WEBP") and getattr(opened, "is_animated", False)
-        shown = None
+        moving = _is_moving(opened, parameters)
         if moving:
             area = parameters["width"] * parameters["height"] if parameters["cropped"] else 0
             _check_animation(opened, max(opened.width * opened.height, area))
-            shown = _animated(opened, parameters, outputs[0])
-            opened.seek(0)
         image = _upright(opened)
+    shown = _animated(source, source_format, parameters, outputs[0]) if moving else None
     target = "PNG" if moving else _TARGETS[source_format]
     still = _in_shape(_plain(image, alpha=target != "JPEG"), parameters)
     if shown is None:
@@ -165,8 +183,17 @@ def _check_size(image: Image.Image, pixels: int) -> None:
         _refuse_size(image)
 
 
+def _is_moving(opened: ImageFile.ImageFile, parameters: Mapping[str, Any]) -> bool:
+    return not parameters.get("still") and opened.format in _MOVING_TARGETS and _frame_count(opened) > 1
+
+
+def _frame_count(opened: Image.Image) -> int:
+    """The number of frames that move: what an animated PNG shows where nothing moves is none of them."""
+    return getattr(opened, "n_frames", 1) - bool(opened.info.get("default_image"))
+
+
 def _check_animation(image: Image.Image, pixels: int) -> None:
-    if getattr(image, "n_frames", 1) * pixels > ANIMATION_PIXELS:
+    if _frame_count(image) * pixels > ANIMATION_PIXELS:
         raise Refused("animation")
 
 
@@ -179,82 +206,138 @@ def _in_shape(image: Image.Image, shape: Mapping[str, Any] | None) -> Image.Imag
     return reduced(image, size[0] * size[1])
 
 
-def _animated(opened: Image.Image, shape: Mapping[str, Any] | None, output: IO[bytes]) -> Facts:
-    target = cast(str, opened.format)
-    # Both encoders want to know all times beforehand, and all frames at once would take up to 190 MB.
-    durations = []
-    for frame in ImageSequence.Iterator(opened):
-        frame.load()
-        durations.append(int(frame.info.get("duration", 0)) or _FRAME_MILLISECONDS)
-    loop = {"loop": opened.info["loop"]} if "loop" in opened.info else {}
-    frames = _frames(opened, shape)
-    first = next(frames)
-    return write(
-        first,
-        target,
-        output,
-        save_all=True,
-        append_images=frames,
-        duration=durations,
-        disposal=_RESTORE_BACKGROUND,
-        **loop,
-    )
+def _animated(
+    source: IO[bytes], source_format: str, shape: Mapping[str, Any] | None, output: IO[bytes]
+) -> Facts | None:
+    """Write the frames; None where they cannot be read, as browsers then show the first."""
+    target = _MOVING_TARGETS[source_format]
+    options: dict[str, Any] = dict(_MOVING_OPTIONS.get(target, {}))
+    try:
+        # The encoders want to know all times beforehand, and all frames at once would take up to 190 MB.
+        durations = []
+        for frame in _frames(source):
+            durations.append(int(frame.info.get("duration", 0)) or _FRAME_MILLISECONDS)
+            options |= {"loop": frame.info["loop"]} if "loop" in frame.info else {}
+        frames = _Drawn(source, shape)
+        return write(frames.first, target, output, save_all=True, append_images=frames, duration=durations, **options)
+    except (SyntaxError, EOFError, OSError, ValueError):
+        output.seek(0)
+        output.truncate()
+        return None
 
 
-def _frames(opened: Image.Image, shape: Mapping[str, Any] | None) -> Iterator[Image.Image]:
-    for frame in ImageSequence.Iterator(opened):
-        drawn = _in_shape(frame.convert("RGBA"), shape)
-        drawn.info = {}
-        yield drawn
+class _Drawn:
+    """Frames after the first, each drawn when its turn comes: the encoder of PNG goes over them twice."""
+
+    def __init__(self, source: IO[bytes], shape: Mapping[str, Any] | None) -> None:
+        self._source, self._shape = source, shape
+        self.first = self._draw(next(_frames(source)))
+
+    def __iter__(self) -> Iterator[Image.Image]:
+        return map(self._draw, itertools.islice(_frames(self._source), 1, None))
+
+    def _draw(self, frame: Image.Image) -> Image.Image:
+        return _in_shape(_plain(_upright(frame.copy()), alpha=True).convert("RGBA"), self._shape)
 
 
-def _upright(opened: ImageFile.ImageFile) -> Image.Image:
-    """The decoded picture, turned as its EXIF says, not larger than what is kept."""
-    fitting = _fitting(opened.size, ORIGINAL_PIXELS)
+def _frames(source: IO[bytes]) -> Iterator[Image.Image]:
+    # Opened anew: not every decoder can go back to the first frame.
+    with _opened(source) as opened:
+        for number, frame in enumerate(ImageSequence.Iterator(opened)):
+            if number or not opened.info.get("default_image"):
+                frame.load()
+                yield frame
+
+
+def _upright(opened: Image.Image) -> Image.Image:
+    """The decoded picture, in a mode as `eight_bits` gives it, turned as its EXIF says, not larger than what is kept."""
+    fitting = fitted_size(opened.size, ORIGINAL_PIXELS)
     if fitting != opened.size:
         # JPEG can be decoded at a half or a quarter: cheaper than shrinking it afterwards.
         opened.draft(None, (fitting[0] * 2, fitting[1] * 2))
+    _mend_transparency(opened)
     opened.load()
-    image = reduced(opened, ORIGINAL_PIXELS)
-    image.info = dict(opened.info)
+    image = reduced(eight_bits(opened), ORIGINAL_PIXELS)
+    image.info = {name: value for name, value in opened.info.items() if name != "transparency"}
     # A picture is not lost because some program wrote nonsense beside it.
     with contextlib.suppress(Exception):
         ImageOps.exif_transpose(image, in_place=True)
     return image
 
 
+def _mend_transparency(opened: Image.Image) -> None:
+    """Pillow makes eight bits of the two or four of a grey PNG, and not of its transparent grey."""
+    transparent = opened.info.get("transparency")
+    for tile in getattr(opened, "tile", ()):
+        if tile.args in _OF_FEW_BITS and isinstance(transparent, int):
+            opened.info["transparency"] = transparent * _OF_FEW_BITS[tile.args]
+
+
+def eight_bits(image: Image.Image) -> Image.Image:
+    """The picture in mode L, LA, RGB, RGBA or CMYK, the same where it is in one of these; what is transparent is in the alpha.
+
+    Values of 16 bits keep their place between black and white; those of mode F are taken as being between 0 and 255.
+    """
+    if image.mode in _SIXTEEN_BITS:
+        whole = image.convert("I")
+        grey = whole.point(_EIGHT_OF_SIXTEEN, "L")
+        transparent = image.info.get("transparency")
+        if not isinstance(transparent, int):
+            return grey
+        return Image.merge("LA", (grey, whole.point([255 * (value != transparent) for value in _WHOLE], "L")))
+    if image.mode in ("L", "LA", "RGB", "RGBA", "CMYK") and "transparency" not in image.info:
+        return image
+    if image.mode == "La":
+        return image.convert("LA")
+    return image.convert("RGBA" if image.has_transparency_data else "RGB")
+
+
 def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
-    """RGB or RGBA in sRGB, with no metadata left that an encoder could write."""
+    """RGB or RGBA in sRGB, with no metadata left that an encoder could write; takes what `eight_bits` gives."""
+    transparency = image.getchannel("A") if image.has_transparency_data else None
     profile = image.info.get("icc_profile")
-    transparent = image.has_transparency_data
-    if image.mode in ("RGB", "RGBA", "CMYK", "L") and isinstance(profile, bytes) and profile:
+    if isinstance(profile, bytes) and profile:
         image = _in_srgb(image, profile)
-    if transparent:
-        image = image.convert("RGBA")
-        if not alpha:
-            ground = Image.new("RGBA", image.size, "white")
-            image = Image.alpha_composite(ground, image)
-    wanted = "RGBA" if transparent and alpha else "RGB"
-    if image.mode != wanted:
+    if image.mode != "RGB":
         # Else it would be copied, which takes as much again.
-        image = image.convert(wanted)
+        image = image.convert("RGB")
+    if transparency is not None and alpha:
+        image.putalpha(transparency)
+    elif transparency is not None:
+        image = Image.composite(image, Image.new("RGB", image.size, "white"), transparency)
     image.info = {}
     return image
 
 
 def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
-    """The colours as the profile means them; a profile that cannot be read is as good as none."""
-    if b"sRGB" in profile[:4096]:
-        return image
+    """The colours as the profile means them, without alpha; a profile that cannot be read, or is of other pictures, is as
+    good as none.
+    """
     try:
         source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-        mode = "RGBA" if image.mode == "RGBA" else "RGB"
-        return ImageCms.profileToProfile(image, source, _SRGB, outputMode=mode) or image
+        mode = _SPACES.get(source.profile.xcolor_space.strip(), "")
+        if (
+            not mode
+            or (image.mode.removesuffix("A") != mode and mode != "RGB")
+            or (image.mode == "CMYK") != (mode == "CMYK")
+        ):
+            return image
+        transform = ImageCms.buildTransform(source, _SRGB, mode, "RGB")
+        if mode in _SAMPLES and _changes_nothing(transform, _SAMPLES[mode]):
+            return image
+        return transform.apply(image.convert(mode))
     except (ImageCms.PyCMSError, OSError, ValueError, TypeError):
         return image
 
 
-def _fitting(size: tuple[int, int], pixels: int) -> tuple[int, int]:
+def _changes_nothing(transform: ImageCms.ImageCmsTransform, sample: Image.Image) -> bool:
+    """Tell whether nobody would see what is changed: most profiles are of sRGB, whatever they are called."""
+    difference = ImageChops.difference(transform.apply(sample), sample.convert("RGB"))
+    return all(most <= _UNSEEN for _least, most in cast("tuple[tuple[int, int], ...]", difference.getextrema()))
+
+
+def fitted_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
+    """Width and height of at most so many pixels, in the same proportions."""
     width, height = size
     if width * height <= pixels:
         return size
@@ -263,20 +346,16 @@ def _fitting(size: tuple[int, int], pixels: int) -> tuple[int, int]:
 
 
 def reduced(image: Image.Image, pixels: int) -> Image.Image:
-    """The picture with at most so many pixels, in its proportions."""
-    fitting = _fitting(image.size, pixels)
+    """The picture with at most so many pixels, in its proportions; of a mode that `eight_bits` gives."""
+    fitting = fitted_size(image.size, pixels)
     if fitting == image.size:
         return image
-    if image.mode in ("P", "1", "PA"):
-        image = image.convert("RGBA" if image.has_transparency_data else "RGB")
-    elif image.mode not in ("RGB", "RGBA", "L", "LA", "CMYK"):
-        image = image.convert("RGB")
     return image.resize(fitting, Resampling.BICUBIC, reducing_gap=2.0)
 
 
 def write(image: Image.Image, target: str, output: IO[bytes], **options: Any) -> Facts:
     """Encode a picture to a file; what there is to know about it."""
-    image.save(output, target, **_OPTIONS[target], **options)
+    image.save(output, target, **{**_OPTIONS[target], **options})
     output.flush()
     return {
         "content_type": f"image/{target.lower()}",

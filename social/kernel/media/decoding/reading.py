@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import IO, Any, Final, cast
 
 import av
@@ -42,6 +43,8 @@ _AUDIO_CODECS: Final = (
 THREADS: Final = 2
 BUFFER: Final = 256 * 1024
 _BROKEN_PACKETS: Final = 100
+#: The longest pixel that is believed, in either direction; those of formats in use are below 3.
+_SHAPE_LIMIT: Final = 8
 
 
 @dataclass
@@ -141,9 +144,27 @@ def quarters_of(frame: VideoFrame) -> int:
     return round(frame.rotation / 90) * 90 % 360
 
 
-def shown_size(video: VideoStream, turn: int) -> tuple[int, int]:
+def turned_size(video: VideoStream, turn: int) -> tuple[int, int]:
+    """Width and height in pixels once the pictures are turned."""
     width, height = video.codec_context.width, video.codec_context.height
     return (height, width) if turn in (90, 270) else (width, height)
+
+
+def in_squares(size: tuple[int, int], shape: Fraction) -> tuple[int, int]:
+    """Width and height of a picture as a player shows it: where pixels are no squares one side grows, none shrinks.
+
+    Source: HTML, section 4.8.9 "natural width and height" of a video.
+    """
+    width, height = size
+    return (round(width * shape), height) if shape > 1 else (width, round(height / shape))
+
+
+def pixel_shape(video: VideoStream, turn: int) -> Fraction:
+    """Width of a pixel by its height once the pictures are turned; 1 where the file says none that can be."""
+    shape = Fraction(video.sample_aspect_ratio or 1)
+    if not 1 / _SHAPE_LIMIT <= shape <= _SHAPE_LIMIT:
+        return Fraction(1)
+    return 1 / shape if turn in (90, 270) else shape
 
 
 def first_frame(file: RecordedFile) -> VideoFrame:

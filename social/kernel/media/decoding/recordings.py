@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import IO, Any
 
 from av.stream import Disposition
@@ -19,7 +20,16 @@ from social.kernel.media.decoding.colours import colours_of
 from social.kernel.media.decoding.converting import Transcoding, copied, is_copied, opened_for_writing
 from social.kernel.media.decoding.jobs import Refused
 from social.kernel.media.decoding.measuring import Facts, check_limits, measured_facts
-from social.kernel.media.decoding.reading import RecordedFile, Recording, first_frame, packets_of, quarters_of, turn_of
+from social.kernel.media.decoding.reading import (
+    RecordedFile,
+    Recording,
+    first_frame,
+    in_squares,
+    packets_of,
+    pixel_shape,
+    quarters_of,
+    turn_of,
+)
 from social.kernel.media.limits import PREVIEW_PIXELS, VIDEO_PIXEL_LIMIT
 
 #: Of a file that ends before its time: the share, and the seconds, that may be missing.
@@ -39,7 +49,8 @@ def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence
         return {"kind": "audio", "meta": measured, **_attached(recording, outputs[0])}
     check_limits(recording, measured)
     kind = "video" if recording.audio is not None else "gifv"
-    preview = pictures.reduced(_picture_of(first_frame(file)), PREVIEW_PIXELS)
+    frame = first_frame(file)
+    preview = pictures.reduced(_picture_of(frame, pixel_shape(recording.video, quarters_of(frame))), PREVIEW_PIXELS)
     drawn = pictures.write(preview, "PNG" if recording.is_gif else "JPEG", outputs[0])
     return {"kind": kind, "meta": measured, "preview": drawn, "blurhash": pictures.blur(preview)}
 
@@ -79,11 +90,14 @@ def cover(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO
     return {"preview": drawn, "blurhash": pictures.blur(image), "colours": colours_of(image)}
 
 
-def _picture_of(frame: VideoFrame) -> Image.Image:
+def _picture_of(frame: VideoFrame, shape: Fraction) -> Image.Image:
+    """A frame, turned and in the proportions in which it is shown."""
     if frame.width * frame.height > VIDEO_PIXEL_LIMIT:
         raise Refused("video_size", width=frame.width, height=frame.height)
     image: Image.Image = frame.to_image()  # type: ignore[no-untyped-call]  # PyAV gives it no types
-    return image.rotate(quarters_of(frame), expand=True)
+    image = image.rotate(quarters_of(frame), expand=True)
+    shown = in_squares(image.size, shape)
+    return image if shown == image.size else image.resize(pictures.fitted_size(shown, PREVIEW_PIXELS))
 
 
 def _attached(recording: Recording, output: IO[bytes]) -> Facts:
