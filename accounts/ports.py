@@ -21,9 +21,12 @@ class RemoteAccounts(Protocol):
         """
         ...
 
-    def seek(self, addresses: Collection[tuple[str, str | None]]) -> Collection[tuple[str, str | None]]:
-        """Have the accounts behind these addresses found in the background, each server asked at its pace; those that could
-        not be found a short time ago, and are not looked for. Asked again for the same, it looks for none twice.
+    def seek(
+        self, addresses: Collection[tuple[str, str | None]], *, wanted_by: str
+    ) -> Collection[tuple[str, str | None]]:
+        """Have the accounts behind these addresses found in the background, each server asked at its pace, and few at a time
+        for one person or server, which `wanted_by` says: those beyond that are to be asked for again. Returned are those that
+        could not be found a short time ago, and are not looked for. Asked again for the same, it looks for none twice.
         """
         ...
 

@@ -22,7 +22,7 @@ from social.kernel.lengths import (
     WORD_LIMIT,
     lengths,
 )
-from social.kernel.runner import WaitingRow
+from social.kernel.runner import WaitingRow, WantedRow
 from statuses.models import Status
 
 
@@ -97,7 +97,7 @@ class FetchKind(StrEnum):
     SOFTWARE = "software"
 
 
-class Fetch(WaitingRow):
+class Fetch(WantedRow):
     """A document to be fetched from `host`, once however many want it.
 
     `uri` is the id of the post (of a quote that of the quoting one), of a collection or the item of one, of the actor (of what
@@ -114,7 +114,7 @@ class Fetch(WaitingRow):
     activity = models.ForeignKey(InboundActivity, null=True, on_delete=models.CASCADE, related_name="+")
     remaining = models.PositiveSmallIntegerField(default=0)
 
-    class Meta(WaitingRow.Meta):
+    class Meta(WantedRow.Meta):
         constraints = [
             lengths(
                 "federation_fetch_lengths",
@@ -122,6 +122,7 @@ class Fetch(WaitingRow):
                 kind=WORD_LIMIT,
                 uri=ADDRESS_LIMIT,
                 host=HOST_LIMIT,
+                wanted_by=HOST_LIMIT,
             ),
             models.UniqueConstraint(fields=["kind", "uri"], name="federation_fetch_once"),
         ]
@@ -180,7 +181,7 @@ class ThreadStep(WaitingRow):
         return f"{self.kind} {self.uri}"
 
 
-class Lookup(WaitingRow):
+class Lookup(WantedRow):
     """An account to be found by its address (lower case, Punycode), once however many want it. One that is given up was
     not found.
     """
@@ -190,9 +191,15 @@ class Lookup(WaitingRow):
 
     address = models.TextField(unique=True)
 
-    class Meta(WaitingRow.Meta):
+    class Meta(WantedRow.Meta):
         constraints = [
-            lengths("federation_lookup_lengths", last_error=MESSAGE_LIMIT, address=ADDRESS_LIMIT, host=HOST_LIMIT)
+            lengths(
+                "federation_lookup_lengths",
+                last_error=MESSAGE_LIMIT,
+                address=ADDRESS_LIMIT,
+                host=HOST_LIMIT,
+                wanted_by=HOST_LIMIT,
+            )
         ]
 
 

@@ -202,7 +202,7 @@ class _Work:
         known = _load_known(entries.values())
         unknown = {entry.address for entry in entries.values() if entry.address is not None} - known.keys()
         finder = remote_accounts.find()
-        failed = finder.seek(unknown) if finder is not None else unknown
+        failed = finder.seek(unknown, wanted_by=f"account:{self.batch.account_id}") if finder is not None else unknown
         settled = 0
         for row in rows:
             if entries[row.id].address in known:

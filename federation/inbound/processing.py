@@ -73,7 +73,7 @@ def process(activity_id: int) -> None:
         with Gathered().in_use():
             act_upon(activity_id)
     except Awaited as awaited:
-        activity = InboundActivity.objects.filter(id=activity_id).first()
+        activity = InboundActivity.objects.select_related("actor").filter(id=activity_id).first()
         if activity is None:
             return
         try:

@@ -54,15 +54,20 @@ class RemoteAddresses:
                 found[address] = account
         return found
 
-    def seek(self, addresses: abc.Collection[Address]) -> abc.Collection[Address]:
+    def seek(self, addresses: abc.Collection[Address], *, wanted_by: str) -> abc.Collection[Address]:
         """See `accounts.ports.RemoteAccounts`."""
         hosts = {f"{username}@{domain}": origin_of(f"https://{domain}") for username, domain in addresses if domain}
-        given_up = dict(Lookup.objects.filter(address__one_of=hosts).values_list("address", "dead_at"))
-        enqueue(*(Lookup(address=name, host=host) for name, host in hosts.items() if host and name not in given_up))
+        known = dict(Lookup.objects.filter(address__one_of=hosts).values_list("address", "dead_at"))
+        rows = (
+            Lookup(address=name, host=host, wanted_by=wanted_by)
+            for name, host in hosts.items()
+            if host and name not in known
+        )
+        enqueue(*rows)
         return [
             (username, domain)
             for username, domain in addresses
-            if not hosts.get(name := f"{username}@{domain}") or given_up.get(name)
+            if not hosts.get(name := f"{username}@{domain}") or known.get(name)
         ]
 
     def refresh(self, account: Account) -> Account:

@@ -109,9 +109,9 @@ def keep_note(
         status = publish_remote_status(new=new, screening=screening)
         if status is not None and ancestors > 0:
             if _answers_unknown(note):
-                request_posts([str(note.in_reply_to)], remaining=ancestors - 1)
-            request_posts(note.replies, remaining=0)
-            _request_linked(new)
+                request_posts([str(note.in_reply_to)], named_by=note.uri, remaining=ancestors - 1)
+            request_posts(note.replies, named_by=note.uri, remaining=0)
+            _request_linked(new, note.uri)
             if new.quote is not None:
                 look_at_quote(status, remaining=ancestors - 1)
     if status is not None:
@@ -145,7 +145,7 @@ def revise_note(
         is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)
         look_at_quote(status, remaining=ANCESTORS, again=is_new)
         if changed:
-            _request_linked(new)
+            _request_linked(new, note.uri)
     return changed
 
 
@@ -172,8 +172,8 @@ def look_at_quote(status: Status, *, remaining: int, again: bool = False) -> Non
         request_quote(str(status.uri), wanted, remaining=remaining, again=again)
 
 
-def _request_linked(new: Composed) -> None:
-    request_collections(one for one in new.collections if isinstance(one, str))
+def _request_linked(new: Composed, named_by: str) -> None:
+    request_collections((one for one in new.collections if isinstance(one, str)), named_by=named_by)
 
 
 def _answers_unknown(note: ReceivedNote) -> bool:

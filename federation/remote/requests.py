@@ -34,17 +34,28 @@ CACHED: Final = timedelta(minutes=3, seconds=20)
 CONSENT_PERIOD: Final = timedelta(days=1)
 
 
-def request_posts(uris: Iterable[str], *, remaining: int) -> None:
-    """Have posts fetched that may be unknown here, and up to `remaining` posts above each."""
+def request_posts(uris: Iterable[str], *, named_by: str, remaining: int) -> None:
+    """Have posts fetched that may be unknown here, and up to `remaining` posts above each; what is `named_by` is the id of
+    what led to them.
+    """
     hosts = {uri: origin_of(uri) for uri in uris}
-    rows = [Fetch(kind=FetchKind.POST, uri=uri, host=host, remaining=remaining) for uri, host in hosts.items() if host]
+    rows = (
+        Fetch(kind=FetchKind.POST, uri=uri, host=host, wanted_by=_other(named_by, host), remaining=remaining)
+        for uri, host in hosts.items()
+        if host
+    )
     enqueue(*rows)
 
 
-def request_collections(uris: Iterable[str]) -> None:
-    """Have collections of people fetched that a post links to and that are unknown here."""
+def request_collections(uris: Iterable[str], *, named_by: str) -> None:
+    """Have collections of people fetched that the post with the id `named_by` links to and that are unknown here."""
     hosts = {uri: origin_of(uri) for uri in uris}
-    enqueue(*(Fetch(kind=FetchKind.COLLECTION, uri=uri, host=host) for uri, host in hosts.items() if host))
+    rows = (
+        Fetch(kind=FetchKind.COLLECTION, uri=uri, host=host, wanted_by=_other(named_by, host))
+        for uri, host in hosts.items()
+        if host
+    )
+    enqueue(*rows)
 
 
 def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:
@@ -55,7 +66,7 @@ def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = Fa
     if again:
         Fetch.objects.filter(kind=FetchKind.QUOTE, uri=uri, dead_at__isnull=False).delete()
     host = origin_of(wanted_uri) or ""
-    _request(Fetch(kind=FetchKind.QUOTE, uri=uri, host=host, remaining=remaining))
+    _request(Fetch(kind=FetchKind.QUOTE, uri=uri, host=host, wanted_by=_other(uri, host), remaining=remaining))
 
 
 def request_edit(uri: str) -> None:
@@ -132,7 +143,13 @@ def request_members(collection: Collection, *, may_ask: bool) -> None:
     counted = count(FEATURED, subject=origin_of(str(collection.uri)) or "") if places else None
     if counted is not None and counted.exceeded:
         return
-    enqueue(*(Fetch(kind=FetchKind.FEATURED, uri=uri, host=host) for uri, host in places.items() if host))
+    named_by = str(collection.uri)
+    rows = (
+        Fetch(kind=FetchKind.FEATURED, uri=uri, host=host, wanted_by=_other(named_by, host))
+        for uri, host in places.items()
+        if host
+    )
+    enqueue(*rows)
 
 
 def request_first_posts(events: Sequence[AccountFollowed]) -> None:
@@ -152,9 +169,12 @@ def request_first_posts(events: Sequence[AccountFollowed]) -> None:
 def request_for(activity: InboundActivity, host: str) -> None:
     """Have an activity worked off where documents can be waited for; the first is on `host`.
 
-    Raises Unavailable when too much waits for that server.
+    Raises Unavailable when too much waits for that server, or of what the sender's has named.
     """
-    if not _request(Fetch(kind=FetchKind.ACTIVITY, uri=str(activity.id), host=host, activity=activity)):
+    wanted_by = _other(activity.actor.uri, host)
+    if not _request(
+        Fetch(kind=FetchKind.ACTIVITY, uri=str(activity.id), host=host, activity=activity, wanted_by=wanted_by)
+    ):
         raise Unavailable(f"too much waits for {host}")
 
 
@@ -162,6 +182,12 @@ def may_look_up(host: str) -> bool:
     """Count a question to a server that somebody waits for; False when it was asked too much lately (security row 71)."""
     counted = count(LOOK_UPS, subject=host)
     return counted is None or not counted.exceeded
+
+
+def _other(named_by: str, host: str) -> str:
+    """The server of what named `host`; empty where that is its own."""
+    server = origin_of(named_by) or ""
+    return "" if server == host else server
 
 
 def _request(fetch: Fetch, due_at: datetime | None = None) -> bool:

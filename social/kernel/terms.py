@@ -1,6 +1,6 @@
 """Terms on which each kind of work that waits for other servers is done (`social.kernel.runner`). Pure decisions.
 
-Source: contract, federation sections 12, 13 and 16; security rows 4, 10, 34, 58 and 71.
+Source: contract, federation sections 12, 13 and 16; security rows 4, 10, 34, 58, 71 and 72.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Final
 _TROUBLED: Final = 10
 UNAVAILABLE_AFTER: Final = timedelta(days=7)
 _LONGEST_PAUSE: Final = 24 * 3600
+TURN_OF_ONE: Final = timedelta(seconds=5)
+OF_ONE_TURNS: Final = 10
 
 
 def _over_days(attempts: int) -> float:
@@ -35,8 +37,10 @@ class Terms:
     `row_seconds`, and is not begun later than that before the end of its lease. A row is given up after so many
     `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old, and then kept for `kept`:
     until it is gone nobody asks again. A host that fails is left alone for `pause` seconds and longer (`host_pause`). Of
-    one host at most `waiting` rows wait. `cautious`: until a row of a host was done, one is done at a time, as while it
-    fails, and the host is remembered afterwards. `sends`: its hosts are those that somebody here sends to; the hosts of
+    one host at most `waiting` rows wait, and of what one person or one server has named at hosts of others `of_one` become
+    due in a turn, for OF_ONE_TURNS turns. The names of so many hosts are looked up at once. `cautious`: until a row of a host
+    was done, one is done at a time, as while it fails, and the host is remembered afterwards. `sends`: its hosts are those
+    that somebody here sends to; the hosts of
     other work may be named by any stranger.
     """
 
@@ -48,6 +52,8 @@ class Terms:
     lease: float
     threads: int = 2
     waiting: int = 500
+    of_one: int = 100
+    names: int = 16
     pace: float = 0.0
     claimed: int = 0
     attempts: int = 3
@@ -85,6 +91,7 @@ TERMS: Final[dict[str, Terms]] = {
         at_once=200,
         per_host=2,
         claimed=20,
+        names=200,
         slice_seconds=5.0,
         row_seconds=20.0,
         lease=30.0,
@@ -96,7 +103,13 @@ TERMS: Final[dict[str, Terms]] = {
         sends=True,
     ),
     "fetches": Terms(
-        "documents of other servers", at_once=100, per_host=2, slice_seconds=30.0, row_seconds=20.0, lease=90.0
+        "documents of other servers",
+        at_once=100,
+        per_host=2,
+        slice_seconds=30.0,
+        row_seconds=20.0,
+        lease=90.0,
+        names=64,
     ),
     # Apart from other fetches: a long thread must not take the place of what was sent to this server.
     "threads": Terms(
@@ -117,6 +130,8 @@ TERMS: Final[dict[str, Terms]] = {
         at_once=100,
         per_host=1,
         pace=1.0,
+        of_one=40,
+        names=64,
         slice_seconds=30.0,
         row_seconds=20.0,
         lease=90.0,
@@ -150,6 +165,7 @@ TERMS: Final[dict[str, Terms]] = {
         at_once=200,
         per_host=16,
         claimed=64,
+        names=64,
         slice_seconds=10.0,
         row_seconds=12.0,
         lease=30.0,

@@ -133,18 +133,18 @@ def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: 
     finally:
         storage.remove(unused)
     if found is not None and found.creator:
-        _seek(found.creator)
+        _seek(found.creator, host)
 
 
-def _seek(creator: str) -> None:
-    """Have the account found that a page names as its author, where it is unknown here."""
+def _seek(creator: str, host: str) -> None:
+    """Have the account found that a page of `host` names as its author, where it is unknown here."""
     address = split_address(creator)
     port = remote_accounts.find()
     if address is None or address[1] is None or port is None:
         return
     address = (address[0].lower(), address[1])
     if not by_address([address]):
-        port.seek([address])
+        port.seek([address], wanted_by=host)
 
 
 def _stored_picture(image: bytes, url: str) -> Picture | None:

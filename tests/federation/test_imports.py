@@ -167,7 +167,7 @@ def test_row_71_the_pace_of_lists_delays_nothing_else_of_their_server(elsewhere:
     bring(make_user("ada"), [f"p{number}@{elsewhere.domain}" for number in range(30)])
     work()
     asked = len(elsewhere.gets())
-    requests.request_posts([f"{elsewhere.url}/notes/1"], remaining=0)
+    requests.request_posts([f"{elsewhere.url}/notes/1"], named_by=elsewhere.url, remaining=0)
     work()
     assert elsewhere.gets()[asked:] == ["/notes/1"]
 

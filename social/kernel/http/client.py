@@ -36,7 +36,8 @@ from social.kernel.http.errors import (
     WrongType,
 )
 from social.kernel.http.exchanges import Policy, Request, Response, Signer
-from social.kernel.http.resolver import CheckedResolver, ForbiddenAddress, Lookup, checked_socket, system_lookup
+from social.kernel.http.resolver import PLACES, CheckedResolver, ForbiddenAddress, Lookup, checked_socket, system_lookup
+from social.kernel.terms import TERMS
 
 __all__ = [
     "ACTIVITY_TYPES",
@@ -84,9 +85,10 @@ class GuardedClient:
     unasked; nothing but FetchError (and what a signer raises) comes out.
     """
 
-    def __init__(self, policy: Policy, lookup: Lookup = system_lookup) -> None:
+    def __init__(self, policy: Policy, lookup: Lookup = system_lookup, places: int = PLACES) -> None:
         self.policy = policy
         self._lookup = lookup
+        self._places = places
         self._session: aiohttp.ClientSession | None = None
         self._network: network.NetworkThread | None = None
         self._pauses = limits.HostPauses()
@@ -131,7 +133,7 @@ class GuardedClient:
         that it is neither used nor collected here."""
         if self._session is None or self._network is not thread:
             connector = aiohttp.TCPConnector(
-                resolver=CheckedResolver(self.policy.permits, self._lookup),
+                resolver=CheckedResolver(self.policy.permits, self._lookup, self._places),
                 socket_factory=checked_socket(self.policy.permits),
                 ssl=True,
                 limit=_CONNECTIONS,
@@ -288,13 +290,13 @@ def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exception
 
 
 @functools.cache
-def _client_for(policy: Policy) -> GuardedClient:
-    """Return the client for a state of the settings: there is one, except in tests that change them."""
-    return GuardedClient(policy)
+def _client_for(policy: Policy, queue: str = "") -> GuardedClient:
+    """Return the client of a queue's work for a state of the settings; the empty name is that of all other work."""
+    return GuardedClient(policy, places=TERMS[queue].names if queue else PLACES)
 
 
 def _client() -> GuardedClient:
-    return _client_for(policy_from_settings())
+    return _client_for(policy_from_settings(), limits.asking_queue())
 
 
 def fetch(request: Request) -> Response:

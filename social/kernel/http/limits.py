@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 
 from django.conf import settings
 
@@ -152,6 +152,42 @@ def _wait_for_turn(host: str, end: float) -> bool:
 
 def _is_asked(host: str) -> bool:
     return host in _asked_by_strangers or len(_asked_by_strangers) >= _share(4)
+
+
+_queue: ContextVar[str] = ContextVar("asking_queue", default="")
+_asker: ContextVar[str] = ContextVar("asker", default="")
+
+
+@contextmanager
+def asking(queue: str) -> Iterator[None]:
+    """Have what is fetched inside, by this thread and the tasks it starts, use the connections and look-ups of names that
+    the work of a queue has for itself (`Terms.names`): what imports and strangers name takes none of those of deliveries
+    (security row 72).
+    """
+    token = _queue.set(queue)
+    try:
+        yield
+    finally:
+        _queue.reset(token)
+
+
+def asking_queue() -> str:
+    """Return the queue whose work fetches now; empty outside of such work."""
+    return _queue.get()
+
+
+def asking_for(wanted_by: str) -> Context:
+    """Return a context in which what is fetched was named by a person here or by another server: together they have the
+    share of one (security row 72).
+    """
+    context = copy_context()
+    context.run(_asker.set, wanted_by)
+    return context
+
+
+def asker() -> str:
+    """Return who has named what is fetched now; empty where nobody has a share."""
+    return _asker.get()
 
 
 def in_web_request() -> bool:

@@ -5,23 +5,33 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from ipaddress import IPv6Address, ip_address
+from weakref import WeakValueDictionary
 
 from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from social.kernel.http.addresses import Address
+from social.kernel.http.limits import asker
 
 Lookup = Callable[[str, int], Sequence[str]]
 """Function from a host name and a port to addresses; runs in a thread of its own, raises OSError."""
 Permits = Callable[[Address], bool]
 ADDRESSES_LIMIT = 2
 """Addresses of one family that are considered (contract, federation section 16)."""
-LOOKUPS_LIMIT = 64
-"""Name look-ups under way at once; more wait, within the deadlines of their fetches."""
+PLACES = 64
+"""Name look-ups under way at once in work that has no terms of its own."""
+LOOKUP_SECONDS = 5.0
+"""Time for one look-up, and before that as much for a place."""
+
+# Seconds of one question to a name server, and how many each gets (resolv.conf(5)). Without it the C library keeps the
+# thread of a look-up for half a minute, however early nobody waits for it any more.
+os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:2")
 
 
 class ForbiddenAddress(OSError):
@@ -46,12 +56,17 @@ def system_lookup(host: str, port: int) -> Sequence[str]:
 
 
 class CheckedResolver(AbstractResolver):
-    """Answers with checked addresses only; they are what is connected to, whatever the DNS says a moment later."""
+    """Answers with checked addresses only; they are what is connected to, whatever the DNS says a moment later.
 
-    def __init__(self, permits: Permits, lookup: Lookup = system_lookup) -> None:
+    At most `places` look-ups are under way, a quarter of them for what one person or one server named (`limits.asking`).
+    """
+
+    def __init__(self, permits: Permits, lookup: Lookup = system_lookup, places: int = PLACES) -> None:
         self._permits = permits
         self._lookup = lookup
-        self._slots = asyncio.Semaphore(LOOKUPS_LIMIT)
+        self._places = asyncio.Semaphore(places)
+        self._places_of_one = max(1, places // 4)
+        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -86,15 +101,17 @@ class CheckedResolver(AbstractResolver):
 
     async def _look_up(self, host: str, port: int) -> Sequence[str]:
         """A daemon thread for each look-up: threads of an executor would hold up the end of the process for as long as
-        a silent name server takes (30 s), and look-ups given up by their fetches would block those of others in it.
+        a silent name server takes, and look-ups given up by their fetches would block those of others in it.
+
+        Raises OSError after LOOKUP_SECONDS, and after as many without a place.
         """
         loop = asyncio.get_running_loop()
-        await self._slots.acquire()
+        free = await self._take_place(host)
         answer: asyncio.Future[Sequence[str]] = loop.create_future()
 
         def finish(addresses: Sequence[str], failure: Exception | None) -> None:
             # The place is free when the thread is, however early the fetch gave up.
-            self._slots.release()
+            free()
             if answer.done():
                 return
             if failure is not None:
@@ -116,9 +133,45 @@ class CheckedResolver(AbstractResolver):
         try:
             threading.Thread(target=work, name="name-lookup", daemon=True).start()
         except RuntimeError as error:
-            self._slots.release()
+            free()
             raise OSError(errno.EAGAIN, str(error)) from None
-        return await answer
+        async with _within(LOOKUP_SECONDS, f"no name server has answered for {host}"):
+            return await answer
+
+    async def _take_place(self, host: str) -> Callable[[], None]:
+        """Wait for a place; returns the function that gives it back."""
+        one = asker()
+        taken = [self._places]
+        if one:
+            # Held by those who wait and look up, and gone with the last of them.
+            taken.insert(0, self._shares.setdefault(one, asyncio.Semaphore(self._places_of_one)))
+        held: list[asyncio.Semaphore] = []
+
+        def free() -> None:
+            for places in held:
+                places.release()
+
+        try:
+            async with _within(LOOKUP_SECONDS, f"too many names are looked up to ask for {host}"):
+                for places in taken:
+                    await places.acquire()
+                    held.append(places)
+        except BaseException:
+            free()
+            raise
+        return free
+
+
+@asynccontextmanager
+async def _within(seconds: float, otherwise: str) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        # One of the look-up itself has a number.
+        if error.errno is not None:
+            raise
+        raise OSError(errno.ETIMEDOUT, otherwise) from None
 
 
 def checked_socket(permits: Permits) -> Callable[[AddrInfoType], socket.socket]:

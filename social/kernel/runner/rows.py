@@ -19,7 +19,7 @@ from social.kernel.batches import BATCH
 from social.kernel.claims import LeasedRow
 from social.kernel.events import Event, publish
 from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, WORD_LIMIT, lengths
-from social.kernel.terms import TERMS
+from social.kernel.terms import OF_ONE_TURNS, TERMS, TURN_OF_ONE
 
 logger = logging.getLogger("social.runner")
 
@@ -96,6 +96,46 @@ class WaitingRow(LeasedRow):
             models.Index(fields=["dead_at"], name="%(app_label)s_%(class)s_dead", condition=Q(dead_at__isnull=False)),
         ]
 
+    @property
+    def asker(self) -> str:
+        """Who has the row done, where they share what the terms grant to one; else empty."""
+        return ""
+
+    @classmethod
+    def count_wanted(cls, askers: set[str]) -> Counter[str]:
+        """Return how many rows wait for each of these askers."""
+        return Counter()
+
+
+class WantedRow(WaitingRow):
+    """A thing to be done at `host` because somebody else named it: `wanted_by` is a person of this server or another server,
+    empty for what a host says of itself.
+    """
+
+    wanted_by = models.TextField(default="", db_default="")
+
+    class Meta(WaitingRow.Meta):
+        abstract = True
+        indexes = [
+            *WaitingRow.Meta.indexes,
+            models.Index(
+                fields=["wanted_by"],
+                name="%(app_label)s_%(class)s_wanted",
+                condition=Q(dead_at__isnull=True) & ~Q(wanted_by=""),
+            ),
+        ]
+
+    @property
+    def asker(self) -> str:
+        """See `WaitingRow.asker`."""
+        return self.wanted_by
+
+    @classmethod
+    def count_wanted(cls, askers: set[str]) -> Counter[str]:
+        """See `WaitingRow.count_wanted`."""
+        wanted = cls.objects.filter(wanted_by__one_of=askers, dead_at=None).exclude(wanted_by="")
+        return Counter(dict(wanted.values_list("wanted_by").annotate(Count("id"))))
+
 
 R = TypeVar("R", bound=WaitingRow)
 
@@ -117,22 +157,27 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
     """Have the work of rows of one kind done (at `due_at`), each once however many ask for it; announces their event.
     The rows that were taken.
 
-    Left out are those for whose host as much waits already as the terms say: who names a thousand things of a slow
-    server gets some of them. The number of statements is fixed.
+    Left out are those for whose host or asker as much waits already as the terms say: who names a thousand things of a slow
+    server, or a thousand servers, gets some of them. Those of one asker become due in turns, so that what others ask for
+    is done between them. The number of statements is fixed.
     """
     if not rows:
         return []
-    model = type(rows[0])
+    model, terms = type(rows[0]), TERMS[type(rows[0]).queue]
     there = model.objects.filter(host__one_of={row.host for row in rows}, dead_at=None)
     waiting = Counter(dict(there.values_list("host").annotate(Count("id"))))
+    askers = {row.asker for row in rows} - {""}
+    wanted = model.count_wanted(askers) if askers else Counter[str]()
     taken = []
     for row in rows:
-        if waiting[row.host] >= TERMS[model.queue].waiting:
-            logger.info("%s is left out: too much waits for %s", row, row.host)
+        turn = wanted[row.asker] // terms.of_one
+        if waiting[row.host] >= terms.waiting or turn >= OF_ONE_TURNS:
+            logger.info("%s is left out: too much waits for %s", row, row.host if turn < OF_ONE_TURNS else row.asker)
             continue
         waiting[row.host] += 1
-        if due_at is not None:
-            row.due_at = due_at
+        wanted[row.asker] += bool(row.asker)
+        if due_at is not None or turn:
+            row.due_at = (due_at or clock.now()) + turn * TURN_OF_ONE
         taken.append(row)
     if taken:
         with transaction.atomic():

@@ -23,6 +23,7 @@ from social.kernel.batches import BATCH
 from social.kernel.claims import Claims, Failure, idle, new_token
 from social.kernel.events import Event, on, publish
 from social.kernel.http.client import run
+from social.kernel.http.limits import asking, asking_for
 from social.kernel.outbox import OutboxRow
 from social.kernel.runner.rows import WaitingRow, claiming_statement, forget_troubles, judge_hosts
 from social.kernel.terms import TERMS, Terms
@@ -189,7 +190,9 @@ class Run(Generic[R]):
                         self.work.schedule_next_run(now=True)
                     self.work.leave(self, at_any_rate=now >= last_end)
                 if self._awaited or self._tasks:
-                    for job, task in run(self._wait(0.0 if jobs else _POLL_SECONDS)):
+                    with asking(self.work.model.queue):
+                        came = run(self._wait(0.0 if jobs else _POLL_SECONDS))
+                    for job, task in came:
                         self._under_way[job.row.host] -= 1
                         self._step(job, task)
                     self.settle()
@@ -286,7 +289,8 @@ class Run(Generic[R]):
     async def _wait(self, seconds: float) -> list[tuple[Job[R], asyncio.Task[Any]]]:
         """Yield, on the network loop, what has come back, waiting for the first and then a moment for more."""
         for job, awaited in self._awaited:
-            task = asyncio.create_task(_within(awaited, job.ends - time.monotonic()))
+            work = _within(awaited, job.ends - time.monotonic())
+            task = asyncio.create_task(work, context=asking_for(job.row.asker))
             self._tasks[task] = job
         self._awaited.clear()
         done, _pending = await asyncio.wait(self._tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -43,7 +43,7 @@ class Elsewhere:
     def find_by_address(self, addresses: Any) -> Any:
         raise AssertionError("nobody waits for the network here")
 
-    def seek(self, addresses: Collection[Any]) -> Collection[Any]:
+    def seek(self, addresses: Collection[Any], *, wanted_by: str) -> Collection[Any]:
         self.open |= set(addresses) - self.dead
         self.most = max(self.most, len(self.open))
         return self.dead & set(addresses)

@@ -1,0 +1,123 @@
+"""Promises that names which do not resolve keep no other look-up waiting (security row 72)."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+import time
+from collections.abc import Coroutine, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from social.kernel.http import client, resolver
+from social.kernel.http.client import GuardedClient, Policy, Request, Unreachable
+from social.kernel.http.limits import asking, asking_for
+from social.kernel.http.resolver import CheckedResolver
+from social.kernel.terms import TERMS
+from tests.kernel.http.attacker import Attacker
+from tests.runtime.processes import eventually
+from tests.support.patience import SOON
+
+
+class Silence:
+    """Look-ups: names under `silent.example` hang until the end of the test, others are this machine."""
+
+    def __init__(self) -> None:
+        self.end = threading.Event()
+        self.hanging: list[str] = []
+
+    def __call__(self, host: str, port: int) -> Sequence[str]:
+        if host.endswith(".silent.example"):
+            self.hanging.append(host)
+            self.end.wait(60)
+        return ["127.0.0.1"]
+
+
+@pytest.fixture
+def silence() -> Iterator[Silence]:
+    made = Silence()
+    yield made
+    made.end.set()
+
+
+def ask_silent(names: CheckedResolver, first: int, number: int, wanted_by: str = "") -> list[asyncio.Task[Any]]:
+    context = asking_for(wanted_by)
+    return [
+        asyncio.get_running_loop().create_task(names.resolve(f"n{first + i}.silent.example"), context=context)
+        for i in range(number)
+    ]
+
+
+def test_row_72_what_one_names_takes_a_quarter_of_the_places(silence: Silence) -> None:
+    async def go() -> None:
+        names = CheckedResolver(lambda _address: True, silence, places=8)
+        tasks = ask_silent(names, 0, 20, "account:1")
+        while len(silence.hanging) < 2:
+            await asyncio.sleep(0.01)
+        other = asyncio.create_task(names.resolve("well.example"), context=asking_for("evil.example"))
+        (found,) = await asyncio.wait_for(other, SOON)
+        assert (found["host"], len(silence.hanging)) == ("127.0.0.1", 2)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(go())
+
+
+def test_row_72_a_look_up_has_an_end_and_its_place_only_with_its_thread(
+    silence: Silence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolver, "LOOKUP_SECONDS", 0.1)
+
+    async def go() -> None:
+        names = CheckedResolver(lambda _address: True, silence, places=1)
+        for host, reason in (("n.silent.example", "no name server"), ("well.example", "too many names")):
+            with pytest.raises(OSError, match=reason):
+                await names.resolve(host)
+        silence.end.set()
+        (found,) = await names.resolve("well.example")
+        assert found["host"] == "127.0.0.1"
+
+    asyncio.run(go())
+
+
+def test_row_72_names_of_lists_and_strangers_take_no_place_of_deliveries(
+    silence: Silence, monkeypatch: pytest.MonkeyPatch, attacker: Attacker
+) -> None:
+    monkeypatch.setattr(client, "GuardedClient", functools.partial(GuardedClient, lookup=silence))
+    monkeypatch.setattr(client, "_client_for", functools.cache(client._client_for.__wrapped__))
+    monkeypatch.setattr(client, "policy_from_settings", lambda: Policy(loopback=True))
+
+    async def all_silent(queue: str) -> None:
+        requests = (Request(f"http://{queue}{i}.silent.example/") for i in range(TERMS[queue].at_once))
+        await asyncio.gather(*map(client.fetch_async, requests), return_exceptions=True)
+
+    def hang(queue: str) -> threading.Thread:
+        def work(coroutine: Coroutine[Any, Any, None]) -> None:
+            with asking(queue), pytest.raises(TimeoutError):
+                client.run(coroutine, timeout=2.0)
+
+        thread = threading.Thread(target=work, args=(all_silent(queue),))
+        thread.start()
+        return thread
+
+    threads = [hang("lookups"), hang("fetches")]
+    places = TERMS["lookups"].names + TERMS["fetches"].names
+    eventually(lambda: len(silence.hanging) >= places)
+    began = time.monotonic()
+    with asking("deliveries"):
+        assert client.fetch(Request(attacker.url(host="well.example"))).status == 200
+    assert time.monotonic() - began < 1.0
+    for thread in threads:
+        thread.join()
+    assert len(silence.hanging) == places
+
+
+def test_row_72_a_name_that_hangs_is_a_server_that_was_not_reached(
+    silence: Silence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolver, "LOOKUP_SECONDS", 0.1)
+    with pytest.raises(Unreachable, match="no name server has answered"):
+        GuardedClient(Policy(loopback=True), lookup=silence).send(Request("http://n.silent.example/"))
