@@ -60,6 +60,15 @@ class CarryOverDue(Event, key="account:{account_id}"):
     after: int = 0
 
 
+class FollowsToRenew(Event, key="account:{account_id}"):
+    """An account of another server has other keys than before, unannounced: its server may have lost who follows it. Those of
+    people here, of those with an id above `after`, are to be sent again.
+    """
+
+    account_id: int
+    after: int = 0
+
+
 class AccountErasureDue(Event, key="account:{account_id}"):
     """The rest of a deleted account is to be removed, step by step."""
 

@@ -13,6 +13,7 @@ from accounts.events import (
     CollectionListed,
     FeaturedTagChanged,
     FollowRequested,
+    FollowsToRenew,
     ProfileUpdated,
 )
 from federation.events import (
@@ -78,6 +79,7 @@ on(CollectionItemRemoved, featuring.send_items_removed, queue=QUEUE, database=Tr
 on(CollectionItemRemoved, featuring.send_withdrawn, queue=QUEUE, database=True, when=lambda event: event.left)
 on(FeatureAnswerDue, featuring.send_feature_answers, queue=QUEUE, database=True)
 on(FollowRequested, distributing.send_follow_requested, queue=QUEUE, database=True)
+on(FollowsToRenew, distributing.send_follows_again, queue=QUEUE, database=True)
 on(AccountFollowed, distributing.send_followed, queue=QUEUE, database=True)
 on(AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)
 on(AccountBlocked, distributing.send_blocked, queue=QUEUE, database=True)

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Lower
 
-from accounts.events import ProfileUpdated
+from accounts.events import FollowsToRenew, ProfileUpdated
 from accounts.models import Account, AccountStat, Domain, KeyPair
-from accounts.models.account import SuspensionOrigin
+from accounts.models.account import USERNAME_LIMIT, SuspensionOrigin
 from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address, find_by_address, split_address
 from accounts.services.changing import change_account, note_fetched
@@ -23,6 +25,9 @@ from social.kernel.errors import Conflict, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
+STALE_AFTER: Final = timedelta(days=1)
+REFRESH_AFTER: Final = timedelta(minutes=1)
+RENEWAL_INTERVAL: Final = timedelta(minutes=10)
 _FIELDS_WITHOUT_COLUMN: Final = frozenset({"uri", "suspended", "limited_since", "emojis"})
 
 
@@ -86,12 +91,47 @@ class RemoteProfile:
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _FIELDS_WITHOUT_COLUMN}
 
 
-def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey]) -> Account:
+def is_stale(account: Account) -> bool:
+    """Tell whether a remote account has not been looked at for a day."""
+    return account.fetched_at is None or clock.now() - account.fetched_at > STALE_AFTER
+
+
+def may_refresh(account: Account) -> bool:
+    """Tell whether an unverified hint is reason to fetch an account now: nobody can make this server fetch more often."""
+    return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
+
+
+def release_address(*, username: str, domain: str, uri: str) -> Account | None:
+    """Take an address from the account that has it and is not the one with this id, as its domain says; None where there is
+    no such account.
+
+    It keeps everything else, counts as not looked at, and has a name that is made of its own and its number until its server
+    says another one. Announces ProfileUpdated. The caller holds a transaction.
+    """
+    rows = (
+        Account.objects.alias(name=Lower("username"))
+        .filter(name=username.lower(), domain__iexact=domain)
+        .exclude(uri=uri)
+    )
+    if not rows.exists():
+        return None
+    # Two that swap their addresses would wait for each other's row.
+    lock(f"addresses:{domain.lower()}")
+    account = rows.select_for_update().first()
+    if account is not None:
+        name = f"{account.username[: USERNAME_LIMIT - 20]}.{account.id}"
+        change_account(account.id, username=name, fetched_at=None)
+        publish(ProfileUpdated(account_id=account.id))
+    return account
+
+
+def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey], is_announced: bool = False) -> Account:
     """Create or change the account with this ActivityPub id, and its keys; without one it has none from now on.
 
     Safe against two at once: both end with the same row. Announces ProfileUpdated when something that is shown has
-    changed. Raises Conflict for an id of a local account, an address that another account has, and a key that another
-    account has.
+    changed, and FollowsToRenew when it has other keys than before, unless the change `is_announced` with one of those
+    (contract, federation section 10). Raises Conflict for an id of a local account, an address that another account has, and
+    a key that another account has.
     """
     try:
         with transaction.atomic():
@@ -105,7 +145,8 @@ def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey]) -
             else:
                 _change(account, profile, renewed=renewed)
             account = Account.objects.get(uri=profile.uri)
-            _store_keys(account, keys)
+            if _store_keys(account, keys, is_announced=is_announced):
+                publish(FollowsToRenew(account_id=account.id))
             Domain.objects.bulk_create([Domain(name=profile.domain)], ignore_conflicts=True)
     except IntegrityError:
         raise Conflict from None
@@ -149,19 +190,30 @@ def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: 
         AccountStat.objects.update_or_create(account_id=account.id, defaults=values)
 
 
-def _store_keys(account: Account, keys: Sequence[RemoteKey]) -> None:
+def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bool) -> bool:
+    """Write the keys; whether they have replaced all that were known unannounced, which counts once in RENEWAL_INTERVAL."""
     if not keys:
         KeyPair.objects.filter(account=account).delete()
-        return
+        return False
     main, *further = keys
-    values = {"key_id": main.id, "public_key": main.pem, "further_keys": {key.id: key.pem for key in further}}
+    now, known = clock.now(), KeyPair.objects.filter(account=account).first()
+    replaced = known is not None and {known.public_key, *known.further_keys.values()}.isdisjoint(
+        key.pem for key in keys
+    )
+    last = known.rotated_at if known is not None else None
+    counts = replaced and not is_announced and (last is None or now - last > RENEWAL_INTERVAL)
+    values: dict[str, Any] = {"rotated_at": now} if counts else {}
+    values |= {"key_id": main.id, "public_key": main.pem, "further_keys": {key.id: key.pem for key in further}}
     KeyPair.objects.update_or_create(account=account, defaults=values)
+    return counts
 
 
 def resolve_address(address: str) -> Account | None:
-    """The account with an address, asking its server when it is unknown here; None when it cannot be found.
+    """The account with an address, asking its server when it is unknown here or was not looked at for a day; None when it
+    cannot be found.
 
-    Outside of a transaction; takes at most five seconds (contract, parameters section 2 `resolve`).
+    Of one that is known its domain is asked in the background whether the address is still the same account's (contract,
+    federation section 17). Outside of a transaction; takes at most five seconds (contract, parameters section 2 `resolve`).
     """
     pair = split_address(address)
     if pair is None or pair[1] is None:
@@ -169,9 +221,20 @@ def resolve_address(address: str) -> Account | None:
     wanted = (pair[0].lower(), pair[1])
     known = by_address([wanted]).get(wanted)
     finder = remote_accounts.find()
-    if known is not None or finder is None:
+    if finder is None or (known is not None and not may_refresh(known)):
         return known
-    return finder.find_by_address([wanted]).get(wanted)
+    if known is not None and not is_stale(known):
+        finder.seek([wanted])
+        return known
+    return finder.find_by_address([wanted]).get(wanted, known)
+
+
+def proper_address(text: str) -> str:
+    """The address of the account that an address leads to, its server asked as by `resolve_address`: somebody's own domain may
+    name an account elsewhere. A text that leads to none is left as it is.
+    """
+    account = resolve_address(text)
+    return text if account is None else f"{account.username}@{account.domain or settings.LOCAL_DOMAIN}"
 
 
 def find_or_resolve(address: str) -> Account:

@@ -30,7 +30,7 @@ from accounts.serializers.oauth import TokenSerializer
 from accounts.serializers.relationship import RelationshipSerializer
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
-from accounts.services.remote_accounts import find_or_resolve, resolve_address
+from accounts.services.remote_accounts import find_or_resolve, proper_address
 from accounts.services.signing_up import sign_up
 from accounts.services.tokens import issue_token
 from social.api.access import app_token, optional_user, user
@@ -115,9 +115,8 @@ class AccountsViewSet(ApiViewSet):
         form = SearchInput.read(request)
         if not form.q:
             return reply([])
-        if form.resolve:
-            resolve_address(form.q)
-        found = search_accounts(form.q, viewer_id=self.account_id, following=form.following)
+        text = proper_address(form.q) if form.resolve else form.q
+        found = search_accounts(text, viewer_id=self.account_id, following=form.following)
         return reply(list(present_accounts(self.paginate(found).items, self.viewer_id).values()))
 
     def relationships(self, request: Request) -> HttpResponse:

@@ -26,6 +26,7 @@ from federation.documents.reading import (
     web_uri,
 )
 from federation.documents.received_emojis import read_emojis
+from social.kernel import links
 from social.kernel.text.names import one_line
 from social.kernel.text.sanitize import sanitize
 
@@ -94,27 +95,31 @@ def is_username(name: str) -> bool:
 
 
 def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
-    """Read an actor. Raises Rejected when it lacks id, type, inbox or a name, or its parts are of another server."""
+    """Read an actor. Raises Rejected when it lacks id, type, inbox or a name.
+
+    Its inbox and collections are where its server put them, on other hosts too (contract, federation section 17); its keys
+    and devices, which prove who it is, are on its own.
+    """
     uri = web_uri(document.get("id"))
     if uri is None:
         raise Rejected("the actor has no id")
     kinds = [kind for kind in kinds_of(document) if kind in TYPES]
     if not kinds:
         raise Rejected("the document is no actor")
-    inbox = web_uri(document.get("inbox"))
-    if inbox is None or not same_origin(inbox, uri):
-        raise Rejected("the actor has no inbox of its own server")
+    inbox = _place(document.get("inbox"))
+    if not inbox:
+        raise Rejected("the actor has no inbox on another server")
     acct = text_of(document.get("webfinger"), USERNAME_LIMIT) or None
     username = text_of(document.get("preferredUsername"), USERNAME_LIMIT) or (acct or "").partition("@")[0]
     if not is_username(username):
         raise Rejected("the actor has no name that people here could write")
     endpoints = document.get("endpoints")
-    shared = web_uri(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else None
     keys, reference = _read_keys(document.get("publicKey"), uri)
     name = one_line(text_of(document.get("name"), DISPLAY_NAME_LIMIT))
     summary = text_of(document.get("summary"), NOTE_LIMIT)
     fields = _read_fields(document.get("attachment"))
     discoverable = document.get("discoverable")
+    devices = web_uri(document.get("devices"))
     return ReceivedActor(
         uri=uri,
         type=kinds[0],
@@ -125,14 +130,14 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         summary=summary,
         summary_html=sanitize(summary),
         url=link_of(document.get("url")) or uri,
-        shared_inbox=shared if shared is not None and same_origin(shared, uri) else "",
-        outbox=_own(document.get("outbox"), uri),
-        followers=_own(document.get("followers"), uri),
-        following=_own(document.get("following"), uri),
-        featured=_own(document.get("featured"), uri),
-        featured_tags=_own(document.get("featuredTags"), uri),
-        featured_collections=_own(document.get("featuredCollections"), uri),
-        devices=_own(document.get("devices"), uri),
+        shared_inbox=_place(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else "",
+        outbox=_place(document.get("outbox")),
+        followers=_place(document.get("followers")),
+        following=_place(document.get("following")),
+        featured=_place(document.get("featured")),
+        featured_tags=_place(document.get("featuredTags")),
+        featured_collections=_place(document.get("featuredCollections")),
+        devices=devices if devices is not None and same_origin(devices, uri) else "",
         feature_policy=_feature_policy(document.get("interactionPolicy"), web_uri(document.get("followers"))),
         keys=keys,
         key_reference=reference,
@@ -169,9 +174,15 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
     return Audience.NOBODY if PUBLIC_NAMES.isdisjoint(manual) else Audience.ASKED
 
 
-def _own(value: Any, uri: str) -> str:
+def _place(value: Any) -> str:
+    """The address of an inbox or a collection; empty for an address of this server, and for the one that stands for everybody.
+
+    Either would widen to whom our posts are addressed: those that mention a group name its followers.
+    """
     found = web_uri(value)
-    return found if found is not None and same_origin(found, uri) else ""
+    if found is None or found in PUBLIC_NAMES or same_origin(found, links.web_url()):
+        return ""
+    return found
 
 
 def _read_keys(value: Any, actor_uri: str) -> tuple[list[ReceivedKey], str | None]:

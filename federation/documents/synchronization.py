@@ -43,7 +43,7 @@ def synchronization_header(account: Account, uris: Iterable[str]) -> str:
 
 def read_header(text: str, account: Account) -> tuple[str, str] | None:
     """The address and the digest in the header that came with a post of an account; None when they are not about its
-    followers, or the address is on another server.
+    followers, or the address is on another server than these.
     """
     try:
         values = parameters_of(text)
@@ -52,4 +52,4 @@ def read_header(text: str, account: Account) -> tuple[str, str] | None:
     url, digest = web_uri(values.get("url")), values.get("digest", "").lower()
     if values.get("collectionId") != account.followers_url or _DIGEST.fullmatch(digest) is None:
         return None
-    return (url, digest) if url is not None and same_origin(url, account.uri) else None
+    return (url, digest) if url is not None and same_origin(url, account.followers_url) else None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from accounts.services.remote_accounts import may_refresh
 from federation.documents.reading import Rejected, kinds_of, uri_of
 from federation.inbound.incoming import Incoming
 from federation.inbound.posts import delete_remote_post
 from federation.inbound.quotes import authorized_by
-from federation.remote.actors import may_refresh, refresh
+from federation.remote.actors import refresh
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import find_or_fetch_post, is_followed_here
 from federation.remote.references import find_account_by_uri, find_post_by_uri

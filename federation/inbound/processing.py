@@ -13,12 +13,12 @@ from typing import Final
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
 from accounts.services.instance_actor import instance_actor_uri
+from accounts.services.remote_accounts import is_stale
 from federation.documents.reading import Rejected, many, parse, uri_of
 from federation.events import ActivityReceived
 from federation.inbound import collections, featuring, flag, forwarded, interactions, posts, quotes, relationships, undo
 from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
-from federation.remote.actors import is_stale
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.requests import request_actor, request_for
 from social.kernel import clock

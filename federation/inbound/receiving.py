@@ -94,7 +94,7 @@ def _store(
     kind: str,
     recipient: Account | None,
 ) -> None:
-    actor, contact = signed.account, origin_of(signed.account.inbox_url) or ""
+    actor = signed.account
     values: dict[str, Value] = {
         "fingerprint": signed.fingerprint,
         "actor": actor.id,
@@ -105,7 +105,8 @@ def _store(
         "host": host,
         "size": len(message.body),
         "now": clock.now(),
-        "contact": contact,
+        # Not that of the inbox, which may be named by anybody.
+        "contact": host,
     }
     try:
         stored = change_and_publish(
@@ -118,4 +119,4 @@ def _store(
         if header := message.headers.get(HEADER.lower()):
             compare_followers(activity_id, actor, header)
         if is_left_alone:
-            record_contact(contact)
+            record_contact(host)

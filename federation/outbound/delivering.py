@@ -17,6 +17,7 @@ from federation.models import Delivery, OutboundActivity
 from federation.outbound.queueing import forget_delivered
 from federation.outbound.synchronizing import load_headers
 from federation.remote.signing import signers_of
+from moderation.queries.blocks import closed_among
 from social.kernel.crypto import UnreadableSecret
 from social.kernel.http.client import FetchError, Request, Response, Signer, fetch_async
 from social.kernel.runner import Failed, Job, Steps, Work
@@ -27,6 +28,8 @@ logger = logging.getLogger("social.federation")
 DEADLINE: Final = 10.0
 ATTEMPTS_IN_DOUBT: Final = 4
 _TEMPORARY: Final = (401, 408, 429)
+# The end of follows is reported to a server that this one is closed to from now on.
+_FAREWELLS: Final = frozenset({"Reject", "Undo"})
 _HEADERS: Final = {"Content-Type": "application/activity+json"}
 
 
@@ -66,8 +69,9 @@ def _begin(jobs: Sequence[Job[Delivery]]) -> Iterator[Steps]:
     synchronizing = load_headers(
         (activity.account, host) for activity, host in receivers if activity is not None and activity.synchronizes
     )
+    closed = closed_among({job.row.host for job in jobs})
     for job in jobs:
-        yield _deliver(job, activities.get(job.row.activity_id), signers, synchronizing)
+        yield _deliver(job, activities.get(job.row.activity_id), signers, synchronizing, closed)
 
 
 def _signers(activities: Iterable[OutboundActivity]) -> dict[int, Sequence[Signer]]:
@@ -88,7 +92,11 @@ def _deliver(
     activity: OutboundActivity | None,
     signers: dict[int, Sequence[Signer]],
     synchronizing: dict[tuple[int, str], str],
+    closed: set[str],
 ) -> Steps:
+    if job.row.host in closed and activity is not None and activity.type not in _FAREWELLS:
+        # People's own server may be open although that of their inbox is not (contract, federation section 17).
+        raise Failed("This server is closed to the one of the inbox.", final=True)
     usable = signers.get(activity.account_id) if activity is not None else None
     if activity is None or not usable:
         raise Failed("There is no key to sign it with.", final=True)

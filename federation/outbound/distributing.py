@@ -18,6 +18,7 @@ from accounts.events import (
     AccountUnblocked,
     AccountUnfollowed,
     FollowRequested,
+    FollowsToRenew,
     ProfileUpdated,
 )
 from accounts.models import Account, Follow, FollowRequest, Move
@@ -39,6 +40,7 @@ from federation.outbound.audience import (
 from federation.outbound.queueing import drop_waiting, enqueue, last_due
 from federation.outbound.quoting import send_quote_requests
 from social.kernel import clock
+from social.kernel.events import publish
 from statuses.events import (
     PollEnded,
     PollVoted,
@@ -57,6 +59,7 @@ from statuses.queries.posts import load_posts
 from statuses.services.polls import begin_announcement
 
 SPACING: Final = timedelta(seconds=2)
+RENEWED_AT_ONCE: Final = 100
 
 
 def _accounts(ids: Iterable[int]) -> dict[int, Account]:
@@ -220,6 +223,29 @@ def send_follow_requested(events: Sequence[FollowRequested]) -> None:
             key=key,
             due_at=_spaced(key, inboxes),
         )
+
+
+def send_follows_again(events: Sequence[FollowsToRenew]) -> None:
+    """The Follows of somebody elsewhere by people here once more, RENEWED_AT_ONCE at a time: who lost them has them again, who
+    has them answers as before (contract, federation section 10 "Key change").
+    """
+    for event in events:
+        rows: list[Follow | FollowRequest] = []
+        for model in (Follow, FollowRequest):
+            found = model._default_manager.select_related("account", "target").filter(
+                target_id=event.account_id, account__domain=None, uri__isnull=False, account_id__gt=event.after
+            )
+            rows += found.order_by("account_id")[:RENEWED_AT_ONCE]
+        rows = sorted(rows, key=lambda row: row.account_id)[:RENEWED_AT_ONCE]
+        for row in rows:
+            enqueue(
+                account=row.account,
+                document=activities.follow(row.account, row.target.uri, str(row.uri)),
+                inboxes=inbox_of(row.target),
+                key=_pair_key(row.account_id, row.target_id),
+            )
+        if len(rows) == RENEWED_AT_ONCE:
+            publish(FollowsToRenew(account_id=event.account_id, after=rows[-1].account_id))
 
 
 def send_followed(events: Sequence[AccountFollowed]) -> None:

@@ -22,16 +22,19 @@ from federation.outbound.queueing import enqueue
 from social.kernel import links
 
 _FOLLOWERS: Final = """
-SELECT f.target_id, a.uri FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id
- WHERE f.target_id = ANY(%(accounts)s) AND f.follower_state = 'remote'
-   AND lower(split_part(a.uri, '/', 3)) = ANY(%(hosts)s)
+SELECT target_id, uri, inbox_host FROM (
+  SELECT f.target_id, a.uri, lower(split_part(COALESCE(NULLIF(a.shared_inbox_url, ''), a.inbox_url), '/', 3)) AS inbox_host
+    FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id
+   WHERE f.target_id = ANY(%(accounts)s) AND f.follower_state = 'remote') found
+ WHERE lower(split_part(uri, '/', 3)) = ANY(%(hosts)s) OR inbox_host = ANY(%(hosts)s)
 """
 
 
 def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str], str]:
     """The header for each account and host, by the account's id and the host, in two queries.
 
-    Left out is who has very many followers; all, where synchronisation is off.
+    Left out is who has very many followers, and a host that takes in what is for people of others: the digest is that of the
+    people of one host, and of those that it does not know it would end the follows. All, where synchronisation is off.
     """
     pairs = {(account.id, host): account for account, host in wanted}
     if not pairs or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:
@@ -40,14 +43,18 @@ def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str],
     many = AccountStat.objects.filter(account_id__one_of=ids, followers_count__gte=FOLLOWERS_LIMIT)
     left_out = set(many.values_list("account_id", flat=True))
     followers: defaultdict[tuple[int, str | None], list[str]] = defaultdict(list)
+    serving_others = set()
     with connection.cursor() as cursor:
         cursor.execute(_FOLLOWERS, {"accounts": ids, "hosts": list({host for _id, host in pairs})})
-        for account_id, uri in cursor.fetchall():
-            followers[account_id, origin_of(uri)].append(uri)
+        for account_id, uri, inbox_host in cursor.fetchall():
+            host = origin_of(uri)
+            followers[account_id, host].append(uri)
+            if inbox_host != host:
+                serving_others.add((account_id, inbox_host))
     return {
         pair: synchronization_header(account, followers[pair])
         for pair, account in pairs.items()
-        if account.id not in left_out
+        if account.id not in left_out and pair not in serving_others
     }
 
 

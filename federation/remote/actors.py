@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -17,14 +16,21 @@ from accounts.queries.accounts import split_address
 from accounts.services.changing import note_fetched
 from accounts.services.domains import note_host, note_reached
 from accounts.services.erasing import end_account
-from accounts.services.remote_accounts import RemoteKey, RemoteProfile, store_remote_account
+from accounts.services.remote_accounts import (
+    RemoteKey,
+    RemoteProfile,
+    is_stale,
+    may_refresh,
+    release_address,
+    store_remote_account,
+)
 from federation.documents.reading import Rejected, kinds_of, origin_of, uri_of, without_fragment
 from federation.documents.received_actors import ReceivedActor, ReceivedKey, read_actor, read_key
 from federation.models import Tombstone
 from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, Missing, fetch_document
 from federation.remote.references import check_id, find_account_by_uri, is_own
-from federation.remote.requests import CACHED, request_links, request_profile
+from federation.remote.requests import CACHED, request_actor, request_links, request_profile
 from moderation.models import DomainRule, DomainSeverity
 from moderation.queries.blocks import is_closed_to, rule_for
 from social.kernel import clock
@@ -32,19 +38,6 @@ from social.kernel.errors import Conflict, Unavailable
 from social.kernel.locks import lock
 
 logger = logging.getLogger("social.federation")
-
-STALE_AFTER: Final = timedelta(days=1)
-REFRESH_AFTER: Final = timedelta(minutes=1)
-
-
-def is_stale(account: Account) -> bool:
-    """Tell whether a remote account has not been looked at for a day."""
-    return account.fetched_at is None or clock.now() - account.fetched_at > STALE_AFTER
-
-
-def may_refresh(account: Account) -> bool:
-    """Tell whether an unverified hint is reason to fetch an account now: nobody can make this server fetch more often."""
-    return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
 
 
 def fetch_actor(uri: str, *, deadline: float = DEADLINE, follow_move: bool = True) -> Account:
@@ -67,7 +60,11 @@ def find_or_fetch(uri: str, *, deadline: float = DEADLINE) -> Account:
 
 def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
     """Look at a remote account again. Raises as `fetch_actor`."""
-    return fetch_actor(account.uri, deadline=deadline)
+    found = fetch_actor(account.uri, deadline=deadline)
+    if found.id != account.id:
+        # Its id leads to another actor now.
+        note_fetched(account.id)
+    return found
 
 
 def refresh_if_stale(uri: str) -> None:
@@ -99,10 +96,22 @@ def _is_gone(uri: str) -> bool:
 
 
 def end_actor(account: Account) -> None:
-    """End a remote account: it is hidden at once, and cannot come back; everything of it is removed in steps."""
+    """End a remote account: it is hidden at once, and everything of it is removed in steps.
+
+    When its server shows it again it is somebody new here (contract, federation section 17), unless staff had suspended or
+    limited it: nobody is rid of that by leaving.
+    """
     with transaction.atomic():
-        Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
+        if _is_sanctioned(account):
+            Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
         end_account(account=account, origin=SuspensionOrigin.REMOTE)
+
+
+def _is_sanctioned(account: Account) -> bool:
+    """Tell whether staff have decided something about the account itself, not about its server alone."""
+    if account.suspension_origin == SuspensionOrigin.LOCAL or account.sensitized_at is not None:
+        return True
+    return account.limited_at is not None and rule_for(account.domain or "") is None
 
 
 def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
@@ -199,11 +208,19 @@ def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) 
     return found
 
 
-def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult, *, moved_to_id: int | None = None) -> Account:
-    """Write what was read, under the address that WebFinger has confirmed.
+def keep_actor(
+    received: ReceivedActor,
+    found: webfinger.WebFingerResult,
+    *,
+    moved_to_id: int | None = None,
+    is_announced: bool = False,
+) -> Account:
+    """Write what was read, under the address that WebFinger has confirmed: another account that had it loses it, and is asked
+    for the one that it has now.
 
-    Raises Rejected for an id that was deleted, is one of ours or something else's, an address that another actor has, a key
-    that another account has, and when this server is closed to the actor's. Somebody new obeys the rule for their server.
+    Raises Rejected for an id that was deleted, is one of ours or something else's, a key that another account has, and when
+    this server is closed to the actor's; Unavailable while what is left of a deleted account is being removed. Somebody new
+    obeys the rule for their server. `is_announced`: the actor has signed the document.
     """
     if is_closed_to(found.domain):
         raise Rejected("this server is closed to the actor's server")
@@ -212,7 +229,14 @@ def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult, *, mov
         with transaction.atomic():
             lock(f"object:{received.uri}")
             check_id(received.uri, received.uri, Account)
-            account = store_remote_account(profile=_profile(received, found, rule, moved_to_id), keys=_keys(received))
+            if Account.objects.filter(uri=received.uri, deleted_at__isnull=False).exists():
+                raise Unavailable("the account that it was is being removed")
+            other = release_address(username=found.username, domain=found.domain, uri=received.uri)
+            if other is not None:
+                request_actor(other)
+            account = store_remote_account(
+                profile=_profile(received, found, rule, moved_to_id), keys=_keys(received), is_announced=is_announced
+            )
             request_links(account)
             return account
     except Conflict:
@@ -232,7 +256,7 @@ def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
         known = {pair.key_id: pair.public_key} | pair.further_keys
         received = replace(received, keys=[ReceivedKey(*key) for key in known.items()])
     received, found = _with_key(received, DEADLINE), _confirmed(received, DEADLINE, again=False)
-    return keep_actor(received, found, moved_to_id=_successor_id(received, DEADLINE))
+    return keep_actor(received, found, moved_to_id=_successor_id(received, DEADLINE), is_announced=True)
 
 
 def _keys(received: ReceivedActor) -> list[RemoteKey]:

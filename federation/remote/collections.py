@@ -98,7 +98,7 @@ def read_collections(actor_uri: str) -> None:
     for _number in range(PAGES):
         if following is None:
             break
-        page = following if isinstance(following, Mapping) else _fetch_page(following, owner)
+        page = following if isinstance(following, Mapping) else _fetch_page(following, owner.featured_collections_url)
         found += items_of(page, COLLECTIONS_PER_PAGE)
         following = page.get("next")
     listed = []
@@ -115,9 +115,9 @@ def read_collections(actor_uri: str) -> None:
         missing.exclude(id__one_of=listed).exclude(items__account__domain=None, items__account__isnull=False).delete()
 
 
-def _fetch_page(value: Any, owner: Account) -> Mapping[str, Any]:
+def _fetch_page(value: Any, list_url: str) -> Mapping[str, Any]:
     uri = uri_of(value)
-    if uri is None or not same_origin(uri, owner.uri):
+    if uri is None or not same_origin(uri, list_url):
         raise Rejected("the page is of another server")
     return fetch_collection(uri)
 

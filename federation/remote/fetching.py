@@ -31,6 +31,7 @@ class Awaited(Exception):
     url: str
     accept: tuple[str, ...]
     signer: Signer | None
+    any_type: bool = False
 
     @property
     def host(self) -> str:
@@ -53,13 +54,13 @@ class Gathered:
         finally:
             _current.reset(token)
 
-    def answer(self, url: str, accept: tuple[str, ...], signer: Signer | None) -> Response:
+    def answer(self, awaited: Awaited) -> Response:
         """The answer to a request. Raises Awaited when it was not asked for, and what the request raised."""
-        found = self._answers.get((url, accept))
+        found = self._answers.get((awaited.url, awaited.accept))
         if found is None:
             if len(self._answers) >= REQUESTS_LIMIT:
                 raise Rejected("it takes too many requests")
-            raise Awaited(url, accept, signer)
+            raise awaited
         if isinstance(found, FetchError):
             raise found
         return found
@@ -69,7 +70,13 @@ class Gathered:
         key = (awaited.url, awaited.accept)
         try:
             self._answers[key] = await fetch_async(
-                Request(awaited.url, accept=awaited.accept, signer=awaited.signer, deadline=deadline)
+                Request(
+                    awaited.url,
+                    accept=awaited.accept,
+                    any_type=awaited.any_type,
+                    signer=awaited.signer,
+                    deadline=deadline,
+                )
             )
         except FetchError as error:
             self._answers[key] = error
@@ -80,17 +87,21 @@ class Gathered:
 _current: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
 
 
-def get(url: str, *, accept: Sequence[str], deadline: float, signer: Signer | None = None) -> Response:
-    """A document of another server. Raises FetchError, Rejected for a server that this one is closed to, and Awaited in
-    background work that does not have it yet.
+def get(
+    url: str, *, accept: Sequence[str], deadline: float, signer: Signer | None = None, any_type: bool = False
+) -> Response:
+    """A document of another server, whose content type must be one of `accept` unless `any_type` will do.
+
+    Raises FetchError, Rejected for a server that this one is closed to, and Awaited in background work that does not have it
+    yet.
     """
     origin = origin_of(url)
     if origin is not None and is_closed_to(origin):
         raise Rejected("this server is closed to the document's server")
     gathered = _current.get()
     if gathered is None:
-        return fetch(Request(url, accept=accept, signer=signer, deadline=deadline))
-    return gathered.answer(url, tuple(accept), signer)
+        return fetch(Request(url, accept=accept, any_type=any_type, signer=signer, deadline=deadline))
+    return gathered.answer(Awaited(url, tuple(accept), signer, any_type))
 
 
 DEADLINE: Final = 10.0

@@ -11,13 +11,15 @@ from html import unescape
 from typing import Final
 
 from accounts.models import Account, Collection
+from accounts.queries.accounts import by_address
+from accounts.services.remote_accounts import is_stale
 from federation.documents.reading import Rejected, kinds_of, origin_of, parse, uri_of
 from federation.documents.received_actors import TYPES as ACTORS
 from federation.documents.received_collections import is_featured_collection
 from federation.documents.received_notes import TYPES as NOTES
 from federation.models import Lookup
 from federation.remote import webfinger
-from federation.remote.actors import fetch_actor, find_or_fetch, is_stale, refresh
+from federation.remote.actors import fetch_actor, find_or_fetch, refresh
 from federation.remote.collections import fetch_unknown_collection
 from federation.remote.fetching import get
 from federation.remote.posts import find_or_fetch_post
@@ -88,10 +90,13 @@ def find_remote(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS)
 
 
 def ask_for(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
-    """The account with an address. Raises Rejected or Missing when its server says no, and Unavailable when it does not
-    answer.
+    """The account with an address, one of this server too, which somebody's own domain may name. Raises Rejected or Missing
+    when its server says no, and Unavailable when it does not answer.
     """
-    address = webfinger.look_up(username, domain, deadline=deadline)
+    try:
+        address = webfinger.look_up(username, domain, deadline=deadline)
+    except webfinger.OwnAddress as own:
+        return by_address([(own.username, None)]).get((own.username.lower(), None))
     account = find_or_fetch(address.actor_uri, deadline=deadline)
     if is_stale(account):
         account = refresh(account, deadline=deadline)

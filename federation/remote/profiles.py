@@ -43,7 +43,7 @@ def read_pins(actor_uri: str) -> None:
         return
     # Of a post for followers the collection has only the id.
     signer = follower_signer(account)
-    posts = [_own_post(item, account, signer) for item in _items(account.featured_url, account, PINS_LIMIT)]
+    posts = [_own_post(item, account, signer) for item in _items(account.featured_url, PINS_LIMIT)]
     keep_pins(account_id=account.id, status_ids=[post.id for post in posts if post is not None])
 
 
@@ -58,7 +58,7 @@ def read_profile(actor_uri: str) -> None:
         return
     if account.featured_tags_url:
         with contextlib.suppress(Rejected):
-            names = map(hashtag_of, _items(account.featured_tags_url, account, FEATURED_TAGS_LIMIT))
+            names = map(hashtag_of, _items(account.featured_tags_url, FEATURED_TAGS_LIMIT))
             keep_featured_tags(account=account, names=[name for name in names if name is not None])
     followers, following, outbox = map(_document, (account.followers_url, account.following_url, account.outbox_url))
     named = {"followers": followers, "following": following, "statuses": outbox}
@@ -82,24 +82,24 @@ def read_outbox(actor_uri: str) -> None:
     if account is None or not account.outbox_url:
         return
     activities: list[Any] = []
-    page = _page(fetch_document(account.outbox_url).get("first"), account)
+    page = _page(fetch_document(account.outbox_url).get("first"), account.outbox_url)
     for number in range(1, OUTBOX_PAGES + 1):
         activities += items_of(page, FIRST_POSTS)
         if number == OUTBOX_PAGES or len(activities) >= FIRST_POSTS or not page.get("next"):
             break
-        page = _page(page["next"], account)
+        page = _page(page["next"], account.outbox_url)
     # The oldest first: what is answered is there before its answer.
     for activity in reversed(activities[:FIRST_POSTS]):
         if isinstance(activity, Mapping) and "Create" in kinds_of(activity):
             _own_post(first(activity.get("object")), account, activity=activity)
 
 
-def _page(value: Any, account: Account) -> Mapping[str, Any]:
-    """A page of a collection that is embedded, or named by its own server; an empty one where there is none."""
+def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
+    """A page of a collection that is embedded, or on its server; an empty one where there is none."""
     if isinstance(value, Mapping) or value is None:
         return value or {}
     uri = uri_of(value)
-    if uri is None or not same_origin(uri, account.uri):
+    if uri is None or not same_origin(uri, collection_url):
         raise Rejected("the page is of another server")
     return fetch_document(uri)
 
@@ -133,10 +133,10 @@ def _find(actor_uri: str) -> Account | None:
     return Account.objects.filter(is_present(), uri=actor_uri, domain__isnull=False).first()
 
 
-def _items(uri: str, account: Account, limit: int) -> list[Any]:
+def _items(uri: str, limit: int) -> list[Any]:
     """The first items of a collection: those in it, else those of its first page."""
     document = fetch_document(uri)
-    return items_of(document, limit) or items_of(_page(document.get("first"), account), limit)
+    return items_of(document, limit) or items_of(_page(document.get("first"), uri), limit)
 
 
 def _own_post(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from accounts.models import Account
+from federation.documents.reading import same_origin
 from federation.models import Relay, RelayState
 
 
 def is_relay(account: Account) -> bool:
-    """Tell whether an account is that of a relay which has accepted this server."""
-    inboxes = [inbox for inbox in (account.inbox_url, account.shared_inbox_url) if inbox]
+    """Tell whether an account is that of a relay which has accepted this server: anybody can name its inbox, but not have it
+    on their own server.
+    """
+    inboxes = [inbox for inbox in (account.inbox_url, account.shared_inbox_url) if same_origin(inbox, account.uri)]
     return Relay.objects.filter(inbox_url__one_of=inboxes, state=RelayState.ACCEPTED).exists()

@@ -15,9 +15,10 @@ from django.conf import settings
 
 from accounts.models import Account, KeyPair
 from accounts.queries.accounts import split_address
+from accounts.services.remote_accounts import may_refresh
 from federation.documents.reading import MAX_URI, Rejected, origin_of
 from federation.remote import pauses, webfinger
-from federation.remote.actors import fetch_actor, fetch_owner, may_refresh
+from federation.remote.actors import fetch_actor, fetch_owner
 from federation.signatures import cavage, rfc9421
 from federation.signatures.message import BadSignature, Message, WrongKey
 from social.kernel import clock
@@ -87,15 +88,16 @@ def verify(message: Message) -> Signed:
     try:
         _check(signature, message, known.pem)
     except WrongKey as error:
-        if not may_refresh(known.account):
+        if pauses.is_resting(known.account.uri) and not may_refresh(known.account):
             raise
         try:
             fresh = _fetch_key(known.id, message)
+            _check(signature, message, fresh.pem)
         except pauses.Pause:
             raise error from None
-        if fresh.pem == known.pem:
+        except WrongKey:
+            pauses.rest(known.account.uri)
             raise
-        _check(signature, message, fresh.pem)
         return Signed(fresh.account, _fingerprint(fresh, signature))
     return Signed(known.account, _fingerprint(known, signature))
 
@@ -164,7 +166,7 @@ def asked_for(host: str, method: str) -> str:
 
 def _fetch_key(key_id: str, message: Message) -> _Key:
     """Ask a key's server for it, unless that has just failed. Raises as `verify`, and Pause."""
-    source = message.source
+    source, began_at = message.source, clock.now()
     pauses.check(key_id, source)
     address = _address_of(key_id)
     host = address[1] if address is not None else origin_of(key_id)
@@ -174,7 +176,7 @@ def _fetch_key(key_id: str, message: Message) -> _Key:
                 # The one that was waited for may have wanted the same key, or have found that its server is away.
                 pauses.check(key_id, source)
                 known = _known_key(key_id)
-                if known is not None and not may_refresh(known.account):
+                if known is not None and known.account.fetched_at is not None and known.account.fetched_at >= began_at:
                     return known
             if address is None:
                 account = fetch_owner(key_id, deadline=DEADLINE)

@@ -74,7 +74,7 @@ def read_software(address: str) -> None:
 
 def _document(url: str) -> dict[str, Any]:
     try:
-        response = get(url, accept=_ACCEPT, deadline=DEADLINE)
+        response = get(url, accept=_ACCEPT, any_type=True, deadline=DEADLINE)
     except Unavailable as error:
         raise Rejected(str(error)) from None
     if response.status != 200:

@@ -1,7 +1,8 @@
 """WebFinger: finds the actor of an address, and confirms that both agree.
 
-A domain that does not answer at the usual place may say in its host-meta which server answers for it. Sources: RFC 7033, RFC
-6415; contract, federation section 1 and section 4 "Incoming actors"; security rows 5 and 14.
+A domain that does not answer at the usual place may say in its host-meta which server answers for it. What either calls its
+content is not looked at: static files have any type, and only the domain itself puts them there. Sources: RFC 7033, RFC
+6415; contract, federation section 1, section 4 "Incoming actors" and section 17; security rows 5 and 14.
 """
 
 from __future__ import annotations
@@ -19,13 +20,9 @@ from federation.documents.received_actors import is_username
 from federation.remote.fetching import Missing, get
 from social.kernel.errors import Unavailable
 from social.kernel.http.addresses import parse_url
-from social.kernel.http.errors import WrongType
+from social.kernel.http.content import ACTIVITY_TYPES, is_acceptable
 
 _ACCEPT: Final = ("application/jrd+json", "application/json")
-_ACTOR_TYPES: Final = (
-    "application/activity+json",
-    'application/ld+json; profile="https://www.w3.org/ns/activitystreams"',
-)
 _HOST_META: Final = ("application/xrd+xml", "application/xml", "text/xml")
 _LINK: Final = "{http://docs.oasis-open.org/ns/xri/xrd-1.0}Link"
 DEADLINE: Final = 5.0
@@ -40,6 +37,14 @@ class WebFingerResult:
     username: str
     domain: str
     actor_uri: str
+
+
+class OwnAddress(Rejected):
+    """Refusal to take an address of this server for another server's: what was asked for leads to `username` here."""
+
+    def __init__(self, username: str) -> None:
+        super().__init__("the address is not of another server")
+        self.username = username
 
 
 def scheme_of(domain: str) -> str:
@@ -87,10 +92,10 @@ def find_interaction_page(username: str, domain: str, uri: str, *, deadline: flo
 def _document(username: str, domain: str, deadline: float) -> dict[str, Any]:
     resource = quote(f"acct:{username}@{domain}", safe="")
     url = f"{scheme_of(domain)}://{domain}/.well-known/webfinger?resource={resource}"
-    response = get(url, accept=_ACCEPT, deadline=deadline)
+    response = get(url, accept=_ACCEPT, any_type=True, deadline=deadline)
     elsewhere = _place_in_host_meta(domain, resource, deadline) if response.status == 404 else None
     if elsewhere is not None:
-        response = get(elsewhere, accept=_ACCEPT, deadline=deadline)
+        response = get(elsewhere, accept=_ACCEPT, any_type=True, deadline=deadline)
     if response.status in (400, 401, 403, 404, 410):
         raise Missing(f"{response.status} from {domain}", response.status)
     if response.status != 200:
@@ -107,23 +112,23 @@ def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
     if pair is None or not is_username(pair[0]):
         raise Rejected("the subject is no address")
     proper = pair[1]
-    if proper is None or origin_of(f"https://{proper}") is None:
+    if proper is None:
+        raise OwnAddress(pair[0])
+    if origin_of(f"https://{proper}") is None:
         raise Rejected("the address is not of another server")
     for link in many(document.get("links")):
-        if isinstance(link, dict) and link.get("rel") == "self" and link.get("type") in _ACTOR_TYPES:
-            actor_uri = web_uri(link.get("href"))
-            if actor_uri is not None:
-                return WebFingerResult(pair[0], proper, actor_uri)
+        if not isinstance(link, dict) or link.get("rel") != "self" or not isinstance(link.get("type"), str):
+            continue
+        actor_uri = web_uri(link.get("href"))
+        if actor_uri is not None and is_acceptable(link["type"], ACTIVITY_TYPES):
+            return WebFingerResult(pair[0], proper, actor_uri)
     raise Rejected("the address has no actor")
 
 
 def _place_in_host_meta(domain: str, resource: str, deadline: float) -> str | None:
     """The address at which a domain has a resource asked for; None where its host-meta says nothing of it."""
-    try:
-        url = f"{scheme_of(domain)}://{domain}/.well-known/host-meta"
-        response = get(url, accept=_HOST_META, deadline=deadline)
-    except WrongType:  # a page for people
-        return None
+    url = f"{scheme_of(domain)}://{domain}/.well-known/host-meta"
+    response = get(url, accept=_HOST_META, any_type=True, deadline=deadline)
     return place_in_host_meta(response.body, resource) if response.status == 200 else None
 
 

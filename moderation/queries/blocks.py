@@ -52,22 +52,28 @@ def load_rules(domains: Iterable[str]) -> dict[str, DomainRule]:
 
 
 def is_closed_to(*domains: str) -> bool:
-    """Tell whether nothing is taken from one of these servers and nothing asked of it: suspended, or not allowed where
-    federation is limited (contract, federation section 11). One query, and one more where it is limited.
+    """Tell whether nothing is taken from one of these servers and nothing asked of it (`closed_among`)."""
+    return bool(closed_among(domains))
+
+
+def closed_among(domains: Iterable[str]) -> set[str]:
+    """Servers among these that are suspended, or not allowed where federation is limited (contract, federation section 11).
+    One query, and one more where it is limited.
     """
     names = {domain: names_of(domain.lower()) for domain in domains if not links.is_own_domain(domain)}
     if not names:
-        return False
+        return set()
     wanted = {name for longest_first in names.values() for name in longest_first}
+    severities = dict(_SEVERITIES.run(names=list(wanted)))
+    closed = {
+        domain
+        for domain, longest_first in names.items()
+        if next((severities[name] for name in longest_first if name in severities), None) == DomainSeverity.SUSPEND
+    }
     if settings.LIMITED_FEDERATION:
         allowed = set(DomainAllow.objects.filter(domain__one_of=wanted).values_list("domain", flat=True))
-        if any(allowed.isdisjoint(longest_first) for longest_first in names.values()):
-            return True
-    severities = dict(_SEVERITIES.run(names=list(wanted)))
-    return any(
-        next((severities[name] for name in longest_first if name in severities), None) == DomainSeverity.SUSPEND
-        for longest_first in names.values()
-    )
+        closed |= {domain for domain, longest_first in names.items() if allowed.isdisjoint(longest_first)}
+    return closed
 
 
 def load_people_under(domain: str, after: int, limit: int) -> list[tuple[int, str]]:

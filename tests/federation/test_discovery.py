@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ from accounts.services.instance_actor import instance_actor
 from accounts.services.remote_accounts import resolve_address
 from federation.documents.actors import instance_actor as instance_actor_document
 from federation.documents.received_actors import read_actor
+from federation.remote.actors import fetch_actor
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token, make_user
+from tests.factories.statuses import block
 from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
 from tests.support.client import Api
 
@@ -161,6 +164,63 @@ def test_a_domain_says_in_its_host_meta_which_server_answers_for_it(
         assert (found and (found.acct, found.uri)) == ((address, zoe.uri) if named == "the place" else None)
 
 
+@pytest.mark.parametrize(
+    "content_type", ["application/octet-stream", "text/plain", "application/ld+json", "", "a/b, c/d"]
+)
+def test_an_address_is_found_whatever_its_domain_calls_the_content_of_its_files(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, content_type: str
+) -> None:
+    """Static sites give files of unknown endings any type (contract, federation section 17)."""
+    finger = json.dumps(elsewhere.fingers.pop(f"acct:zoe@{elsewhere.domain}")).encode()
+    elsewhere.pages["/static/zoe"] = Answer(finger, content_type)
+    xrd = '<XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" template="{}?{{uri}}"/></XRD>'
+    elsewhere.pages["/.well-known/host-meta"] = Answer(xrd.format(elsewhere.uri("static/zoe")).encode(), content_type)
+    assert resolve_address(f"zoe@{elsewhere.domain}") == Account.objects.get(uri=zoe.uri)
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/activity+json; charset=utf-8", 'Application/LD+JSON; profile="{}"', "{}"]
+)
+def test_the_link_to_an_actor_is_read_by_its_media_type(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, kind: str
+) -> None:
+    kind = kind.format("https://www.w3.org/ns/activitystreams")
+    elsewhere.fingers[f"acct:zoe@{elsewhere.domain}"]["links"][0]["type"] = kind
+    assert (resolve_address(f"zoe@{elsewhere.domain}") is not None) is ("/" in kind.partition(":")[0])
+
+
+def test_an_address_of_ones_own_domain_finds_the_account_elsewhere_that_it_names(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    api, address = Api(make_token(alice.user)), f"ann@127.0.0.1:{elsewhere.http.server_port}"
+    proper = f"acct:zoe@{elsewhere.domain}"
+    elsewhere.finger("ann", zoe.uri, domain=address.partition("@")[2], subject=proper)
+    for text in (address, f"@{address}"):
+        for _known in range(2):
+            (found,) = api.get("/api/v1/accounts/search", {"q": text, "resolve": "true"}).json()
+            assert found["uri"] == zoe.uri
+            (found,) = api.get("/api/v2/search", {"q": text, "resolve": "true"}).json()["accounts"]
+            assert found["acct"] == f"zoe@{elsewhere.domain}"
+    posted = api.post("/api/v1/statuses", {"status": f"hello @{address}"}).json()
+    assert [mention["url"] for mention in posted["mentions"]] == [elsewhere.uri("@zoe")]
+
+
+def test_an_address_of_ones_own_domain_may_name_an_account_here(elsewhere: RemoteServer, alice: Account) -> None:
+    elsewhere.finger("me", alice.uri, subject="acct:alice@social.localhost")
+    bob = Api(make_token(make_user("bob")))
+    (found,) = bob.get("/api/v2/search", {"q": f"@me@{elsewhere.domain}", "resolve": "true"}).json()["accounts"]
+    assert found["acct"] == "alice"
+
+
+def test_who_has_blocked_somebody_is_not_found_by_another_address_either(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    block(fetch_actor(zoe.uri), alice)
+    elsewhere.finger("ann", zoe.uri, subject=f"acct:zoe@{elsewhere.domain}")
+    found = Api(make_token(alice.user)).get("/api/v2/search", {"q": f"@ann@{elsewhere.domain}", "resolve": "true"})
+    assert found.json()["accounts"] == []
+
+
 @pytest.mark.parametrize("broken", ["no webfinger", "another subject", "no actor", "another name", "no answer"])
 def test_an_address_that_is_not_confirmed_both_ways_leads_nowhere(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, broken: str
@@ -199,7 +259,10 @@ def test_the_actor_of_a_server_at_a_port_has_a_name_that_others_can_read(setting
     settings.LOCAL_DOMAIN = settings.WEB_DOMAIN = "localhost:3000"
     settings.BASE_URL = "http://localhost:3000"
     account = instance_actor()
-    actor = read_actor(instance_actor_document(account, account.key_pair.public_key))
+    document = instance_actor_document(account, account.key_pair.public_key)
+    settings.BASE_URL = "http://localhost:3001"
+    actor = read_actor(document)
+    settings.BASE_URL = "http://localhost:3000"
     assert actor.username == "localhost.3000"
     found = webfinger("acct:localhost.3000@localhost:3000").json()
     assert found["subject"] == "acct:localhost.3000@localhost:3000"

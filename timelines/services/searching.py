@@ -17,7 +17,7 @@ from accounts.queries.accounts import by_address, list_accounts, split_address
 from accounts.queries.collections import find_linked
 from accounts.queries.discovery import search_accounts
 from accounts.queries.tags import search_tags
-from accounts.services.remote_accounts import resolve_address
+from accounts.services.remote_accounts import proper_address
 from social.kernel import links
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
@@ -104,7 +104,7 @@ def find_behind(url: str, viewer_id: int) -> Found:
 
 def _accounts(text: str, form: SearchForm, viewer_id: int) -> list[int]:
     if form.resolve and "@" in text:
-        resolve_address(text)
+        text = proper_address(text)
     wanted = search_accounts(text.removeprefix("#"), viewer_id=viewer_id, following=form.following)
     return wanted[form.offset : form.offset + form.limit]
 

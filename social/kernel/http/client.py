@@ -217,7 +217,7 @@ class GuardedClient:
             if location:
                 return location
         if 200 <= response.status < 300:
-            if request.accept and response.status != 204:
+            if request.accept and not request.any_type and response.status != 204:
                 check_type(response, request.accept)
             if method == "HEAD":
                 body = b""

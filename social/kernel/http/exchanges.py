@@ -45,13 +45,14 @@ class Response:
 class Request:
     """Exchange to be made.
 
-    `accept`: the content types wanted, sent as Accept and demanded of a 2xx answer; `application/ld+json` always needs
-    the ActivityStreams profile. `max_bytes`: of the body, before and after decompression. `deadline`: seconds for the
-    whole exchange, from the name look-up to the last byte, all redirects included; less if the web request's budget
-    grants less. `redirects`: how many are followed, each checked and signed like the first, for GET and HEAD only (a
-    redirect of another method is the response). `schemes`: which may occur; https only for federation. `cut`: of a longer
-    body the beginning is enough; a broken one is then shorter, or empty. `file`: open, takes the body of a 2xx, which is
-    not held in memory; `Response.body` is empty then. `upload`: open, sent in place of `body`, in pieces.
+    `accept`: the content types wanted, sent as Accept and demanded of a 2xx answer, unless it may be of `any_type`;
+    `application/ld+json` always needs the ActivityStreams profile. `max_bytes`: of the body, before and after
+    decompression. `deadline`: seconds for the whole exchange, from the name look-up to the last byte, all redirects
+    included; less if the web request's budget grants less. `redirects`: how many are followed, each checked and signed
+    like the first, for GET and HEAD only (a redirect of another method is the response). `schemes`: which may occur;
+    https only for federation. `cut`: of a longer body the beginning is enough; a broken one is then shorter, or empty.
+    `file`: open, takes the body of a 2xx, which is not held in memory; `Response.body` is empty then. `upload`: open,
+    sent in place of `body`, in pieces.
     """
 
     url: str
@@ -59,6 +60,7 @@ class Request:
     headers: Mapping[str, str] | None = None
     body: bytes | None = None
     accept: Sequence[str] | None = None
+    any_type: bool = False
     max_bytes: int = 1 << 20
     deadline: float = 10.0
     redirects: int = 3
