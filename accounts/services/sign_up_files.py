@@ -39,7 +39,7 @@ class EmailDomainFile(BlockFile[bool]):
     command = "manage.py block_sign_ups email_domain --import"
 
     def parse(self, values: dict[str, str]) -> tuple[str, bool]:
-        written = values.get("domain", "").removeprefix("@")
+        written = values.get("domain", "").removeprefix("@").removeprefix("*.")
         domain = normalise_domain(written)
         if domain is None or ":" in domain or "." not in domain:
             raise WrongLine(_("%(domain)s is no domain") % {"domain": written[:253] or "''"})

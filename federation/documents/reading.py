@@ -5,18 +5,20 @@ Sources: contract, federation sections 5 and 16; security row 34.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, TypeVar
 from urllib.parse import parse_qs, urldefrag
 
-import orjson
 from django.utils.dateparse import parse_datetime, parse_duration
 
-from social.kernel import clock
+from social.kernel import clock, json
 from social.kernel.errors import KernelError
 from social.kernel.http.addresses import parse_url
 from social.kernel.text.names import clean_input
+
+D = TypeVar("D", bound=bool | None)
 
 MAX_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
@@ -43,8 +45,8 @@ def parse_json(body: bytes) -> Any:
     if len(body) > MAX_BYTES:
         raise Rejected("the document is too large")
     try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        document = json.loads(body)
+    except json.JSONDecodeError:
         raise Rejected("the document is no JSON") from None
     if isinstance(document, dict | list):
         _check_bounds(document)
@@ -82,8 +84,18 @@ def many(value: Any) -> list[Any]:
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[str]:
-    """The types of an object, as far as they are texts."""
-    return [kind for kind in many(document.get("type")) if isinstance(kind, str)]
+    """The types of an object, as far as they are texts; those of ActivityStreams without `as:`, the prefix of its context."""
+    return [kind.removeprefix("as:") for kind in many(document.get("type")) if isinstance(kind, str)]
+
+
+def kind_of(document: Mapping[str, Any], known: Container[str]) -> str | None:
+    """The first of the types of an object that is one of the known ones."""
+    return next((kind for kind in kinds_of(document) if kind in known), None)
+
+
+def of_kind(value: Any, kind: str) -> Iterator[Mapping[str, Any]]:
+    """The objects that have this type, also among others, in a list of values or a value of its own."""
+    return (item for item in many(value) if isinstance(item, Mapping) and kind in kinds_of(item))
 
 
 def uri_of(value: Any) -> str | None:
@@ -113,7 +125,9 @@ def web_uri(value: Any) -> str | None:
 def link_of(value: Any) -> str | None:
     """The address in a `url`: a text, a Link, or a list of them, of which an HTML page comes first."""
     items = many(value)
-    pages = [item for item in items if isinstance(item, Mapping) and item.get("mediaType") == "text/html"]
+    pages = [
+        item for item in items if isinstance(item, Mapping) and media_type_of(item.get("mediaType")) == "text/html"
+    ]
     for item in [*pages, *items]:
         found = web_uri(item.get("href") if isinstance(item, Mapping) else item)
         if found is not None:
@@ -121,10 +135,11 @@ def link_of(value: Any) -> str | None:
     return None
 
 
-def image_of(value: Any) -> str | None:
-    """The address of a picture: a text, an Image or a Link, or the first of a list of them."""
-    value = first(value)
-    return link_of(value.get("url") or value.get("href")) if isinstance(value, Mapping) else web_uri(value)
+def media_type_of(value: Any) -> str:
+    """A media type in lower case, without its parameters; empty for what is none."""
+    found = text_of(value, 200).partition(";")[0].strip().lower()[:100]
+    family, slash, name = found.partition("/")
+    return found if family and slash and name else ""
 
 
 def duration_of(value: Any) -> float | None:
@@ -147,9 +162,18 @@ def text_of(value: Any, limit: int) -> str:
     return clean_input(value[: limit * 2])[:limit] if isinstance(value, str) else ""
 
 
-def flag_of(value: Any) -> bool:
-    """Tell whether a value is true; only the real thing counts."""
-    return value is True
+def said(document: Mapping[str, Any], name: str, limit: int) -> str:
+    """A text of a document: as it stands, or in the first of its languages."""
+    by_language = document.get(f"{name}Map")
+    translated = next(iter(by_language.values()), None) if isinstance(by_language, Mapping) else None
+    return text_of(document.get(name), limit) or text_of(translated, limit)
+
+
+def flag_of(value: Any, default: bool | D = False) -> bool | D:
+    """Tell whether a value is true: `true`, `"true"` or 1; the default for what is neither that nor its opposite."""
+    if isinstance(value, str):
+        value = {"true": 1, "false": 0}.get(value.strip().lower())
+    return bool(value) if value in (0, 1) else default
 
 
 def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
@@ -160,20 +184,25 @@ def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
 
 
 def time_of(value: Any) -> datetime | None:
-    """A time, in the past or ahead; None for what cannot be read."""
+    """A time, in the past or ahead, by RFC 3339 in any case or RFC 2822; None for what cannot be read."""
+    if not isinstance(value, str) or len(value) > 64:
+        return None
     try:
-        moment = parse_datetime(value) if isinstance(value, str) and len(value) <= 64 else None
-        if moment is None:
-            return None
+        moment = parse_datetime(value.strip().upper()) or parsedate_to_datetime(value)
         return moment.astimezone(UTC) if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
 
 
-def moment_of(value: Any) -> datetime:
-    """The time when something was made: now for what cannot be read or lies ahead."""
+def past_of(value: Any) -> datetime | None:
+    """The time when something was done: now for one that lies ahead, None for what cannot be read and before 1970."""
     now, moment = clock.now(), time_of(value)
-    return now if moment is None or moment > now or moment.year < 1970 else moment
+    return min(moment, now) if moment is not None and moment.year >= 1970 else None
+
+
+def moment_of(value: Any) -> datetime:
+    """The time when something was made: now for what cannot be read, lies ahead or is before 1970."""
+    return past_of(value) or clock.now()
 
 
 def origin_of(uri: str) -> str | None:

@@ -13,12 +13,11 @@ from accounts.services.emojis import RemoteEmoji
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,
-    first,
     flag_of,
-    image_of,
-    kinds_of,
+    kind_of,
     link_of,
     many,
+    of_kind,
     same_origin,
     text_of,
     uri_of,
@@ -26,6 +25,7 @@ from federation.documents.reading import (
     web_uri,
 )
 from federation.documents.received_emojis import read_emojis
+from federation.documents.received_files import picture_of
 from social.kernel import links
 from social.kernel.text.names import one_line
 from social.kernel.text.sanitize import sanitize
@@ -103,8 +103,8 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     uri = web_uri(document.get("id"))
     if uri is None:
         raise Rejected("the actor has no id")
-    kinds = [kind for kind in kinds_of(document) if kind in TYPES]
-    if not kinds:
+    kind = kind_of(document, TYPES)
+    if kind is None:
         raise Rejected("the document is no actor")
     inbox = _place(document.get("inbox"))
     if not inbox:
@@ -118,11 +118,10 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     name = one_line(text_of(document.get("name"), DISPLAY_NAME_LIMIT))
     summary = text_of(document.get("summary"), NOTE_LIMIT)
     fields = _read_fields(document.get("attachment"))
-    discoverable = document.get("discoverable")
     devices = web_uri(document.get("devices"))
     return ReceivedActor(
         uri=uri,
-        type=kinds[0],
+        type=kind,
         username=username,
         inbox=inbox,
         acct=acct,
@@ -142,7 +141,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         keys=keys,
         key_reference=reference,
         locked=flag_of(document.get("manuallyApprovesFollowers")),
-        discoverable=discoverable if isinstance(discoverable, bool) else None,
+        discoverable=flag_of(document.get("discoverable"), None),
         indexable=flag_of(document.get("indexable")),
         memorial=flag_of(document.get("memorial")),
         suspended=flag_of(document.get("suspended")),
@@ -152,9 +151,9 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         emojis=read_emojis(document, name, summary, *(text for row in fields for text in (row["name"], row["value"]))),
         also_known_as=[found for item in many(document.get("alsoKnownAs"))[:LIST_LIMIT] if (found := web_uri(item))],
         moved_to=web_uri(document.get("movedTo")),
-        show_media=document.get("showMedia") is not False,
-        show_media_replies=document.get("showRepliesInMedia") is not False,
-        show_featured=document.get("showFeatured") is not False,
+        show_media=flag_of(document.get("showMedia"), True),
+        show_media_replies=flag_of(document.get("showRepliesInMedia"), True),
+        show_featured=flag_of(document.get("showFeatured"), True),
         attribution_domains=[
             text_of(item, 253) for item in many(document.get("attributionDomains"))[:LIST_LIMIT] if text_of(item, 253)
         ],
@@ -213,18 +212,15 @@ def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:
 
 
 def _picture(name: str, value: Any) -> dict[str, str]:
-    described = first(value)
-    description = ""
-    if isinstance(described, Mapping):
-        description = text_of(described.get("summary") or described.get("name"), 2048)
-    return {name: image_of(value) or "", f"{name}_description": description}
+    found = picture_of(value)
+    if found is None:
+        return {}
+    return {name: found.url, f"{name}_description": text_of(found.item.get("summary") or found.item.get("name"), 2048)}
 
 
 def _read_fields(value: Any) -> list[dict[str, Any]]:
     rows = []
-    for item in many(value):
-        if not isinstance(item, Mapping) or item.get("type") != "PropertyValue":
-            continue
+    for item in of_kind(value, "PropertyValue"):
         name, shown = text_of(item.get("name"), FIELD_LIMIT), text_of(item.get("value"), FIELD_LIMIT)
         if name:
             html = sanitize(shown)

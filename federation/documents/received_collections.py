@@ -16,6 +16,8 @@ from federation.documents.reading import (
     link_of,
     many,
     moment_of,
+    of_kind,
+    past_of,
     same_origin,
     text_of,
     web_uri,
@@ -32,10 +34,8 @@ def items_of(document: Mapping[str, Any], limit: int) -> list[Any]:
 
 def hashtag_of(item: Any) -> str | None:
     """The name of a Hashtag without its #; None for anything else."""
-    item = first(item)
-    if not isinstance(item, Mapping) or "Hashtag" not in kinds_of(item):
-        return None
-    return text_of(item.get("name"), TAG_LIMIT).removeprefix("#") or None
+    tag = next(of_kind(first(item), "Hashtag"), None)
+    return text_of(tag.get("name"), TAG_LIMIT).removeprefix("#") or None if tag is not None else None
 
 
 def is_featured_collection(document: Any) -> bool:
@@ -71,7 +71,7 @@ def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollec
         discoverable=flag_of(document.get("discoverable")),
         tag=hashtag_of(document.get("topic")),
         published=published,
-        updated=moment_of(document["updated"]) if document.get("updated") else published,
+        updated=past_of(document.get("updated")) or published,
         items=list(items.values()),
     )
 
@@ -92,5 +92,5 @@ def _description(document: Mapping[str, Any]) -> tuple[str, str]:
     texts = document.get("summaryMap")
     for language, text in texts.items() if isinstance(texts, Mapping) else ():
         if isinstance(text, str):
-            return language, text_of(text, REMOTE_DESCRIPTION_LIMIT)
+            return known_language(language) or "", text_of(text, REMOTE_DESCRIPTION_LIMIT)
     return "", text_of(document.get("summary"), REMOTE_DESCRIPTION_LIMIT)

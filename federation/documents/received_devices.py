@@ -9,7 +9,7 @@ from typing import Any, Final
 from accounts.models.device import BODY_LIMIT, DEVICE_TEXT_LIMIT, KEY_LIMIT
 from accounts.policies.devices import MessageDraft, OneTimeKeyDraft, RemoteDevice
 from federation.documents.devices import DIGEST_ALGORITHM
-from federation.documents.reading import Rejected, first, kinds_of, same_origin, web_uri
+from federation.documents.reading import Rejected, first, kinds_of, of_kind, same_origin, web_uri
 from federation.documents.received_collections import items_of
 
 DEVICES_LIMIT: Final = 100
@@ -30,9 +30,7 @@ class ReceivedMessage:
 def read_devices(document: Mapping[str, Any], account_id: int, actor_uri: str) -> list[RemoteDevice]:
     """The valid devices in a collection, each id once; they are claimed from on the actor's own server."""
     found: dict[str, RemoteDevice] = {}
-    for item in items_of(document, DEVICES_LIMIT):
-        if not isinstance(item, Mapping) or "Device" not in kinds_of(item):
-            continue
+    for item in of_kind(items_of(document, DEVICES_LIMIT), "Device"):
         claim = web_uri(item.get("claim"))
         device = RemoteDevice(
             account_id=account_id,

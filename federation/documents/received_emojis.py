@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from accounts.queries.emojis import shortcodes_in
 from accounts.services.emojis import RemoteEmoji
-from federation.documents.reading import MAX_ITEMS, image_of, kinds_of, many, text_of, time_of, web_uri
+from federation.documents.reading import of_kind, text_of, time_of, web_uri
+from federation.documents.received_files import picture_of
 
 EMOJIS_LIMIT: Final = 100
 """Number of emojis of one document that are taken."""
@@ -18,11 +19,9 @@ def read_emojis(document: Mapping[str, Any], *texts: str) -> list[RemoteEmoji]:
     """The emojis in the `tag` of a document that stand in these texts, each once."""
     written = shortcodes_in(*texts)
     found: dict[str, RemoteEmoji] = {}
-    for item in many(document.get("tag"))[:MAX_ITEMS] if written else ():
-        if not isinstance(item, Mapping) or "Emoji" not in kinds_of(item):
-            continue
+    for item in of_kind(document.get("tag"), "Emoji") if written else ():
         name = text_of(item.get("name"), SHORTCODE_LIMIT).strip(":")
-        url = image_of(item.get("icon"))
-        if name in written and url is not None:
-            found.setdefault(name, RemoteEmoji(name, url, web_uri(item.get("id")), time_of(item.get("updated"))))
+        icon = picture_of(item.get("icon"))
+        if name in written and icon is not None:
+            found.setdefault(name, RemoteEmoji(name, icon.url, web_uri(item.get("id")), time_of(item.get("updated"))))
     return list(found.values())[:EMOJIS_LIMIT]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,14 +14,17 @@ from accounts.services.emojis import RemoteEmoji
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,
-    duration_of,
     flag_of,
-    image_of,
+    kind_of,
     kinds_of,
     link_of,
     many,
+    media_type_of,
     moment_of,
     number_of,
+    of_kind,
+    past_of,
+    said,
     same_origin,
     text_of,
     time_of,
@@ -31,11 +33,15 @@ from federation.documents.reading import (
     web_uri,
 )
 from federation.documents.received_emojis import read_emojis
+from federation.documents.received_files import read_file
 from social.kernel import clock
-from social.kernel.text.names import normalise_hashtag
+from social.kernel.text.languages import known_language
+from social.kernel.text.markdown import markdown_to_html
+from social.kernel.text.markup import is_markup
+from social.kernel.text.names import is_hashtag, normalise_hashtag
 from social.kernel.text.sanitize import MAX_BYTES, sanitize
-from statuses.models import MediaType
-from statuses.models.attachments import DESCRIPTION_LIMIT, OPTIONS_LIMIT
+from social.kernel.text.to_html import plain_to_html
+from statuses.models.attachments import OPTIONS_LIMIT
 from statuses.models.status import COLLECTIONS_LIMIT
 from statuses.policies.polls import RemotePoll
 from statuses.policies.posts import AuthorColumns
@@ -50,12 +56,8 @@ MENTIONS_LIMIT: Final = 100
 TAGS_LIMIT: Final = 100
 SUMMARY_LIMIT: Final = 10_000
 OPTION_LENGTH: Final = 400
-_MEDIA_TYPES: Final = {"image": MediaType.IMAGE, "video": MediaType.VIDEO, "audio": MediaType.AUDIO}
-# Two to three letters, then subtags (RFC 5646, section 2.1): what clients give to their locale libraries.
-_LANGUAGE: Final = re.compile(r"(?=.{2,12}\Z)[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 # In the order in which they are believed (contract, federation section 5).
 _QUOTES: Final = ("quote", "_misskey_quote", "quoteUrl", "quoteUri")
-_DOCUMENTS: Final = frozenset({"Document", "Image", "Audio", "Video"})
 
 
 @dataclass(frozen=True)
@@ -104,13 +106,16 @@ class ReceivedNote(AuthorColumns):
 
 def is_note(document: Any) -> bool:
     """Tell whether a document is one of the types that become posts, and not a vote in a poll, which has the type of one."""
-    return isinstance(document, Mapping) and any(kind in TYPES for kind in kinds_of(document)) and not is_vote(document)
+    return isinstance(document, Mapping) and kind_of(document, TYPES) is not None and not is_vote(document)
 
 
 def is_vote(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is a vote: the option's text as name, nothing as content (contract, federation section 7)."""
+    """Tell whether a document is a vote: the option's text as name, and nothing else to show (contract, federation sections 7
+    and 17).
+    """
     named = bool(document.get("name")) and bool(document.get("inReplyTo"))
-    return named and "Note" in kinds_of(document) and not (document.get("content") or document.get("contentMap"))
+    shown = any(document.get(name) for name in ("content", "contentMap", "attachment"))
+    return named and "Note" in kinds_of(document) and not shown
 
 
 def read_sent_note(
@@ -135,7 +140,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     uri = web_uri(document.get("id"))
     if uri is None:
         raise Rejected("the post has no id")
-    kind = next((kind for kind in kinds_of(document) if kind in TYPES), None)
+    kind = kind_of(document, TYPES)
     if kind is None:
         raise Rejected("the document is no post")
     authors = _authors_of(document)
@@ -143,8 +148,8 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         raise Rejected("the post and its author are of two servers")
     to, cc = uris_of(document.get("to")), uris_of(document.get("cc"))
     url = link_of(document.get("url")) or uri
-    content = _said(document, "content", MAX_BYTES)
-    summary = _said(document, "summary", SUMMARY_LIMIT) if kind in NOTES else ""
+    content = _html_of(said(document, "content", MAX_BYTES), document)
+    summary = said(document, "summary", SUMMARY_LIMIT) if kind in NOTES else ""
     if kind in CONVERTED:
         content = _converted(document, content, url)
     quoted = next((found for name in _QUOTES if (found := web_uri(document.get(name))) is not None), None)
@@ -160,7 +165,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         sensitive=flag_of(document.get("sensitive")) or bool(summary),
         language=_language_of(document),
         published=moment_of(document.get("published")),
-        updated=moment_of(document["updated"]) if document.get("updated") else None,
+        updated=past_of(document.get("updated")),
         url=url,
         in_reply_to=uri_of(document.get("inReplyTo")),
         conversation=uri_of(conversation),
@@ -231,98 +236,57 @@ def _approving(document: Mapping[str, Any], name: str) -> list[str]:
     return uris_of(rules.get(name)) if isinstance(rules, Mapping) else []
 
 
-def _said(document: Mapping[str, Any], name: str, limit: int) -> str:
-    """A text of a document: as it stands, or in the first of its languages."""
-    by_language = document.get(f"{name}Map")
-    translated = next(iter(by_language.values()), None) if isinstance(by_language, Mapping) else None
-    return text_of(document.get(name), limit) or text_of(translated, limit)
-
-
 def _language_of(document: Mapping[str, Any]) -> str | None:
-    maps = (document.get(name) for name in ("contentMap", "nameMap", "summaryMap"))
-    language = next((next(iter(found)) for found in maps if isinstance(found, Mapping) and found), None)
-    return language if isinstance(language, str) and _LANGUAGE.fullmatch(language) is not None else None
+    """The language of what is shown: of texts in several languages that of the one that stands as the text itself, or else the
+    first; where there is one text, the language that it is said to have (`language` as Lemmy sends it).
+    """
+    for name in ("content", "name", "summary"):
+        by_language = document.get(f"{name}Map")
+        if isinstance(by_language, Mapping) and by_language:
+            same = (key for key, text in by_language.items() if text == document.get(name))
+            return known_language(next(same, next(iter(by_language))))
+    language = document.get("language")
+    return known_language(text_of(language.get("identifier"), 100)) if isinstance(language, Mapping) else None
+
+
+def _html_of(content: str, document: Mapping[str, Any]) -> str:
+    """The HTML of a content by its media type, not sanitised yet; what says nothing of it is HTML, and so is what speaks of a
+    file instead.
+    """
+    kind = media_type_of(document.get("mediaType"))
+    if kind in ("text/markdown", "text/x-markdown"):
+        return markdown_to_html(content)
+    return plain_to_html(content) if kind == "text/plain" else content
 
 
 def _converted(document: Mapping[str, Any], content: str, url: str) -> str:
     """An article, a video and the like as a post: heading, what stands in it or its summary, and the link."""
-    name, summary = _said(document, "name", 2048), _said(document, "summary", SUMMARY_LIMIT)
+    name, summary = said(document, "name", 2048), said(document, "summary", SUMMARY_LIMIT)
     heading = f"<h2>{escape(name)}</h2>" if name else ""
-    body = content if not summary else f"<p>{escape(summary)}</p>"
+    body = content if not summary else summary if is_markup(summary) else plain_to_html(summary)
     return f'{heading}{body}<p><a href="{escape(url)}">{escape(url)}</a></p>'
 
 
 def _tagged(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
-    found = [
-        href
-        for item in many(document.get("tag"))
-        if isinstance(item, Mapping) and item.get("type") == kind and (href := uri_of(item.get("href"))) is not None
-    ]
-    return list(dict.fromkeys(found))[:limit]
+    found = (uri_of(item.get("href")) for item in of_kind(document.get("tag"), kind))
+    return list(dict.fromkeys(href for href in found if href is not None))[:limit]
 
 
 def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
-    for item in many(document.get("tag")):
-        if isinstance(item, Mapping) and item.get("type") == "Hashtag":
-            shown = text_of(item.get("name"), 200).removeprefix("#")
-            name = normalise_hashtag(shown)
-            if 0 < len(name) <= TAG_LIMIT:
-                found.setdefault(name, shown)
+    for item in of_kind(document.get("tag"), "Hashtag"):
+        shown = text_of(item.get("name"), 200).removeprefix("#")
+        name = normalise_hashtag(shown)
+        if is_hashtag(name) and len(name) <= TAG_LIMIT:
+            found.setdefault(name, shown)
     return list(found.items())[:TAGS_LIMIT]
 
 
 def _read_collections(document: Mapping[str, Any]) -> list[str]:
-    found = (
-        web_uri(item.get("id"))
-        for item in many(document.get("tag"))
-        if isinstance(item, Mapping) and "FeaturedCollection" in kinds_of(item)
-    )
+    found = (web_uri(item.get("id")) for item in of_kind(document.get("tag"), "FeaturedCollection"))
     return list(dict.fromkeys(uri for uri in found if uri is not None))[:COLLECTIONS_LIMIT]
 
 
 def _read_files(document: Mapping[str, Any]) -> list[RemoteFile]:
-    found = (_read_file(item) for item in many(document.get("attachment")))
+    found = (read_file(item) for item in many(document.get("attachment")))
     return [file for file in found if file is not None][:ATTACHMENTS_LIMIT]
-
-
-def _read_file(item: Any) -> RemoteFile | None:
-    if not isinstance(item, Mapping) or _DOCUMENTS.isdisjoint(kinds_of(item)):
-        return None
-    url = link_of(item.get("url") or item.get("href"))
-    if url is None:
-        return None
-    content_type = text_of(item.get("mediaType"), 100).lower()
-    family = content_type.partition("/")[0] or kinds_of(item)[0].lower()
-    original: dict[str, Any] = {}
-    width, height = number_of(item.get("width"), 100_000), number_of(item.get("height"), 100_000)
-    if width and height:
-        aspect = round(width / height, 6)
-        original = {"width": width, "height": height, "size": f"{width}x{height}", "aspect": aspect}
-    duration = duration_of(item.get("duration"))
-    if duration is not None:
-        original["duration"] = duration
-    meta: dict[str, Any] = {"original": original} if original else {}
-    focal = item.get("focalPoint")
-    if isinstance(focal, list) and len(focal) == 2 and all(_is_coordinate(value) for value in focal):
-        meta["focus"] = {"x": float(focal[0]), "y": float(focal[1])}
-    description = text_of(item.get("summary") or item.get("name"), DESCRIPTION_LIMIT)
-    return RemoteFile(
-        url=url,
-        type=_MEDIA_TYPES.get(family, MediaType.UNKNOWN),
-        content_type=content_type,
-        description=description or None,
-        # A blurhash is 6 to 166 characters for up to 9 by 9 components.
-        blurhash=_blurhash(item.get("blurhash")),
-        meta=meta,
-        preview_url=image_of(item.get("icon")),
-    )
-
-
-def _blurhash(value: Any) -> str | None:
-    plausible = isinstance(value, str) and 6 <= len(value) <= 166 and value.isascii() and value.isprintable()
-    return value if plausible else None
-
-
-def _is_coordinate(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1

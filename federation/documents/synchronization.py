@@ -50,6 +50,6 @@ def read_header(text: str, account: Account) -> tuple[str, str] | None:
     except BadSignature:
         return None
     url, digest = web_uri(values.get("url")), values.get("digest", "").lower()
-    if values.get("collectionId") != account.followers_url or _DIGEST.fullmatch(digest) is None:
+    if values.get("collectionid") != account.followers_url or _DIGEST.fullmatch(digest) is None:
         return None
     return (url, digest) if url is not None and same_origin(url, account.followers_url) else None

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from federation.documents.reading import Rejected, text_of, uris_of
+from federation.documents.reading import Rejected, many, said, uris_of
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import host_of
-from federation.remote.references import find_account_by_uri, find_post_by_uri, own_collection_id
+from federation.remote.references import (
+    find_account_by_uri,
+    find_owner_of_collection,
+    find_post_by_uri,
+    own_collection_id,
+)
 from moderation.models.report import REMOTE_COMMENT_LIMIT
 from moderation.queries.blocks import rule_for
 from moderation.services.reports import receive_report
@@ -15,20 +21,26 @@ from social.api.admission import count
 from social.api.limits import REPORTS_OF_HOST
 from statuses.models import Status
 
+_REASONS: Final = ("content", "summary")
 OBJECTS_LIMIT: Final = 100
 """Accounts and posts that one report may name; more are passed over."""
 
 
 def handle(incoming: Incoming) -> None:
-    """A report about each account of ours that is named, with its collections and those of its posts that the server may
-    have. Staff could find nothing among what one hostile server may send: more than REPORTS_OF_HOST are refused.
+    """A report about each account of ours that is named, or, where none is, whose post or collection is, with those of its
+    collections and posts that the server may have. Staff could find nothing among what one hostile server may send: more
+    than REPORTS_OF_HOST are refused.
     """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:
         raise Rejected("reports of this server are not taken")
     uri = incoming.needed_uri()
-    uris = uris_of(incoming.document.get("object"), OBJECTS_LIMIT)
-    accounts = {account.id: account for name in uris if (account := find_account_by_uri(name)) is not None}
+    uris = list(dict.fromkeys(_named(incoming.document.get("object"))))[:OBJECTS_LIMIT]
+    posts: list[Status] = [status for name in uris if (status := find_post_by_uri(name)) is not None and status.local]
+    named = [account for name in uris if (account := find_account_by_uri(name)) is not None]
+    # Those who wrote and made what is reported, where nobody is named.
+    owners = named or [status.account for status in posts] + [one for one in map(find_owner_of_collection, uris) if one]
+    accounts = {one.id: one for one in owners}
     # The actor of this server itself is nobody.
     targets = [one for one in accounts.values() if one.local and not one.suspended and hasattr(one, "user")]
     if not targets:
@@ -36,13 +48,27 @@ def handle(incoming: Incoming) -> None:
     counted = count(REPORTS_OF_HOST, subject=host_of(incoming.actor.uri))
     if counted is not None and counted.exceeded:
         raise Rejected("too many reports of one server in a day")
-    posts: list[Status] = [status for name in uris if (status := find_post_by_uri(name)) is not None and status.local]
+    comment = _reason(incoming.document)
     for target in targets:
         receive_report(
             account=incoming.actor,
             target=target,
-            comment=text_of(incoming.document.get("content"), REMOTE_COMMENT_LIMIT),
+            comment=comment,
             status_ids=[status.id for status in posts if status.account_id == target.id],
             collection_ids=[number for name in uris if (number := own_collection_id(name, target)) is not None],
             uri=uri,
         )
+
+
+def _named(value: Any) -> Iterator[str]:
+    """The ids of what is reported: named, embedded, by its page, or as the object of the activity that made it."""
+    for item in many(value)[:OBJECTS_LIMIT]:
+        told = item if isinstance(item, Mapping) else {}
+        pages = [page.get("href") if isinstance(page, Mapping) else page for page in many(told.get("url"))]
+        names = (item, told.get("object"), told.get("href"), pages)
+        yield from (uri for name in names for uri in uris_of(name, OBJECTS_LIMIT))
+
+
+def _reason(document: Mapping[str, Any]) -> str:
+    """The words of the reporter: as content or, as Lemmy sends them, as summary, in the first of their languages."""
+    return next((text for name in _REASONS if (text := said(document, name, REMOTE_COMMENT_LIMIT))), "")

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from accounts.models import Account
-from federation.documents.reading import Rejected, first, kinds_of, same_origin, uri_of
+from federation.documents.reading import Rejected, first, same_origin, uri_of
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.remote.references import find_account_by_uri
@@ -25,11 +25,8 @@ class Incoming:
     document: Mapping[str, Any]
     recipient: Account | None = None
     """The person in whose own inbox it came; the server's own inbox is as good as the shared one."""
-
-    @property
-    def kind(self) -> str:
-        """The type of the activity."""
-        return next(iter(kinds_of(self.document)), "")
+    kind: str = ""
+    """The one of its types that it is acted upon as."""
 
     @property
     def uri(self) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -14,7 +15,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, transacti
 
 from accounts.services.instance_actor import instance_actor_uri
 from accounts.services.remote_accounts import is_stale
-from federation.documents.reading import Rejected, many, parse, uri_of
+from federation.documents.reading import Rejected, kind_of, many, parse, uri_of
 from federation.events import ActivityReceived
 from federation.inbound import collections, featuring, flag, forwarded, interactions, posts, quotes, relationships, undo
 from federation.inbound.incoming import Incoming
@@ -119,12 +120,12 @@ def act_upon(activity_id: int) -> None:
 
 
 def _act(incoming: Incoming) -> None:
-    items = _COLLECTIONS.get(incoming.kind)
-    if items is None:
+    collection = kind_of(incoming.document, _COLLECTIONS)
+    if collection is None:
         _act_alone(incoming)
         return
     refused: Rejected | None = None
-    for item in many(incoming.document.get(items))[:ACTIVITIES_IN_ONE]:
+    for item in many(incoming.document.get(_COLLECTIONS[collection]))[:ACTIVITIES_IN_ONE]:
         if isinstance(item, dict):
             try:
                 _act_alone(Incoming(incoming.actor, item, incoming.recipient))
@@ -136,13 +137,14 @@ def _act(incoming: Incoming) -> None:
 
 
 def _act_alone(incoming: Incoming) -> None:
-    handler = HANDLERS.get(incoming.kind)
-    if handler is None:
+    kind = kind_of(incoming.document, HANDLERS)
+    if kind is None:
         raise Rejected("activities of this kind are ignored")
+    incoming = replace(incoming, kind=kind)
     actor = incoming.document.get("actor")
     # Without an actor the signer is meant (contract, federation section 7 "FeatureRequest").
     if actor is None or uri_of(actor) == incoming.actor.uri:
-        handler(incoming)
+        HANDLERS[kind](incoming)
     else:
         forwarded.handle(incoming)
 

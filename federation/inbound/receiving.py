@@ -47,7 +47,7 @@ def receive(message: Message, recipient: Account | None = None) -> None:
     """
     parsed = parse_json(message.body)
     document = parsed if isinstance(parsed, dict) else {}
-    kind = next(iter(kinds_of(document)), None)
+    kind = next((kind for kind in kinds_of(document) if is_acted_upon(kind)), None)
     if kind is not None and _is_of_nobody(document, kind):
         return
     if not signers.has_signature(message):
@@ -62,7 +62,7 @@ def receive(message: Message, recipient: Account | None = None) -> None:
     # The rest is asked once the signer is known (security row 13).
     host = host_of(signed.account.uri)
     _refuse_closed({host, signed.account.domain or ""} - {claimed})
-    if kind is None or not is_acted_upon(kind) or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
+    if kind is None or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
         return
     check_room(signed.account.id, host, len(message.body))
     _store(message, signed, host, document, kind, recipient)

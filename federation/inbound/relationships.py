@@ -10,7 +10,7 @@ from accounts.services.blocking import block_account
 from accounts.services.following import FollowChange, accept_requests, end_following, follow_account, pair_name
 from accounts.services.instance_actor import instance_actor_uri
 from accounts.services.moving import receive_move
-from federation.documents.reading import Rejected, uri_of, web_uri
+from federation.documents.reading import Rejected, kinds_of, uri_of, web_uri
 from federation.events import FollowAnswerDue
 from federation.inbound import collections, quotes, relays
 from federation.inbound.incoming import Incoming, local_account, remember_undone
@@ -33,7 +33,7 @@ def find_follower(incoming: Incoming) -> Account:
         if row is not None and row.account.local:
             return row.account
     embedded = incoming.object
-    is_follow = embedded.get("type") == "Follow" and uri_of(embedded.get("object")) == incoming.actor.uri
+    is_follow = "Follow" in kinds_of(embedded) and uri_of(embedded.get("object")) == incoming.actor.uri
     if not is_follow or (uri is not None and is_own(uri)):
         raise Rejected("the answer is about no follow of ours")
     return local_account(uri_of(embedded.get("actor")))

@@ -11,7 +11,7 @@ from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.relations import find_block
 from accounts.services.blocking import unblock_account
 from accounts.services.following import end_following, pair_name
-from federation.documents.reading import Rejected, kinds_of, uri_of
+from federation.documents.reading import Rejected, kind_of, uri_of
 from federation.inbound.incoming import Incoming, is_undone, remember_undone
 from federation.remote.references import find_account_by_uri, find_post_by_uri
 from social.kernel.errors import NotFound
@@ -24,10 +24,10 @@ from statuses.services.interactions import unfavourite_status, unreblog_status
 
 def handle(incoming: Incoming) -> None:
     """Undo what the object says it is, or, if it is only named, whatever has that id."""
-    kind = next(iter(kinds_of(incoming.object)), "")
+    kind = kind_of(incoming.object, _HANDLERS)
     if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
         raise Rejected("the undone activity is another actor's")
-    if kind in _HANDLERS:
+    if kind is not None:
         _HANDLERS[kind](incoming)
     elif not any(undo(incoming) for undo in _HANDLERS.values()):
         remember_undone(incoming.object_uri, incoming.actor)

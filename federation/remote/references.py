@@ -20,6 +20,7 @@ from statuses.models import Status
 
 _LOCAL_POST: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/(?:statuses/)?([0-9]{1,19})(?:/activity)?/?\Z")
 _OWN_COLLECTION: Final = re.compile(r"/collections/([0-9]{1,19})/?")
+_COLLECTION_NUMBER: Final = re.compile(r"/collections/([0-9]{1,19})/?\Z")
 _LOCAL_ACTOR: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
 _URI: Final = Slot("uri", TextField())
 _ACCOUNTS: Final = Plan(lambda: Account.objects.filter(uri__one_of=Slot("uris", ArrayField(TextField()))))
@@ -103,6 +104,14 @@ def own_collection_id(uri: str, owner: Account) -> int | None:
     path = urlsplit(uri).path.removeprefix(f"/ap/users/{owner.id}").removeprefix(f"/users/{owner.username}")
     found = _OWN_COLLECTION.fullmatch(path) if is_own(uri) else None
     return parse_id(found[1]) if found is not None else None
+
+
+def find_owner_of_collection(uri: str) -> Account | None:
+    """The person of this server whose collection has this id or page."""
+    named = _COLLECTION_NUMBER.search(urlsplit(uri).path) if is_own(uri) else None
+    number = parse_id(named[1]) if named is not None else None
+    found = Collection.objects.select_related("account").filter(id=number, uri=None).first() if number else None
+    return found.account if found is not None and own_collection_id(uri, found.account) == number else None
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:

@@ -15,7 +15,14 @@ from urllib.parse import urlsplit
 from federation.signatures import keys
 from federation.signatures.message import BadSignature, Message, WrongKey, check_digest, check_time, sha256_base64
 
-_PARAMETER = re.compile(r'\s*([a-zA-Z]+)=(?:"([^"]*)"|(\d+))\s*(?:,|\Z)')
+# RFC 7235, section 2.1 and appendix C: a scheme, then a list of parameters, of which some may be empty. Each part is read
+# without going back, so that no header takes long.
+_WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
+_SCHEME = re.compile(r"[ \t]*+Signature[ \t]++(?![ \t=])", re.IGNORECASE)
+_PARAMETER = re.compile(
+    rf'[ \t,]*+({_WORD})[ \t]*+=[ \t]*+(?:"((?:[^"\\]|\\.)*+)"|({_WORD}))[ \t]*+(?:,[ \t,]*+|\Z)', re.DOTALL
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _ALGORITHMS = ("rsa-sha256", "hs2019")
 _TIMES = frozenset({"(created)", "(expires)"})
 _UNSIGNED = ("user-agent", "accept-encoding")
@@ -34,16 +41,19 @@ class CavageSignature:
 
 
 def parameters_of(header: str) -> dict[str, str]:
-    """Names and values of a header that is written like `Signature`. Raises BadSignature."""
+    """Names, in lower case, and values of a header that is written like `Signature`: the parameters of RFC 7235, also after
+    the name of the scheme, as in `Authorization`. Raises BadSignature.
+    """
     if len(header) > _LONGEST_HEADER:
         raise BadSignature("the signature header is too long")
     values: dict[str, str] = {}
-    position = 0
+    scheme = _SCHEME.match(header)
+    position = scheme.end() if scheme is not None else 0
     while position < len(header):
         match = _PARAMETER.match(header, position)
-        if match is None or match[1] in values:
+        if match is None or (name := match[1].lower()) in values:
             raise BadSignature("the signature header cannot be read")
-        values[match[1]] = match[2] if match[2] is not None else match[3]
+        values[name] = _ESCAPED.sub(r"\1", match[2]) if match[2] is not None else match[3]
         position = match.end()
     return values
 
@@ -51,7 +61,7 @@ def parameters_of(header: str) -> dict[str, str]:
 def parse(header: str) -> CavageSignature:
     """Read a `Signature` header. Raises BadSignature when it cannot be one."""
     values = parameters_of(header)
-    if not values.get("keyId") or not values.get("signature"):
+    if not values.get("keyid") or not values.get("signature"):
         raise BadSignature("keyId and signature are required")
     algorithm = values.get("algorithm", "hs2019").lower()
     if algorithm not in _ALGORITHMS:
@@ -61,7 +71,7 @@ def parse(header: str) -> CavageSignature:
         # Section 2.3 of the draft: these are of hs2019.
         raise BadSignature("(created) and (expires) cannot be signed with rsa-sha256")
     return CavageSignature(
-        key_id=values["keyId"],
+        key_id=values["keyid"],
         headers=headers,
         signature=values["signature"],
         created=_unix(values.get("created")),

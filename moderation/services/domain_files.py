@@ -21,11 +21,12 @@ from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere, is_stricter, names_of
 from moderation.services.domain_rules import allow_domains, write_rules
 
+# What lists that other programs write call a severity.
+_SEVERITIES: Final = {"": DomainSeverity.SUSPEND, "limit": DomainSeverity.SILENCE}
 _COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "public_comment")
 
 
-def _server(values: dict[str, str]) -> str:
-    written = values.get("domain", "")
+def _server(written: str) -> str:
     domain = domain_elsewhere(written)
     # A word alone is rather a line of another kind of file; by hand it may name a server of a local network.
     if domain is None or "." not in domain:
@@ -44,8 +45,10 @@ class RuleFile(BlockFile[DomainRuleDraft]):
     changes = True
 
     def parse(self, values: dict[str, str]) -> tuple[str, DomainRuleDraft]:
-        domain = _server(values)
-        severity = values.get("severity", "").lower() or DomainSeverity.SUSPEND
+        # Some lists write `*.` before a name: a rule for a server is one for those below it as well.
+        domain = _server(values.get("domain", "").removeprefix("*."))
+        severity = values.get("severity", "").lower()
+        severity = _SEVERITIES.get(severity, severity)
         comment = values.get("public_comment", "")
         if severity not in DomainSeverity.values:
             raise WrongLine(_("%(severity)s is no severity") % {"severity": severity[:64]})
@@ -132,7 +135,7 @@ class AllowFile(BlockFile[None]):
     command = "manage.py manage_domain_rules import --allowed"
 
     def parse(self, values: dict[str, str]) -> tuple[str, None]:
-        return _server(values), None
+        return _server(values.get("domain", "")), None
 
     def plan(self, entries: Sequence[Entry[None]], *, replace: bool) -> Iterator[Planned[None]]:
         names = [entry.name for entry in entries]

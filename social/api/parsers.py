@@ -10,7 +10,6 @@ import codecs
 from collections.abc import Mapping
 from typing import IO, Any, Final, cast
 
-import orjson
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
@@ -21,7 +20,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.parsers import BaseParser
 
 from social.api import parameters
-from social.kernel import errors
+from social.kernel import errors, json
 
 MEBIBYTE: Final = 1024 * 1024
 DEFAULT_MAX_BODY: Final = MEBIBYTE
@@ -98,8 +97,8 @@ class JsonParser(BaseParser):
         if not body.strip():
             return {}
         try:
-            value = orjson.loads(body)
-        except orjson.JSONDecodeError:
+            value = json.loads(body)
+        except json.JSONDecodeError:
             raise MalformedJson from None
         value = parameters.clean(value)
         return value if isinstance(value, dict) else {"_json": value}

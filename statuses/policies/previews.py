@@ -16,9 +16,9 @@ from html import unescape
 from typing import Any, Final
 from urllib.parse import urljoin
 
-import orjson
 from lxml import etree
 
+from social.kernel import json
 from social.kernel.http.addresses import parse_url
 from social.kernel.http.content import media_type
 from social.kernel.http.errors import Refused
@@ -95,8 +95,8 @@ def read_page(body: bytes, content_type: str, url: str) -> Preview:
 def read_embed(body: bytes, preview: Preview) -> Preview:
     """The preview of a page with what its oEmbed document says, which comes first. Never raises."""
     try:
-        found = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        found = json.loads(body)
+    except json.JSONDecodeError:
         return preview
     if not isinstance(found, dict):
         return preview
@@ -254,8 +254,8 @@ def _type_of(element: Any) -> str:
 def _article(script: str) -> dict[str, Any]:
     """The description of an article or page in a script of JSON-LD (schema.org)."""
     try:
-        found = orjson.loads(script[:_SCRIPT_BYTES])
-    except orjson.JSONDecodeError:
+        found = json.loads(script[:_SCRIPT_BYTES])
+    except json.JSONDecodeError:
         return {}
     by_kind: dict[str, dict[str, Any]] = {}
     for item in _items(found):

@@ -153,12 +153,20 @@ def test_a_body_of_another_type_counts_as_no_parameters(content_type: str) -> No
     assert echo("POST", {"a": 1}, content_type) == {}
 
 
-@pytest.mark.parametrize("body", ["{", "{'a': 1}", '{"a": NaN}', '{"a": "\\ud800"}', b"\xff\xfe"])
+@pytest.mark.parametrize("body", ["{", "{'a': 1}", '{"a": NaN}', '{"a": "\\ud800"', b"\xff\xfe"])
 def test_malformed_json_is_400(body: Any) -> None:
-    """Lone surrogates too: no text column and no answer can hold them."""
     response = Client().post(ECHO, body, JSON)
     assert response.status_code == 400
     assert response.json() == {"status": 400, "error": "Bad Request"}
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [(rb'{"a": "cut \ud83d"}', "cut \ufffd"), (rb'{"a": "\\ud83d"}', "\\ud83d"), (b'\xef\xbb\xbf{"a": "b"}', "b")],
+)
+def test_half_a_surrogate_pair_and_a_byte_order_mark_cost_nothing_else(body: bytes, text: str) -> None:
+    """No text column and no answer can hold half a pair."""
+    assert echo("POST", body, JSON) == {"a": text}
 
 
 def test_an_empty_body_is_no_parameters() -> None:

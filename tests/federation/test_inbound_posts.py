@@ -69,8 +69,8 @@ class TestPosts:
 
     @pytest.mark.parametrize(
         ("written", "language"),
-        [("fr", "fr"), ("pt-BR", "pt-BR"), ("zh-Hant-TW", "zh-Hant-TW")]
-        + [(strange, None) for strange in ("ää", "f", "-fr", "fr-", "f r", "und-\u0661", "x" * 13, "12")],
+        [("fr", "fr"), ("EN", "en"), ("pt-BR", "pt"), ("zh_tw", "zh-TW"), ("zh-Hant-TW-x-private", "zh"), ("fr-", "fr")]
+        + [(strange, None) for strange in ("ää", "f", "-fr", "f r", "und", "und-\u0661", "x" * 13, "12", "a-" * 9999)],
     )
     def test_a_language_is_a_tag_that_clients_can_read(
         self, zoe: RemotePerson, alice: Account, written: str, language: str | None

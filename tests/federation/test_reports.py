@@ -75,6 +75,60 @@ def test_a_report_of_another_server_reaches_staff_once(zoe: RemotePerson, alice:
     assert Report.objects.latest("id").status_ids == [post.id, hidden.id]
 
 
+@pytest.mark.parametrize("form", range(11))
+def test_a_report_that_names_a_post_in_any_way_is_about_its_author(
+    zoe: RemotePerson, alice: Account, form: int
+) -> None:
+    post = make_status(alice)
+    uri, page = f"{alice.uri}/statuses/{post.id}", f"{alice.page_url}/{post.id}"
+    named = [
+        uri,
+        [uri],
+        page,
+        f"{uri}/activity",
+        {"type": "Note", "id": uri, "attributedTo": alice.uri},
+        {"type": ["Note"], "url": page},
+        [{"type": "Note", "id": "https://nowhere.example/1", "url": [{"type": "Link", "href": page}]}],
+        {"type": "Create", "id": f"{uri}/activity", "actor": alice.uri, "object": uri},
+        {"type": "Create", "actor": alice.uri, "object": {"type": "Note", "id": uri}},
+        {"type": "Link", "href": uri},
+        [17, None, {"type": "Note"}, "https://nowhere.example/1", uri, uri],
+    ][form]
+    assert zoe.send(zoe.activity("Flag", named) | {"content": "bad"}).status_code == 202
+    work()
+    report = Report.objects.get()
+    assert (report.target_account, report.status_ids, report.comment) == (alice, [post.id], "bad")
+
+
+def test_a_report_that_names_a_collection_is_about_whoever_made_it(zoe: RemotePerson, alice: Account) -> None:
+    mine = Collection.objects.create(account=alice, name="Birds", sensitive=False, discoverable=True)
+    for uri in (mine.page_url, mine.object_uri):
+        assert outcome(zoe, "x", uri) == "done"
+        report = Report.objects.latest("id")
+        assert (report.target_account, report.collection_ids) == (alice, [mine.id])
+    assert "nobody of this server" in outcome(zoe, "x", f"{mine.page_url}0")
+
+
+@pytest.mark.parametrize(
+    ("said", "comment"),
+    [
+        ({"content": "bad"}, "bad"),
+        ({"content": ["bad", "worse"]}, "bad"),
+        ({"contentMap": {"de": "schlimm"}}, "schlimm"),
+        ({"summary": "bad"}, "bad"),
+        ({"content": "", "summaryMap": {"en": "bad"}}, "bad"),
+        ({"content": "bad", "summary": "worse"}, "bad"),
+        ({}, ""),
+    ],
+)
+def test_the_reason_of_a_report_is_read_where_it_stands(
+    zoe: RemotePerson, alice: Account, said: dict[str, Any], comment: str
+) -> None:
+    assert zoe.send(zoe.activity("Flag", alice.uri) | said | {"type": ["Activity", "Flag"]}).status_code == 202
+    work()
+    assert Report.objects.get().comment == comment
+
+
 def test_reports_about_nobody_here_or_of_refused_servers_are_not_taken(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:

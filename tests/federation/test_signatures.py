@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -19,6 +21,8 @@ from federation.inbound import receiving
 from federation.models import InboundActivity
 from federation.remote import signers
 from federation.remote.actors import fetch_actor
+from federation.signatures import cavage
+from federation.signatures.message import BadSignature
 from social.kernel import clock, redis
 from social.kernel.http import limits
 from social.kernel.http.limits import stranger_budget, web_request_budget
@@ -97,6 +101,47 @@ def test_a_header_that_cannot_be_read_is_no_signature(zoe: RemotePerson, alice: 
     body = json.dumps(follow_of(zoe, alice)).encode()
     answer = post("/inbox", body, zoe.headers("/inbox", body) | {"signature": header})
     assert (answer.status_code, stored()) == (401, 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("keyId=", "Signature keyId="),
+        ("keyId=", "  signature \t keyId="),
+        ("=", " = "),
+        ("=", "\t=  "),
+        (",", " ,\t"),
+        (",", ",, ,"),
+        ('algorithm="rsa-sha256"', "algorithm=rsa-sha256"),
+        ('algorithm="rsa-sha256"', 'ALGORITHM="RSA-SHA256"'),
+        ("algorithm=", 'x_ext="1",v2="1",x-y="a, b=c",algorithm='),
+        ('"rsa-sha256"', '"rsa\\-sha25\\6"'),
+        ("algorithm=", 'note="he said \\"no\\", \\\\",algorithm='),
+        ("created=", 'Created="'),
+    ],
+)
+def test_a_header_is_read_in_every_form_of_its_grammar(zoe: RemotePerson, alice: Account, old: str, new: str) -> None:
+    """RFC 7235, section 2.1: a scheme, blanks, tokens, quoted texts with escapes, parameters that nobody knows."""
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    headers = zoe.headers("/inbox", body)
+    outside = re.split('("[^"]*")', headers["signature"])
+    if old in ("=", ","):
+        outside[::2] = [part.replace(old, new) for part in outside[::2]]
+    header = "".join(outside).replace(old, new, 0 if old in ("=", ",") else 1)
+    if new.startswith("Created"):
+        header = header.replace(",headers", '",headers')
+    assert post("/inbox", body, headers | {"signature": header}).status_code == 202
+    assert stored() == 1
+
+
+@pytest.mark.parametrize(
+    "header", [" " * 8000, "," * 8000, 'a="' + "\\" * 8000, "Signature " * 800, 'a = "b" c ' * 800]
+)
+def test_no_header_takes_long_to_read(header: str) -> None:
+    begun = time.perf_counter()
+    with pytest.raises(BadSignature):
+        cavage.parse(header)
+    assert time.perf_counter() - begun < 0.1
 
 
 def test_a_time_that_is_not_signed_makes_no_old_signature_good(zoe: RemotePerson, alice: Account) -> None:

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry, Domain
 from accounts.services.block_files import UnreadableFile, plan_file, read_file
 from moderation.models import DomainRule
-from moderation.services.domain_files import RuleFile
+from moderation.services.domain_files import AllowFile, RuleFile
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import follow
 
@@ -119,6 +119,19 @@ def test_wrong_lines_are_named_and_stop_no_other(tmp_path: Path) -> None:
     assert "line 3 fine.example: refuse" in said
     assert said.endswith("add 1, change 0, keep 0, refuse 3\n")
     assert rules() == {"good.example": "suspend"}
+
+
+def test_lists_of_other_programs_name_servers_and_severities_in_their_words() -> None:
+    file = b"domain,severity\n*.bad.example,suspend\nloud.example,limit\nother.example,LIMIT\n*.,suspend\n*.*.a.example,suspend"
+    entries = read_file(RuleFile(), file)
+    assert [(entry.name, entry.draft.severity) for entry in entries if not entry.problem] == [
+        ("bad.example", "suspend"),
+        ("loud.example", "silence"),
+        ("other.example", "silence"),
+    ]
+    assert [entry.line for entry in entries if entry.problem] == [5, 6]
+    # An allowed server lets in nobody below it, so that a pattern would say something else.
+    assert [bool(entry.problem) for entry in read_file(AllowFile(), b"*.good.example\ngood.example")] == [True, False]
 
 
 def test_a_second_line_for_a_server_is_refused_with_the_first_one_and_counts_to_the_most_as_no_header_does() -> None:

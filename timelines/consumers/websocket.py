@@ -9,6 +9,7 @@ import orjson
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
+from social.kernel import json
 from timelines.consumers.connection import Connection
 from timelines.consumers.connection_request import POLICY_VIOLATION, ConnectionRequest, refuse
 from timelines.consumers.registry import ConnectionRegistry
@@ -95,7 +96,7 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
             await self._close(too_slow=False)
             raise StopConsumer from None
         try:
-            command = orjson.loads(text_data)
+            command = json.loads(text_data)
         except ValueError:
             return
         if not isinstance(command, dict):

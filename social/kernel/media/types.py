@@ -24,6 +24,54 @@ TYPES: Final = {
     ".aac": "audio/aac",
 }
 
+# Names under which the same files go elsewhere.
+_OTHER_ENDINGS: Final = {
+    ".jpeg": "image/jpeg",
+    ".jpe": "image/jpeg",
+    ".jfif": "image/jpeg",
+    ".apng": "image/png",
+    ".heic": "image/heic",
+    ".heif": "image/heif",
+    ".avifs": "image/avif",
+    ".m4v": "video/mp4",
+    ".oga": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".svg": "image/svg+xml",
+    ".tif": "image/tiff",
+    ".tiff": "image/tiff",
+    ".eps": "application/postscript",
+    ".jxl": "image/jxl",
+    ".bmp": "image/bmp",
+    ".ico": "image/x-icon",
+    ".pdf": "application/pdf",
+    ".txt": "text/plain",
+    ".m3u8": "application/x-mpegurl",
+    ".mkv": "video/x-matroska",
+}
+_PICTURES: Final = frozenset(
+    {"jpeg", "jpg", "pjpeg", "png", "apng", "vnd.mozilla.apng", "gif", "webp", "avif", "heic", "heif"}
+)
+_VIDEOS: Final = frozenset({"mp4", "m4v", "quicktime", "webm", "ogg", "3gpp", "3gpp2", "ms-asf", "ms-wmv"})
+_SOUNDS: Final = frozenset(
+    {
+        "mpeg",
+        "mp3",
+        "mpeg3",
+        "ogg",
+        "oga",
+        "opus",
+        "vorbis",
+        "webm",
+        "wav",
+        "wave",
+        "vnd.wave",
+        "pn-wave",
+        "flac",
+        "aac",
+    }
+    | {"aacp", "m4a", "mp4", "mp4a-latm", "3gpp", "ms-wma"}
+)
+_SHOWN: Final = {"image": _PICTURES, "video": _VIDEOS, "audio": _SOUNDS}
 
 HEAD: Final = 64
 """Number of bytes that `media_type` needs, at most."""
@@ -90,6 +138,22 @@ def media_type(head: bytes) -> str | None:
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<":
         return "text/xml"
     return None
+
+
+def type_of_name(name: str) -> str | None:
+    """The media type that the ending of a name or address says; None for one that says nothing. The bytes may differ."""
+    ending = name[name.rfind(".") :].lower()
+    return TYPES.get(ending) or _OTHER_ENDINGS.get(ending)
+
+
+def shown_as(content_type: str) -> str | None:
+    """The family of a media type that can be copied and shown, `image`, `video` or `audio`, in any of its names; None for
+    others (drawings as SVG and EPS, TIFF, JPEG XL, playlists, documents).
+    """
+    family, _slash, name = content_type.partition("/")
+    if content_type == "application/ogg":
+        return "video"
+    return family if name.removeprefix("x-").removesuffix("-sequence") in _SHOWN.get(family, ()) else None
 
 
 def _container(head: bytes) -> str:

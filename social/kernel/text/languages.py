@@ -22,14 +22,17 @@ _CODES: Final = {code.lower(): code for code in CODES}
 
 
 def known_language(code: str | None) -> str | None:
-    """The code as it is kept, in any spelling of `zh_tw` or `ZH-TW`; the plain language of `pt-BR`, whose region is none.
+    """The code as it is kept, in any spelling of `zh_tw` or `ZH-TW`; of a longer one as much as is known, counted from its
+    beginning: the plain language of `pt-BR`, whose region is none, and `zh-TW` of `zh-TW-x-private`.
 
     None for what names no language.
     """
     if not code:
         return None
-    wanted = code.strip().replace("_", "-").lower()
-    return _CODES.get(wanted) or _CODES.get(wanted.partition("-")[0])
+    wanted = code[:100].strip().replace("_", "-").lower()
+    while wanted and wanted not in _CODES:
+        wanted = wanted.rpartition("-")[0]
+    return _CODES.get(wanted)
 
 
 def choose_language(*codes: str | None) -> str | None:

@@ -21,6 +21,12 @@ LINES: Final = frozenset({"caption", "dd", "dt", "figcaption", "legend", "li", "
 """Boxes that begin a line of their own."""
 CELLS: Final = frozenset({"button", "select", "td", "textarea", "th"})
 """Boxes that stand beside each other on a line."""
+_PHRASES: Final = frozenset({
+    "a", "abbr", "acronym", "audio", "b", "big", "br", "cite", "code", "del", "dfn", "em", "font", "i", "iframe", "img",
+    "ins", "kbd", "math", "mark", "object", "picture", "q", "rp", "rt", "ruby", "s", "samp", "script", "small", "span",
+    "strike", "strong", "style", "sub", "sup", "svg", "tt", "u", "var", "video", "wbr",
+})
+_ELEMENTS: Final = PARAGRAPHS | LINES | CELLS | _PHRASES
 # fmt: on
 
 _SPACE: Final = r"\t\n\f\r "
@@ -34,6 +40,7 @@ _ATTRIBUTES: Final = re.compile(rf"({_NAME})(?:{_EQUALS}(?:\"([^\"]*+)\"|'([^']*
 _MARKUP: Final = re.compile(r"<(?=[a-zA-Z/!?])")
 _TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)((?:[{_SPACE}/]++|{_ATTRIBUTE})*+)>")
 _UNFINISHED: Final = re.compile(r"</?[a-zA-Z]")
+_REFERENCE: Final = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _COMMENT_END: Final = re.compile(r"--!?>")
 # Their content is no text but program or frame; what it looks like must not be read as markup.
 _UNREAD: Final = {
@@ -98,6 +105,15 @@ def _after_declaration(html: str, start: int) -> int:
 
 
 _FOLDED: Final = re.compile(r"(?<![ \t\f\n\r])[ \t\f]*+[\n\r][ \t\f\n\r]*+")
+
+
+def is_markup(text: str) -> bool:
+    """Tell whether a text of which that is not known is HTML: it has a tag of HTML in it, or a character reference. `a < b` and
+    `Vector<int>` have none.
+    """
+    if _REFERENCE.search(text) is not None:
+        return True
+    return any(isinstance(token, Tag) and token.name in _ELEMENTS for token in tokenise(text))
 
 
 def plain(html: str) -> str:

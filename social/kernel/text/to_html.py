@@ -56,12 +56,19 @@ def to_html(
     body = "".join(map(render.token, tokens))
     if profile_field:
         return body.replace("\n", " ").strip()
-    fallback = quote_fallback(tokens, quote_url)
-    body = body.strip("\n")
-    if not body or body.isspace():
-        return fallback
-    paragraphs = (paragraph.replace("\n", "<br />") for paragraph in _BLANK_LINES.split(body))
-    return fallback + "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+    return quote_fallback(tokens, quote_url) + _in_paragraphs(body)
+
+
+def plain_to_html(text: str) -> str:
+    """A text as it stands, in paragraphs and lines; nothing in it becomes a link."""
+    return _in_paragraphs(_escape(text))
+
+
+def _in_paragraphs(html: str) -> str:
+    html = html.strip("\n")
+    if not html or html.isspace():
+        return ""
+    return "".join("<p>" + paragraph.replace("\n", "<br />") + "</p>" for paragraph in _BLANK_LINES.split(html))
 
 
 QUOTE_FALLBACK: Final = re.compile(r'<p class="quote-inline">.*?</p>', re.DOTALL)

@@ -1,0 +1,115 @@
+"""Reads the files that posts and accounts of other servers name: pictures, videos, sounds, and what cannot be shown.
+
+Source: contract, federation sections 5 and 17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from federation.documents.reading import duration_of, kind_of, many, media_type_of, number_of, text_of, web_uri
+from social.kernel.media.types import shown_as, type_of_name
+from statuses.models import MediaType
+from statuses.models.attachments import DESCRIPTION_LIMIT
+from statuses.services.storing import RemoteFile
+
+_KINDS: Final = {"Image": MediaType.IMAGE, "Video": MediaType.VIDEO, "Audio": MediaType.AUDIO}
+_PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
+# What senders write who do not know the type.
+_NO_TYPE: Final = frozenset({"", "application/octet-stream", "binary/octet-stream", "image/*", "video/*", "audio/*"})
+
+
+@dataclass(frozen=True)
+class OfferedFile:
+    """A file that a document names, as one of its representations: `item` is the object that describes them all, `link` the
+    Link to this one; each is empty where there is an address alone.
+    """
+
+    url: str
+    content_type: str
+    type: MediaType
+    item: Mapping[str, Any]
+    link: Mapping[str, Any]
+
+
+def offered_file(value: Any) -> OfferedFile | None:
+    """The file in an attachment, which may be an object with one address or several, or an address alone: the first that can
+    be shown, or else the first.
+
+    Its type is that of the Link, else of the object, else of the ending of the address, else what kind of object it is;
+    where none of them says anything the bytes will.
+    """
+    offered = list(_offered(value))
+    return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)
+
+
+def picture_of(value: Any) -> OfferedFile | None:
+    """The picture in an icon or image, which may be an object, an address, or a list of them: the first that can be shown, or
+    else the first that may be one.
+    """
+    offered = [file for item in many(value) for file in _offered(item)]
+    return next((file for file in offered if file.type == MediaType.IMAGE), offered[0] if offered else None)
+
+
+def _offered(value: Any) -> Iterator[OfferedFile]:
+    item: Mapping[str, Any] = value if isinstance(value, Mapping) else {"url": value}
+    for place in many(item.get("url")) or many(item.get("href")):
+        link: Mapping[str, Any] = place if isinstance(place, Mapping) else {"href": place}
+        url = web_uri(link.get("href") or link.get("url"))
+        content_type = _type_of(url or "", link, item)
+        # A page is no file.
+        if url is not None and content_type not in _PAGES:
+            kind = shown_as(content_type) if content_type else _KINDS.get(kind_of(item, _KINDS) or "")
+            yield OfferedFile(url, content_type, MediaType(kind or MediaType.UNKNOWN), item, link)
+
+
+def _type_of(url: str, *described: Mapping[str, Any]) -> str:
+    said = (media_type_of(one.get("mediaType")) for one in described)
+    return next((found for found in said if found not in _NO_TYPE), "") or type_of_name(url.partition("?")[0]) or ""
+
+
+def read_file(value: Any) -> RemoteFile | None:
+    """The file in an attachment with what is said of it; None for what has no address on the web."""
+    file = offered_file(value)
+    if file is None:
+        return None
+    item = file.item
+    preview = picture_of(item.get("icon"))
+    # A blurhash is 6 to 166 characters for up to 9 by 9 components.
+    blurhash = item.get("blurhash")
+    plausible = (
+        isinstance(blurhash, str) and 6 <= len(blurhash) <= 166 and blurhash.isascii() and blurhash.isprintable()
+    )
+    return RemoteFile(
+        url=file.url,
+        type=file.type,
+        content_type=file.content_type,
+        description=text_of(item.get("summary") or item.get("name"), DESCRIPTION_LIMIT) or None,
+        blurhash=blurhash if plausible else None,
+        meta=_meta(item, file.link),
+        preview_url=preview.url if preview is not None else None,
+    )
+
+
+def _meta(item: Mapping[str, Any], link: Mapping[str, Any]) -> dict[str, Any]:
+    original: dict[str, Any] = {}
+    for described in (link, item):
+        width, height = number_of(described.get("width"), 100_000), number_of(described.get("height"), 100_000)
+        if width and height:
+            aspect = round(width / height, 6)
+            original = {"width": width, "height": height, "size": f"{width}x{height}", "aspect": aspect}
+            break
+    duration = duration_of(item.get("duration"))
+    if duration is not None:
+        original["duration"] = duration
+    meta: dict[str, Any] = {"original": original} if original else {}
+    focal = item.get("focalPoint")
+    if isinstance(focal, list) and len(focal) == 2 and all(_is_coordinate(value) for value in focal):
+        meta["focus"] = {"x": float(focal[0]), "y": float(focal[1])}
+    return meta
+
+
+def _is_coordinate(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
