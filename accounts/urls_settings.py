@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
+from django.views.generic import RedirectView
 
 from accounts.pages.front_page import follow, settings_index
 from accounts.pages.invitations import expire, invitations
@@ -74,6 +75,12 @@ urlpatterns = [
     ),
     path("settings/delete", settings_page(deletion, states=DELETABLE), name="settings_delete"),
     path("settings/deleted", page(deleted), name="account_deleted"),
+    # Addresses that applications open in a browser (clients.md): pages that are others here.
+    path("auth/edit", RedirectView.as_view(pattern_name="account_change_password")),
+    re_path(
+        r"^(?:filters|settings/preferences/(?:appearance|other|posting_defaults))/?$",
+        RedirectView.as_view(pattern_name="settings_preferences"),
+    ),
     path("invites", _active(invitations), name="invitations"),
     path("invites/<int:invite_id>/expire", _active(expire), name="expire_invitation"),
 ]

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from django.apps import apps
 from django.contrib import admin
 from django.templatetags.static import static
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from social.api.routing import ApiRouter
@@ -23,6 +23,17 @@ urlpatterns = [
     path("robots.txt", robots),
     path("", include("social.pages.api_docs")),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
+    # Applications of staff open these in a browser.
+    re_path("^admin/reports/?$", RedirectView.as_view(pattern_name="admin:moderation_report_changelist")),
+    re_path(
+        "^admin/reports/(?P<object_id>[0-9]{1,19})/?$",
+        RedirectView.as_view(pattern_name="admin:moderation_report_change"),
+    ),
+    path("admin/accounts", RedirectView.as_view(pattern_name="admin:accounts_account_changelist")),
+    re_path(
+        "^admin/accounts/(?P<object_id>[0-9]{1,19})/?$",
+        RedirectView.as_view(pattern_name="admin:accounts_account_change"),
+    ),
     path("admin/", admin.site.urls),
     # An app that is not installed, or has no URLs, has no list.
     ApiRouter(

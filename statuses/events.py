@@ -192,6 +192,16 @@ class ScheduledStatusDue(Event, key="account:{account_id}"):
     account_id: int
 
 
+class ScheduledStatusFailed(Event, key="account:{account_id}"):
+    """A scheduled post could not be published at its time, for a `reason` in the words of its author's language; without
+    one something that it names is gone.
+    """
+
+    scheduled_id: int
+    account_id: int
+    reason: str
+
+
 class HeldPostApproved(Event, key="account:{account_id}"):
     """Staff have approved a held post of another server: it is to be stored and published."""
 

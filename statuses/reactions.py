@@ -7,6 +7,7 @@ from statuses.events import (
     BoostsOutlived,
     MediaUploaded,
     ScheduledStatusDue,
+    ScheduledStatusFailed,
     StatusEdited,
     StatusFetched,
     StatusPublished,
@@ -17,12 +18,13 @@ from statuses.services.changing import renew_mentions
 from statuses.services.deleting import delete_more_boosts, detach_more_answers
 from statuses.services.processing import PROCESSING_SECONDS, process_media, process_released
 from statuses.services.remote_files import complete_files
-from statuses.services.scheduling import publish_due
+from statuses.services.scheduling import publish_due, send_failure_mails
 
 on(AccountRenamed, renew_mentions, batch=1, seconds=120)
 # Each call does one step and publishes the event of the next: other rows of the queue get their turn in between.
 on(BoostsOutlived, delete_more_boosts, batch=1)
 on(ScheduledStatusDue, publish_due, batch=1, seconds=120)
+on(ScheduledStatusFailed, send_failure_mails, queue="mailers", batch=5, seconds=90)
 on(AnswersOutlived, detach_more_answers, batch=1)
 on(RemoteCopyStored, complete_files, batch=1)
 on(FileReleased, process_released, queue="media", batch=1, seconds=60)

@@ -13,8 +13,8 @@ from accounts.admin.acting import acting
 from accounts.admin.permitted import DraftForm, EditedAdmin
 from accounts.admin.users import PERMISSION_NAMES, role_name
 from accounts.models import Role, User
-from accounts.models.user import EVERYONE_ROLE_ID, Permission
-from accounts.policies.roles import EVERYONES_PERMISSIONS, RoleDraft, role_errors
+from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, Permission
+from accounts.policies.roles import RoleDraft, role_errors
 from accounts.policies.staff import Staff, can, outranks
 from accounts.services.roles import create_role, delete_role, update_role
 from social.api.staff import NAMES_LIMIT

@@ -79,13 +79,21 @@ class Permission(IntFlag):
     MANAGE_EMAIL_SUBSCRIPTIONS = 0x400000
 
 
+EVERYONES_PERMISSIONS = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL | Permission.VIEW_FEEDS
+"""Permissions that everybody may be given, the people without a role; none of them is one of staff."""
+
+
 class Role(models.Model):
-    """A named set of permissions; `position` ranks roles: who stands higher outranks."""
+    """A named set of permissions; `position` ranks roles: who stands higher outranks.
+
+    `inherited` are those of everybody's role, which each role grants as well; a trigger writes them.
+    """
 
     id = models.BigAutoField(primary_key=True)
     name = models.TextField(default="")
     color = models.TextField(default="")
     permissions = models.BigIntegerField(default=0)
+    inherited = models.BigIntegerField(db_default=0, editable=False)
     position = models.IntegerField(default=0)
     highlighted = models.BooleanField(default=False)
     collection_limit = models.IntegerField(default=10)
@@ -104,11 +112,12 @@ class Role(models.Model):
     @property
     def granted(self) -> int:
         """The bits of everything it grants: all of them for administrators."""
-        return int(sum(Permission)) if self.permissions & Permission.ADMINISTRATOR else self.permissions
+        own = self.permissions | self.inherited
+        return int(sum(Permission)) if own & Permission.ADMINISTRATOR else own
 
     def can(self, permission: Permission) -> bool:
         """Tell whether the role grants a permission; administrators may do everything."""
-        return bool(self.permissions & (Permission.ADMINISTRATOR | permission))
+        return bool(self.granted & permission)
 
 
 # Which permission opens an app's models in the admin; what is not listed is for administrators.
@@ -202,8 +211,8 @@ class User(AbstractBaseUser):
 
     @property
     def is_staff(self) -> bool:
-        """Tell whether the admin opens: any permission of staff; inviting others is none."""
-        return bool(self.role.permissions & ~(Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL))
+        """Tell whether the admin opens: any permission of staff; what everybody may be given is none."""
+        return bool(self.role.permissions & ~EVERYONES_PERMISSIONS)
 
     def has_perm(self, perm: str, obj: object | None = None) -> bool:
         """Permission in Django's admin: staff may look at what their role concerns; repairs are for administrators."""

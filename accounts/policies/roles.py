@@ -12,14 +12,12 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 from accounts.models import Role
-from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, Permission
 from accounts.policies.staff import Staff
 from social.kernel.errors import FieldError
 
 NAME_MAXIMUM: Final = 100
 RANK_MAXIMUM: Final = 1000
-#: What everybody may be given, the people without a role.
-EVERYONES_PERMISSIONS: Final = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL | Permission.VIEW_FEEDS
 _COLOR: Final = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 

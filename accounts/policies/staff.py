@@ -34,7 +34,7 @@ OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINI
 
 def staff_of(user: User) -> Staff:
     """A user, whose account and role are loaded, as one who acts."""
-    return Staff(user.account_id, f"@{user.account.username}", user.role.permissions, user.role.position)
+    return Staff(user.account_id, f"@{user.account.username}", user.role.granted, user.role.position)
 
 
 def can(by: Staff, permission: Permission) -> bool:

@@ -26,7 +26,7 @@ from accounts.services.tags import ensure_tags
 from social.kernel import clock
 from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
 from social.kernel.events import publish
-from social.kernel.locks import lock
+from social.kernel.locks import keep_row, lock, lock_row
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import normalise_hashtag
 
@@ -61,14 +61,15 @@ def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequen
 
 
 def update_collection(*, owner: Account, collection: Collection, draft: CollectionDraft) -> None:
-    """Change what was sent. Raises Forbidden for somebody else's, Invalid. Publishes CollectionChanged, and CollectionListed
-    when it begins or ends to be discoverable.
+    """Change what was sent. Raises Forbidden for somebody else's, Invalid, NotFound when it is gone. Publishes
+    CollectionChanged, and CollectionListed when it begins or ends to be discoverable.
     """
     _require_owner(owner, collection)
     _check(draft_errors(draft, new=False))
     with transaction.atomic():
         values = _values(draft)
         if values:
+            keep_row(collection)
             collection.updated_at = clock.now()
             renamed = any(
                 values.get(name, getattr(collection, name)) != getattr(collection, name) for name in _NOTIFIED
@@ -83,11 +84,13 @@ def update_collection(*, owner: Account, collection: Collection, draft: Collecti
 
 
 def delete_collection(*, owner: Account, collection: Collection) -> None:
-    """Delete it with its items. Raises Forbidden for somebody else's. Publishes CollectionListed for a discoverable one."""
+    """Delete it with its items. Raises Forbidden for somebody else's, NotFound when it is gone already. Publishes
+    CollectionListed for a discoverable one.
+    """
     _require_owner(owner, collection)
     with transaction.atomic():
         publish(*_listed(collection))
-        collection.delete()
+        lock_row(collection).delete()
 
 
 def add_item(*, owner: Account, collection: Collection, account_id: int) -> CollectionItem:
@@ -99,6 +102,7 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
     member = _featurable(owner.id, [account_id])[0]
     with transaction.atomic():
         lock(f"collection:{collection.id}")
+        keep_row(collection)
         items = CollectionItem.objects.filter(collection=collection)
         if items.filter(account=member).exists():
             raise Invalid.sentence(_("Account has already been taken"))

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import EncryptedMessageStored
-from accounts.models import Account, Device, EncryptedMessage, OneTimeKey
+from accounts.models import AccessToken, Account, Device, EncryptedMessage, OneTimeKey
 from accounts.policies.devices import (
     DeviceDraft,
     MessageDraft,
@@ -24,9 +24,9 @@ from accounts.policies.devices import (
 from accounts.ports import remote_devices
 from accounts.queries.devices import find_device, load_devices, load_reachable_elsewhere, reachable
 from social.kernel import clock, crypto
-from social.kernel.errors import Invalid, NotFound
+from social.kernel.errors import Invalid, NotFound, Unauthorized
 from social.kernel.events import publish
-from social.kernel.locks import lock
+from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 
 AnyDevice = Device | RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
@@ -48,7 +48,8 @@ def register_device(*, token_id: int, account_id: int, draft: DeviceDraft) -> De
 
     Another device id, fingerprint key or identity key makes it another device: its one-time keys and messages are
     deleted. A device of the account with the same id that is bound to another token moves to this one.
-    Raises Invalid for keys that are not valid, and when more than ONE_TIME_KEYS_LIMIT one-time keys would wait.
+    Raises Invalid for keys that are not valid, and when more than ONE_TIME_KEYS_LIMIT one-time keys would wait; Unauthorized
+    when the token is being revoked.
     """
     found = device_errors(draft)
     if found:
@@ -56,12 +57,14 @@ def register_device(*, token_id: int, account_id: int, draft: DeviceDraft) -> De
     keys = (draft.device_id, draft.fingerprint_key, draft.identity_key)
     with transaction.atomic():
         lock(f"devices:{account_id}")
+        if not keep_rows(AccessToken, [token_id]):
+            raise Unauthorized
         same_id = Device.objects.filter(account_id=account_id, device_id=draft.device_id).first()
         of_token = Device.objects.filter(access_token_id=token_id).first()
         if of_token is not None and of_token != same_id:
-            of_token.delete()
+            lock_row(of_token).delete()
         if same_id is not None and (same_id.device_id, same_id.fingerprint_key, same_id.identity_key) != keys:
-            same_id.delete()
+            lock_row(same_id).delete()
             same_id = None
         if same_id is None:
             device = Device.objects.create(
@@ -163,6 +166,7 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[Message
     with transaction.atomic():
         for device in sorted(set(devices.values()), key=lambda device: device.pk):
             lock(f"messages:{device.pk}")
+            keep_row(device)
             waiting = EncryptedMessage.objects.filter(device=device)[:MESSAGES_LIMIT].count()
             if waiting + sum(devices.get(pair) == device for pair in pairs) > MESSAGES_LIMIT:
                 raise Invalid.sentence(_("Too many messages wait for this device"))
@@ -205,6 +209,7 @@ def receive_message(
         raise NotFound
     with transaction.atomic():
         lock(f"messages:{device.pk}")
+        keep_row(device)
         waiting = EncryptedMessage.objects.filter(device=device)
         of_sender = waiting.filter(from_account=sender)[:MESSAGES_OF_STRANGER].count()
         if of_sender >= MESSAGES_OF_STRANGER or waiting[:MESSAGES_LIMIT].count() >= MESSAGES_LIMIT:

@@ -7,6 +7,7 @@ left before it fell silent get it twice.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,9 +25,12 @@ from django.utils.translation import gettext_lazy as _
 from accounts.events import ArchiveReady, PasswordResetRequested, SecurityChanged, UserApproved
 from accounts.models import Archive, User
 from accounts.policies.mails import list_headers
+from accounts.policies.sign_up import email_digest
 from accounts.queries.site_settings import find_site_title
-from social.kernel import links, mail
+from social.kernel import links, mail, redis
 from social.kernel.events import publish
+
+logger = logging.getLogger("social.mails")
 
 SECOND_FACTOR_LOCKED: Final = "second_factor_locked"
 SECOND_FACTOR_RESET: Final = "second_factor_reset"
@@ -36,6 +40,17 @@ PASSKEY_REFUSED: Final = "passkey_refused"
 EMAIL_CHANGE_REQUESTED: Final = "email_change_requested"
 # As long as the lock lasts (settings.ACCOUNT_RATE_LIMITS): one mail for each.
 _LOCK_SECONDS: Final = 600
+MAILS_A_DAY: Final = 10
+"""Mails of one kind that one address gets within a day because of what somebody did who need not be its owner."""
+_DAY: Final = 24 * 3600
+# What strangers can have sent to an address does not keep its owner from hearing of what is done to their account.
+_BOUNDED: Final[Mapping[str, str]] = {
+    "confirmation": "links",
+    "email_change": "links",
+    "password_reset": "links",
+    "security": "security",
+    "email_changed": "security",
+}
 _SECURITY: Final[Mapping[str, str | Promise]] = {
     "password_changed": _("Your password has been changed."),
     "password_set": _("Your password has been changed."),
@@ -155,10 +170,18 @@ def send_archive_mails(events: Sequence[ArchiveReady]) -> None:
 
 
 def send_all(letters: Iterable[Letter]) -> None:
-    """Send mails in the languages of those who get them, by one connection. Raises Unavailable."""
+    """Send mails in the languages of those who get them, by one connection. Raises Unavailable.
+
+    Beyond MAILS_A_DAY of one kind an address gets no more (security row 85), whoever asked for them by whichever door.
+    """
     connection, server_name = get_connection(), find_site_title()
     try:
         for letter in letters:
+            bound = _BOUNDED.get(letter.template)
+            counter = redis.key("cache", "mails", bound or "", email_digest(letter.address))
+            if bound and _mails_today(counter) >= MAILS_A_DAY:
+                logger.warning("an address has had %s mails about %s today: no more are sent", MAILS_A_DAY, bound)
+                continue
             context, headers = {"username": letter.user.account.username, **letter.context}, None
             if letter.switch:
                 address, headers = list_headers(letter.user.pk, letter.switch)
@@ -169,8 +192,26 @@ def send_all(letters: Iterable[Letter]) -> None:
                 headers=headers,
                 connection=connection,
             )
+            if bound:
+                # Only now: a mail that its server has not taken is sent again.
+                _count_mail(counter)
     finally:
         connection.close()
+
+
+def _mails_today(counter: str) -> int:
+    sent = 0
+    with redis.best_effort("count mails"):
+        sent = int(redis.client("cache").get(counter) or 0)
+    return sent
+
+
+def _count_mail(counter: str) -> None:
+    with redis.best_effort("count mails"):
+        pipeline = redis.client("cache").pipeline(transaction=True)
+        pipeline.incr(counter)
+        pipeline.expire(counter, _DAY, nx=True)
+        pipeline.execute()
 
 
 def _users(user_ids: Iterable[int]) -> dict[int, User]:

@@ -21,7 +21,7 @@ from accounts.services.tags import ensure_tags
 from social.kernel import clock
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
-from social.kernel.locks import lock
+from social.kernel.locks import keep_row, lock
 from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 _SAID = ("url", "name", "description", "language", "sensitive", "discoverable")
@@ -63,7 +63,8 @@ def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection
     """
     with transaction.atomic():
         lock(f"collections:{owner.id}", f"object:{received.uri}")
-        collection = Collection.objects.filter(uri=received.uri).select_related("account").first()
+        known = Collection.objects.filter(uri=received.uri).select_related("account")
+        collection = known.select_for_update(no_key=True, of=("self",)).first()
         if collection is None:
             if Collection.objects.filter(account=owner).count() >= REMOTE_COLLECTIONS_LIMIT:
                 raise Conflict
@@ -86,6 +87,7 @@ def keep_item(*, collection: Collection, received: RemoteItem) -> None:
     """Add an item to a collection of another server, or change it. Beyond REMOTE_ITEMS_LIMIT nothing is added."""
     with transaction.atomic():
         lock(f"object:{collection.uri}")
+        keep_row(collection)
         known = CollectionItem.objects.filter(collection=collection)
         if known.filter(uri=received.uri).exists() or known.count() < REMOTE_ITEMS_LIMIT:
             _keep_items(collection, [received])
@@ -106,6 +108,7 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
     """
     with transaction.atomic():
         lock(f"object:{collection.uri}")
+        keep_row(collection)
         if (
             CollectionItem.objects.filter(request_uri=request_uri)
             .exclude(collection=collection, account=account)

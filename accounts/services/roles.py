@@ -15,8 +15,8 @@ from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from accounts.services.changing import change_account
 from accounts.services.sessions import publish_user_state
-from social.kernel.errors import Conflict, Forbidden, Invalid, require_found
-from social.kernel.locks import lock
+from social.kernel.errors import Conflict, Forbidden, Invalid
+from social.kernel.locks import lock, lock_row
 
 
 def create_role(*, by: Staff, draft: RoleDraft) -> Role:
@@ -71,7 +71,7 @@ def delete_role(*, by: Staff, role: Role) -> None:
 def _locked(by: Staff, role: Role) -> Role:
     # Two who take rights from each other's roles at the same moment would leave nobody.
     lock("staff:administrators")
-    locked = require_found(Role.objects.select_for_update().filter(pk=role.pk).first())
+    locked = lock_row(role)
     require(by, Permission.MANAGE_ROLES, over=locked)
     return locked
 

@@ -15,6 +15,7 @@ from accounts.policies.spam_rules import RULES_LIMIT
 from accounts.policies.staff import Staff
 from social.kernel import clock
 from social.kernel.events import publish
+from social.kernel.locks import keep_rows
 
 MATCHES_RETENTION: Final = timedelta(days=90)
 
@@ -32,8 +33,14 @@ def note_matches(
     Publishes SpamRuleMet for what the apps above have to do: the strike of an account that one of `limited_by` has limited,
     and reports for rules whose outcome is one of `reported`.
     """
+    # They come from memory: staff may have removed some meanwhile.
+    kept = keep_rows(SpamRule, [rule.id for rule in rules]) if rules else set()
     SpamRuleMatch.objects.bulk_create(
-        (SpamRuleMatch(rule=rule, account_id=account_id, outcome=rule.outcome, status_id=status_id) for rule in rules),
+        (
+            SpamRuleMatch(rule=rule, account_id=account_id, outcome=rule.outcome, status_id=status_id)
+            for rule in rules
+            if rule.id in kept
+        ),
         batch_size=RULES_LIMIT,
     )
     due = {rule.id: False for rule in rules if rule.outcome in reported} | {rule.id: True for rule in limited_by}

@@ -223,7 +223,6 @@ def _acting(by: Staff, account: Account, action: str, permission: Permission, **
         if current.local and user is None:
             raise Conflict(_("This is the server's own account: it signs for the server and stays."))
         subject = _Subject(current, user, {})
-        before = {name: getattr(current, name) for name in _COLUMNS}
         yield subject
         if not subject.after:
             return
@@ -233,13 +232,10 @@ def _acting(by: Staff, account: Account, action: str, permission: Permission, **
             target_type="Account",
             target_id=current.pk,
             target_name=f"@{current.acct}",
-            before={name: _plain(before[name]) for name in subject.after},
+            before={name: _plain(getattr(current, name)) for name in subject.after},
             after={name: _plain(value) for name, value in subject.after.items()},
             **details,
         )
-
-
-_COLUMNS: Final = ("limited_at", "sensitized_at", "suspended_at", "suspension_origin", "erased_at", "held_at")
 
 
 def _plain(value: Any) -> str | None:

@@ -29,7 +29,8 @@ from accounts.queries.tags import HISTORY_DAYS
 from accounts.services.audit import record, record_changes, record_each
 from social.api import refused_networks
 from social.kernel import clock
-from social.kernel.errors import Conflict, FieldError, Invalid, NotFound, require_found
+from social.kernel.errors import Conflict, FieldError, Invalid, require_found
+from social.kernel.locks import keep_rows, lock_row
 from social.kernel.text.names import normalise_domain
 
 SignUpBlock = EmailDomainBlock | CanonicalEmailBlock | IpBlock | UsernameBlock
@@ -175,10 +176,14 @@ def count_refusals(*, email: str, mail_hosts: Collection[str], address: str | No
     """Count a sign-up that blocks of e-mail domains have refused, for each of these blocks and for today (UTC)."""
     digest = hashlib.sha256((address or "").encode()).hexdigest()
     today = clock.now().astimezone(UTC).date()
-    for block in find_email_domain_blocks(email, mail_hosts):
-        refusal, made = EmailDomainRefusal.objects.get_or_create(block=block, day=today, address_digest=digest)
-        if not made:
-            EmailDomainRefusal.objects.filter(pk=refusal.pk).update(uses=F("uses") + 1)
+    with transaction.atomic():
+        found = find_email_domain_blocks(email, mail_hosts)
+        for block_id in sorted(keep_rows(EmailDomainBlock, [block.pk for block in found])):
+            refusal, made = EmailDomainRefusal.objects.get_or_create(
+                block_id=block_id, day=today, address_digest=digest
+            )
+            if not made:
+                EmailDomainRefusal.objects.filter(pk=refusal.pk).update(uses=F("uses") + 1)
 
 
 def forget_old_refusals(*, batch: int = 5000) -> int:
@@ -192,10 +197,9 @@ def remove_block(*, by: Staff, block: SignUpBlock) -> None:
     """Take a block back, of whichever kind. Raises Forbidden; NotFound when somebody else has."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
-        if not type(block).objects.select_for_update().filter(pk=block.pk).exists():
-            raise NotFound
-        _record(by, "destroy", block)
-        block.delete()
+        current = lock_row(block)
+        _record(by, "destroy", current)
+        current.delete()
         transaction.on_commit(refused_networks.forget)
 
 

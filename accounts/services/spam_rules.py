@@ -16,8 +16,8 @@ from accounts.services.audit import record
 from accounts.services.rule_matches import as_staff
 from accounts.services.sanctions import limit_account
 from social.kernel import clock
-from social.kernel.errors import FieldError, Invalid, require_found
-from social.kernel.locks import lock
+from social.kernel.errors import FieldError, Invalid
+from social.kernel.locks import lock, lock_row
 
 _LISTS: Final = ("words", "link_hosts", "mail_domains", "networks")
 
@@ -41,7 +41,7 @@ def change_rule(*, by: Staff, rule: SpamRule, draft: SpamRuleDraft) -> None:
     require(by, Permission.MANAGE_BLOCKS)
     values = _checked(draft)
     with transaction.atomic():
-        current = _locked(rule)
+        current = lock_row(rule)
         before = _shown(current)
         for name, value in values.items():
             setattr(current, name, value)
@@ -63,7 +63,7 @@ def switch_rule(*, by: Staff, rule: SpamRule, enabled: bool) -> None:
     """Switch a rule on or off, in every process within RECENT_SECONDS. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
-        current = _locked(rule)
+        current = lock_row(rule)
         if current.enabled != enabled:
             SpamRule.objects.filter(id=current.id).update(enabled=enabled, updated_at=clock.now())
             _record(by, "enable" if enabled else "disable", current)
@@ -73,7 +73,7 @@ def delete_rule(*, by: Staff, rule: SpamRule) -> None:
     """Remove a rule with the record of what it met; what it holds stays held until staff decide. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
-        current = _locked(rule)
+        current = lock_row(rule)
         _record(by, "destroy", current, before=_shown(current))
         current.delete()
 
@@ -103,10 +103,6 @@ def _save(rule: SpamRule) -> None:
     except IntegrityError:
         error = FieldError("name", "ERR_TAKEN", _("has already been taken"))
         raise Invalid.of([error], details=True) from None
-
-
-def _locked(rule: SpamRule) -> SpamRule:
-    return require_found(SpamRule.objects.select_for_update().filter(pk=rule.pk).first())
 
 
 def _shown(rule: SpamRule) -> dict[str, Any]:

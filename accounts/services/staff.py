@@ -35,7 +35,7 @@ from accounts.services.tokens import close_streams, command_line_application, is
 from social.kernel import clock
 from social.kernel.errors import Conflict, Invalid, NotFound
 from social.kernel.events import publish
-from social.kernel.locks import lock
+from social.kernel.locks import keep_row, lock
 
 
 def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None) -> User:
@@ -68,9 +68,17 @@ def find_role(name: str) -> Role:
 def set_role(*, by: Staff, user: User, role: Role | None) -> None:
     """Give a role, or take every role away. The account's cached entity is renewed: roles show there.
 
-    Who gives a role stands above it. Raises Forbidden, and Conflict for the last one who may do everything.
+    Who gives a role stands above it. Raises Forbidden, NotFound when the role is gone, and Conflict for the last one who may
+    do everything.
     """
     given = role if role is not None else Role.objects.get(id=EVERYONE_ROLE_ID)
+    with transaction.atomic():
+        lock("staff:administrators")
+        keep_row(given)
+        _give_role(by, user, given)
+
+
+def _give_role(by: Staff, user: User, given: Role) -> None:
     with _acting(by, user, "change_role", Permission.MANAGE_ROLES, role=given.name) as locked:
         require(by, Permission.MANAGE_ROLES, over=given)
         if not given.can(Permission.ADMINISTRATOR):

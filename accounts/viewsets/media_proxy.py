@@ -27,7 +27,7 @@ from social.api.limits import FETCHED_FILES, Rule, limited, refuse_exceeded
 from social.api.responses import TRY_AGAIN, error, redirect
 from social.api.viewsets import ApiViewSet
 from social.kernel import clock
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, RateLimited
 from social.kernel.media import storage
 
 WAIT_SECONDS: Final = 30.0
@@ -48,6 +48,15 @@ class MediaProxyViewSet(ApiViewSet):
     """
 
     authentication_classes: tuple[type[BaseAuthentication], ...] = (UncountedAuthentication,)
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
+        """Count who asks for what is not there (security row 84): nobody has written that address for them."""
+        if isinstance(exc, NotFound):
+            try:
+                self.limit(self.request, limited("media_proxy")[0])
+            except RateLimited as refusal:
+                exc = refusal
+        return super().handle_exception(exc)
 
     def has_key(self, request: Request, url: str) -> bool:
         """Tell whether the address that is asked for is one that this server has written for the file at `url`."""

@@ -80,10 +80,12 @@ def nodeinfo(
     description: str,
     is_open: bool,
 ) -> dict[str, Any]:
-    """Figures of this server: its software and its use. Clients read `software.version` as three numbers (clients.md
-    E1).
+    """Figures of this server: its software and its use. Clients read `software.version` as Semantic Versioning has it
+    (clients.md E1): as NODEINFO_NAME says, ours or that of the software whose interface this is.
     """
-    software = {"name": "social", "version": settings.VERSION}
+    named_otherwise = settings.NODEINFO_NAME != "social"
+    version_of_software = settings.CLIENT_VERSION if named_otherwise else settings.VERSION
+    software = {"name": settings.NODEINFO_NAME, "version": version_of_software}
     metadata: dict[str, Any] = {"nodeName": title, "nodeDescription": description}
     if version == "2.1":
         software |= {"repository": settings.SOURCE_URL, "homepage": settings.SOURCE_URL}

@@ -22,6 +22,7 @@ from federation.remote.fetching import fetch_document
 from federation.remote.requests import request_members
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
+from social.kernel.locks import delete_rows
 
 
 def add(incoming: Incoming, target: str) -> None:
@@ -85,8 +86,7 @@ def end(incoming: Incoming) -> bool:
 
 def delete(incoming: Incoming) -> bool:
     """End a collection of the actor's; whether there is one."""
-    removed, _rows = Collection.objects.filter(uri=incoming.object_uri or "", account=incoming.actor).delete()
-    return removed > 0
+    return delete_rows(Collection.objects.filter(uri=incoming.object_uri or "", account=incoming.actor)) > 0
 
 
 def is_about_collection(incoming: Incoming) -> bool:

@@ -23,7 +23,7 @@ from federation.remote.references import check_id, is_own
 from federation.remote.requests import CACHED, request_members
 from social.kernel import clock
 from social.kernel.errors import Conflict
-from social.kernel.locks import lock
+from social.kernel.locks import delete_rows, lock
 
 PAGES: Final = 5
 """Pages of the list of an account's collections that are read: as many collections as are kept, with five on a page."""
@@ -112,7 +112,9 @@ def read_collections(actor_uri: str) -> None:
     if following is None:
         # Those that cannot be discovered are in no list.
         missing = Collection.objects.filter(account=owner, discoverable=True, created_at__lt=clock.now() - CACHED)
-        missing.exclude(id__one_of=listed).exclude(items__account__domain=None, items__account__isnull=False).delete()
+        delete_rows(
+            missing.exclude(id__one_of=listed).exclude(items__account__domain=None, items__account__isnull=False)
+        )
 
 
 def _fetch_page(value: Any, list_url: str) -> Mapping[str, Any]:

@@ -42,11 +42,6 @@ ICON_SIZES = (36, 48, 72, 96, 144, 192, 256, 384, 512)
 PINNED_STATUSES_LIMIT = 5
 
 
-def version() -> str:
-    """The line clients read capabilities from: the upstream version first, then who we are (docs/architecture.md)."""
-    return f"{settings.UPSTREAM_VERSION} (compatible; Social {settings.VERSION})"
-
-
 class RuleSerializer(EntitySerializer):
     """Rule."""
 
@@ -112,7 +107,7 @@ class InstanceSerializer(EntitySerializer):
         return {
             "domain": settings.LOCAL_DOMAIN,
             "title": texts["site_title"],
-            "version": version(),
+            "version": settings.CLIENT_VERSION,
             "source_url": settings.SOURCE_URL,
             "description": texts["site_short_description"],
             # Where federation is limited, how many people are here is for those who are allowed in (contract, entities).
@@ -176,7 +171,7 @@ class InstanceV1Serializer(EntitySerializer):
             "short_description": texts["site_short_description"],
             "description": texts["site_short_description"],
             "email": texts["site_contact_email"],
-            "version": version(),
+            "version": settings.CLIENT_VERSION,
             "urls": {"streaming_api": settings.STREAMING_URL},
             "stats": {
                 "user_count": instance.figures.users,

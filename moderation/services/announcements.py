@@ -30,10 +30,10 @@ from moderation.models import Announcement, AnnouncementDismissal, AnnouncementR
 from moderation.models.announcement import REACTIONS_LIMIT
 from moderation.policies.announcements import AnnouncementDraft, announcement_errors, may_be_reaction
 from social.kernel import clock, links
-from social.kernel.errors import FieldError, Invalid, NotFound, require_found
+from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.ids import parse_id
-from social.kernel.locks import lock
+from social.kernel.locks import keep_row, lock, lock_row
 from social.kernel.text.names import clean_input, normalise_hashtag
 from social.kernel.text.scan import Kind, Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
@@ -70,7 +70,7 @@ def update_announcement(*, by: Staff, announcement: Announcement, draft: Announc
     """Change an announcement; one that is published stays so, and streams get it anew. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
-        locked = _lock(announcement.id)
+        locked = lock_row(announcement)
         before = locked.text
         _fill(locked, draft)
         locked.updated_at = clock.now()
@@ -87,7 +87,7 @@ def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
     """Show it to everybody from now on; twice is no error. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
-        locked = _lock(announcement.id)
+        locked = lock_row(announcement)
         if locked.published_at is None:
             _publish(locked)
             _record(by, "publish", locked)
@@ -97,7 +97,7 @@ def unpublish_announcement(*, by: Staff, announcement: Announcement) -> None:
     """Make a draft of it; twice is no error. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
-        locked = _lock(announcement.id)
+        locked = lock_row(announcement)
         if locked.published_at is not None or locked.scheduled_at is not None:
             Announcement.objects.filter(id=locked.id).update(published_at=None, scheduled_at=None)
             publish(AnnouncementWithdrawn(announcement_id=locked.id))
@@ -108,7 +108,7 @@ def delete_announcement(*, by: Staff, announcement: Announcement) -> None:
     """Delete it with its reactions. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
-        locked = _lock(announcement.id)
+        locked = lock_row(announcement)
         publish(AnnouncementWithdrawn(announcement_id=locked.id))
         _record(by, "destroy", locked)
         locked.delete()
@@ -129,10 +129,14 @@ def handle_due(events: Sequence[AnnouncementDue]) -> None:
 
 
 def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None:
-    """Mark it as read; twice is no error (SEED-077)."""
-    AnnouncementDismissal.objects.bulk_create(
-        [AnnouncementDismissal(announcement=announcement, account_id=account_id)], batch_size=1, ignore_conflicts=True
-    )
+    """Mark it as read; twice is no error (SEED-077). Raises NotFound when it is gone."""
+    with transaction.atomic():
+        keep_row(announcement)
+        AnnouncementDismissal.objects.bulk_create(
+            [AnnouncementDismissal(announcement=announcement, account_id=account_id)],
+            batch_size=1,
+            ignore_conflicts=True,
+        )
 
 
 def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
@@ -146,6 +150,7 @@ def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> N
     with transaction.atomic():
         # The number of different ones is looked at before one is added: one at a time.
         lock(f"announcement:{announcement.id}")
+        keep_row(announcement)
         reactions = AnnouncementReaction.objects.filter(announcement=announcement)
         if reactions.filter(name=name, account_id=account_id).exists():
             raise Invalid(_("Duplicate record"))
@@ -238,10 +243,6 @@ def _publish_due(announcement: Announcement) -> None:
             publish(due, due_at=announcement.scheduled_at)
     if announcement.ends_at is not None and announcement.ends_at > now:
         publish(due, due_at=announcement.ends_at)
-
-
-def _lock(announcement_id: int) -> Announcement:
-    return require_found(Announcement.objects.select_for_update().filter(id=announcement_id).first())
 
 
 def _record(by: Staff, action: str, announcement: Announcement, **details: Any) -> None:

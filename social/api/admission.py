@@ -143,9 +143,10 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
 
 
 def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
-    """Count something that is no API request, e.g. a sign-in page: `subject` for rules per account, else `address`.
+    """Count something that is no API request, e.g. a sign-in page: `subject` for rules per account or user, else `address`.
 
-    None when limits are off or Redis is down.
+    It is the counter that requests of the API have: one limit for both doors (security row 84). None when limits are off or
+    Redis is down.
     """
     if not settings.RATE_LIMITS:
         return None
@@ -153,7 +154,9 @@ def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
     window = int(now // rule.period)
     counted: Count | None = None
     with redis.best_effort("count a request"):
-        key = redis.key("cache", "limit", rule.name, checksum_of(subject or address), window)
+        # Of names, such as what somebody typed, only a digest is kept.
+        whose = address if not subject else subject if subject.isdecimal() else checksum_of(subject)
+        key = redis.key("cache", "limit", rule.name, whose, window)
         pipeline = redis.client("cache").pipeline(transaction=True)
         pipeline.incr(key)
         pipeline.expire(key, rule.period)

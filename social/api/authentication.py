@@ -10,6 +10,7 @@ import re
 from typing import Any, cast
 
 from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from social.api import languages, limits
@@ -17,6 +18,7 @@ from social.api.addresses import client_ip, rate_key
 from social.api.admission import Admission, admit, checksum_of, forget_token, forget_tokens
 from social.api.identities import Identity, TokenSource, plug_in
 from social.api.requests import ApiRequest, Caller
+from social.kernel.errors import KernelError
 
 __all__ = [
     "Admission",
@@ -59,10 +61,17 @@ class TokenAuthentication(BaseAuthentication):
         declared = view.endpoints.get(view.action)  # type: ignore[union-attr]  # only viewsets ask
         if declared is not None:
             rules += declared.throttles
-        acts = http.method not in ("GET", "HEAD")
-        admission = admit(token_of(request), rate_key(client_ip(http)), rules, acts=acts)
+        acts, unreadable = http.method not in ("GET", "HEAD"), None
+        try:
+            token = token_of(request)
+        except (APIException, KernelError) as error:
+            # Of a body that cannot be read: it counts all the same (security row 84).
+            token, unreadable = None, error
+        admission = admit(token, rate_key(client_ip(http)), rules, acts=acts)
         http.admission = admission  # type: ignore[attr-defined]  # read by `admission_of`
         limits.refuse_exceeded(admission.counts)
+        if unreadable is not None:
+            raise unreadable
         identity = admission.identity
         if identity is None:
             return ANONYMOUS, None

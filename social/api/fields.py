@@ -183,6 +183,14 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         return text
 
 
+class ClearableString(ClientString):
+    """A text that JSON's null clears, as "" does."""
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        """Treat null as ""."""
+        return super().validate_empty_values("" if data is None else data)
+
+
 class ClientWord(ClientString):
     """A text of which "" is absent."""
 

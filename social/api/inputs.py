@@ -44,6 +44,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from social.api.fields import (
+    ClearableString,
     ClientBoolean,
     ClientDateTime,
     ClientFile,
@@ -63,6 +64,7 @@ T = TypeVar("T")
 Id = Annotated[int, IdField()]
 Stripped = Annotated[str, ClientString(strip=True)]
 Word = Annotated[str, ClientWord()]
+Clearable = Annotated[str, ClearableString()]
 
 #: How values of a type are read, unless `Annotated` with another field.
 _FIELDS: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {

@@ -1,13 +1,25 @@
-"""Locks by name: PostgreSQL's advisory ones for a transaction, and leases that their holder renews before they expire."""
+"""Locks: by name (PostgreSQL's advisory ones) and of rows for a transaction, and leases that their holder renews before they
+expire.
+
+Foreign keys are checked when a transaction commits. So who deletes a row that others refer to locks it first (`lock_row`,
+`delete_rows`), and who writes a row that refers to it keeps it (`keep_row`): one of the two waits, and looks again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Final, TypeVar
 
 from django.db import OperationalError, connection, models, transaction
+from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
+from social.kernel.errors import NotFound, require_found
 from social.kernel.lengths import NAME_LIMIT, lengths
+
+Row = TypeVar("Row", bound=models.Model)
+_KEEP: Final = sql.SQL("SELECT {key} FROM {table} WHERE {key} = ANY(%s) ORDER BY {key} FOR KEY SHARE")
 
 
 def _numbers(names: tuple[str, ...]) -> list[int]:
@@ -58,6 +70,36 @@ def lock_within(name: str, seconds: float) -> bool:
             return False
         raise
     return True
+
+
+def lock_row(row: Row) -> Row:
+    """Read a row anew, and hold it alone until the transaction ends. Raises NotFound when it is gone."""
+    return require_found(type(row)._default_manager.select_for_update().filter(pk=row.pk).first())
+
+
+def keep_row(row: models.Model) -> None:
+    """Have nobody delete a row until the transaction ends. Raises NotFound when somebody has."""
+    if not keep_rows(type(row), [row.pk]):
+        raise NotFound
+
+
+def keep_rows(model: type[models.Model], ids: Iterable[int]) -> set[int]:
+    """Have nobody delete these rows until the transaction ends; return the ids of those that are there."""
+    names = {"table": sql.Identifier(model._meta.db_table), "key": sql.Identifier(str(model._meta.pk.column))}
+    with connection.cursor() as cursor:
+        # In the same order by everybody, as above.
+        cursor.execute(_KEEP.format(**names), [list(ids)])
+        return {number for (number,) in cursor.fetchall()}
+
+
+def delete_rows(rows: models.QuerySet[Row]) -> int:
+    """Delete these rows with all that refers to them, in the caller's transaction or one of their own; return how many
+    there were.
+    """
+    with transaction.atomic():
+        ids = list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+        rows.model._default_manager.filter(pk__one_of=ids).delete()
+    return len(ids)
 
 
 class Lease(models.Model):

@@ -55,6 +55,12 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`yes` notifies staff of every report; otherwise of the first that is open about an account",
     ),
     "ANNUAL_REPORTS": ("`yes`", "whether people are offered a report of their year, from 10 to 31 December"),
+    "NODEINFO_NAME": (
+        "`social`",
+        "`mastodon` names this software so in NodeInfo, for clients that ask for the name: Phanpy shows exclusive lists, "
+        "filtered notifications and more only then, Pachli and Fedilab search with operators. Statistics of the network and "
+        "people of other servers then take this server for one of Mastodon, and so do scanners for its faults",
+    ),
     "STAFF_SECOND_FACTOR": (
         "`no` on localhost, else `yes`",
         "whether staff need a second factor for the admin and the admin API",

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_noop
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.events import publish
-from social.kernel.locks import lock
+from social.kernel.locks import keep_row, lock, lock_row
 from statuses.events import FiltersChanged
 from statuses.models import Filter, FilterAction, FilterContext, FilterKeyword, FilterStatus
 from statuses.models.filter import KEYWORD_LIMIT, TITLE_LIMIT
@@ -79,22 +79,24 @@ def update_filter(*, found: Filter, draft: FilterDraft) -> None:
     """Change what was sent. Raises Invalid, NotFound for a keyword of another filter; nothing is changed then."""
     with transaction.atomic():
         lock(f"filters:{found.account_id}")
+        keep_row(found)
         _write(found, draft)
         publish(FiltersChanged(account_id=found.account_id))
 
 
 def delete_filter(*, found: Filter) -> None:
-    """Delete a filter with all it holds."""
+    """Delete a filter with all it holds. Raises NotFound when it is gone already."""
     with transaction.atomic():
-        found.delete()
+        lock_row(found).delete()
         publish(FiltersChanged(account_id=found.account_id))
 
 
 def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
-    """Add a keyword. Raises Invalid for a blank or too long one."""
+    """Add a keyword. Raises Invalid for a blank or too long one, NotFound when the filter is gone."""
     made = FilterKeyword(filter=found, keyword="")
     with transaction.atomic():
         lock(f"filters:{found.account_id}")
+        keep_row(found)
         _check(_write_keyword(made, draft, label=_("Keyword")))
         made.save()
         _check_keywords(found.account_id)
@@ -103,10 +105,11 @@ def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
 
 
 def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
-    """Change what was sent of a keyword. Raises Invalid."""
+    """Change what was sent of a keyword. Raises Invalid, NotFound when it is gone."""
     account_id = found.filter.account_id
     with transaction.atomic():
         lock(f"filters:{account_id}")
+        keep_row(found)
         _check(_write_keyword(found, draft, label=_("Keyword")))
         found.save()
         _check_keywords(account_id)
@@ -121,7 +124,9 @@ def delete_keyword(*, found: FilterKeyword) -> None:
 
 
 def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
-    """Have a filter match a post. Raises Invalid for one that does not exist, may not be read or is in the filter."""
+    """Have a filter match a post. Raises Invalid for one that does not exist, may not be read or is in the filter;
+    NotFound when the filter is gone.
+    """
     row = load_existing(status_id)
     if row is None:
         raise Invalid.sentence(_("Status must exist"))
@@ -129,6 +134,7 @@ def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
         raise Invalid.sentence(_("Status is invalid"))
     with transaction.atomic():
         lock(f"filters:{found.account_id}")
+        keep_row(found)
         made, is_new = FilterStatus.objects.get_or_create(filter=found, status_id=row.id)
         if not is_new:
             raise Invalid.sentence(_("Status has already been taken"))
@@ -155,11 +161,14 @@ def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: Keyword
 def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: KeywordDraft) -> None:
     """Change a filter as older clients know it, by one of its keywords; the phrase becomes the title as well.
 
-    Raises Invalid, also when the filter has other keywords and anything but `whole_word` would change.
+    Raises Invalid, also when the filter has other keywords and anything but `whole_word` would change; NotFound when it is
+    gone.
     """
     parent = found.filter
     with transaction.atomic():
         lock(f"filters:{parent.account_id}")
+        keep_row(parent)
+        keep_row(found)
         before = (found.keyword, parent.title, parent.context, parent.action, parent.expires_at)
         _check(_write_keyword(found, keyword, label=_("Keyword")))
         _check(_read_filter(parent, draft if found.keyword != before[0] else replace(draft, title=None)))

@@ -18,7 +18,7 @@ from accounts.queries.spam_rules import load_rules
 from accounts.services.rule_matches import note_matches
 from social.kernel import clock
 from social.kernel.errors import Invalid
-from social.kernel.locks import lock
+from social.kernel.locks import delete_rows, keep_rows, lock
 from statuses.models import HeldBoost, HeldMedia, HeldPost, MediaAttachment, ScheduledStatus, Status
 from statuses.models.held import BOOSTS_LIMIT, EXCERPT_LIMIT
 from statuses.services import idempotency
@@ -176,7 +176,7 @@ def forget_boost(*, account: Account, uri: str) -> bool:
 
 def forget_received(*, uri: str, author_uri: str) -> None:
     """Forget a held post that its author has deleted."""
-    HeldPost.objects.filter(uri=uri, account__uri=author_uri).delete()
+    delete_rows(HeldPost.objects.filter(uri=uri, account__uri=author_uri))
 
 
 def _check_room(author: Account) -> None:
@@ -187,7 +187,8 @@ def _check_room(author: Account) -> None:
 def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], **source: Any) -> None:
     rule = screening.held_by
     assert rule is not None  # the caller has looked
-    HeldPost.objects.create(account_id=new.author.id, rule=rule, rule_name=rule.name, **_shown(new, screening) | source)
+    kept = rule if keep_rows(SpamRule, [rule.id]) else None
+    HeldPost.objects.create(account_id=new.author.id, rule=kept, rule_name=rule.name, **_shown(new, screening) | source)
     note_matches(account_id=new.author.id, rules=screening.rules, limited_by=limited_by, reported=())
 
 

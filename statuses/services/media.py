@@ -31,7 +31,7 @@ from statuses.policies.media import (
     no_thumbnail_allowed,
     read_focus,
 )
-from statuses.queries.media import find_media
+from statuses.queries.media import attachable, find_media
 
 FOLDER: Final = "media_attachments"
 UNATTACHED_LIFETIME: Final = timedelta(hours=24)
@@ -245,10 +245,12 @@ def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> Medi
 
 
 def delete_media(*, account_id: int, media_id: Any) -> None:
-    """Remove an unattached file at once. Raises NotFound for anybody else's, Invalid for one that is attached to a post."""
+    """Remove an unattached file at once. Raises NotFound for anybody else's, Invalid for one that belongs to a post, also
+    to one that is scheduled or waits for review.
+    """
     with transaction.atomic():
         media = find_media(media_id, account_id, unattached=False, lock=True)
-        if media.status_id is not None or media.former_status_id is not None:
+        if not attachable(account_id).filter(id=media.id).exists():
             raise Invalid(_("Media attachment is currently used by a status"))
         paths = media.paths
         media.delete()

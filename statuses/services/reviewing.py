@@ -16,6 +16,7 @@ from accounts.services.audit import record, record_each
 from social.kernel import clock
 from social.kernel.errors import Conflict, require_found
 from social.kernel.events import publish
+from social.kernel.locks import delete_rows
 from statuses.events import HeldPostApproved
 from statuses.models import HeldPost, ScheduledStatus
 from statuses.policies.visibility import OPEN_VISIBILITIES
@@ -116,7 +117,7 @@ def drop_held(rows: Sequence[HeldPost]) -> None:
 
 
 def _remove(rows: Sequence[HeldPost]) -> None:
-    HeldPost.objects.filter(id__one_of=[held.id for held in rows]).delete()
+    delete_rows(HeldPost.objects.filter(id__one_of=[held.id for held in rows]))
     ScheduledStatus.objects.filter(id__one_of=[held.scheduled_id for held in rows if held.scheduled_id]).delete()
 
 

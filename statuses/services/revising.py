@@ -11,6 +11,7 @@ from accounts.services.tags import count_featured_use, count_use, ensure_tags
 from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
+from social.kernel.locks import delete_rows
 from statuses.events import StatusEdited
 from statuses.models import (
     HeldPost,
@@ -86,7 +87,7 @@ def store_revision(
         )
     )
     # An older one that still waits for review would take this one's place.
-    HeldPost.objects.filter(status_id=status.id).delete()
+    delete_rows(HeldPost.objects.filter(status_id=status.id))
     note_stored(status, screening, limit_author(new, screening))
     _count_tags(status, added, removed, edited_at)
     return True

@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
+from django.conf import settings
 from django.db import transaction
+from django.utils import translation
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from accounts.models import Account
+from accounts.services.mails import Letter, send_all
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.events import publish
-from social.kernel.locks import lock
-from statuses.events import ScheduledStatusDue
+from social.kernel.locks import delete_rows, lock
+from statuses.events import ScheduledStatusDue, ScheduledStatusFailed
 from statuses.models import ScheduledStatus, Status
 from statuses.queries.authors import find_author
 from statuses.services import idempotency
@@ -33,6 +37,9 @@ DAILY_LIMIT: Final = 25
 
 TOTAL_LIMIT: Final = 300
 """Scheduled posts of an account."""
+
+_REASON_LENGTH: Final = 500
+_EXCERPT_LENGTH: Final = 200
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +107,7 @@ def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
 
     Those of people who may not post any more are deleted; those that meet a rule against spam are held for
     review. One that cannot be published, because what it answers or one of its files is gone, stays in its author's list,
-    where it can be deleted.
+    where it can be deleted; ScheduledStatusFailed is published.
     """
     for event in events:
         _publish_one(event.scheduled_id)
@@ -113,11 +120,12 @@ def _publish_one(scheduled_id: int) -> None:
         return
     author = find_author(scheduled.account_id)
     if author.suspended or author.user.disabled_at is not None:
-        scheduled.delete()
+        delete_rows(due)
         return
     try:
         # Composed before the transaction: it may ask other servers who is mentioned.
-        new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
+        with translation.override(author.user.locale or settings.LANGUAGE_CODE):
+            new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
         screening = screen(new)
         limited_by = limit_author(new, screening)
         with transaction.atomic():
@@ -130,6 +138,29 @@ def _publish_one(scheduled_id: int) -> None:
             note_stored(publish_kept(locked, new), screening, limited_by)
     except (Invalid, NotFound) as error:
         logger.warning("The scheduled post %s cannot be published: %s", scheduled.id, error.message)
+        reason = error.message[:_REASON_LENGTH] if isinstance(error, Invalid) else ""
+        with transaction.atomic():
+            publish(ScheduledStatusFailed(scheduled_id=scheduled.id, account_id=scheduled.account_id, reason=reason))
+
+
+def send_failure_mails(events: Sequence[ScheduledStatusFailed]) -> None:
+    """The reaction to ScheduledStatusFailed: tells the author, as long as the post is still kept. Raises Unavailable."""
+    reasons = {event.scheduled_id: event.reason for event in events}
+    rows = ScheduledStatus.objects.select_related("account__user").filter(id__one_of=reasons)
+    send_all(
+        Letter(
+            row.account.user,
+            row.account.user.email,
+            "scheduled",
+            {
+                "text": Truncator(str(row.draft.get("text") or "")).chars(_EXCERPT_LENGTH),
+                "reason": reasons[row.id],
+                "scheduled_at": row.scheduled_at,
+            },
+        )
+        for row in rows.order_by("id")
+        if row.account.deleted_at is None
+    )
 
 
 def _find_first(account_id: int, key: str) -> ScheduledStatus | Status | None:

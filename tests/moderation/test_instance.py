@@ -31,7 +31,7 @@ def document(path: str = "/api/v2/instance") -> dict[str, Any]:
 
 def test_version_and_numbers_are_what_clients_parse() -> None:
     instance = document()
-    assert instance["version"].startswith("4.6.5 (compatible; Social ")
+    assert instance["version"].startswith("4.6.5+social.")
     assert instance["api_versions"] == {"mastodon": 11}
     assert instance["domain"] == "social.localhost"
     assert isinstance(instance["contact"]["email"], str)

@@ -39,7 +39,7 @@ INSTANCE_ENTITIES: dict[str, Schema] = {
         {
             "domain": S,
             "title": S,
-            "version": {"type": "string", "pattern": r"^4\.6\.\d+ \(compatible; "},
+            "version": {"type": "string", "pattern": r"^4\.6\.\d+\+social\.\d+\.\d+\.\d+$"},
             "source_url": S,
             "description": S,
             "usage": exactly({"users": exactly({"active_month": COUNT})}),
@@ -107,7 +107,7 @@ INSTANCE_ENTITIES: dict[str, Schema] = {
             "short_description": S,
             "description": S,
             "email": S,
-            "version": {"type": "string", "pattern": r"^4\.6\.\d+ \(compatible; "},
+            "version": {"type": "string", "pattern": r"^4\.6\.\d+\+social\.\d+\.\d+\.\d+$"},
             "urls": exactly({"streaming_api": WS_URL}),
             "stats": exactly({"user_count": COUNT, "status_count": COUNT, "domain_count": COUNT}),
             "thumbnail": URL,

@@ -213,7 +213,7 @@ def message_id(message: Message) -> int:
 
 
 def see_search(api: Api, model: Model, world: Populated) -> None:
-    for scope in ("", " in:library", " in:public"):
+    for scope in ("", " in:library", " in:public", " in:library in:public"):
         found = api.get("/api/v2/search", {"q": f"wonder{scope}", "type": "statuses", "limit": "40"}).json()["statuses"]
         assert [int(item["id"]) for item in found] == model.finds(scope.strip()), scope
 

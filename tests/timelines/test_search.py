@@ -185,6 +185,18 @@ def test_operators_narrow_what_is_found(reader: Person, author: Person) -> None:
         "!!!": [],
         "dog before:2000-01-01": [],
         "dog after:2000-01-01 white": ids(link, plain),
+        "dog has:poll in:library": ids(poll),
+        "dog has:poll in:library in:library": ids(poll),
+        "dog has:poll in:library in:all": ids(poll),
+        # Those of somebody who is not found in public.
+        "dog has:poll in:library in:public": [],
+        "dog has:poll -in:public": ids(poll),
+        "dog has:poll -in:library": [],
+        "dog has:poll -in:library -in:public": [],
+        "dog has:poll -in:public -in:library": [],
+        "dog has:poll in:library -in:library": [],
+        "dog has:poll in:nowhere in:library": [],
+        "dog has:poll -in:nowhere in:library": ids(poll),
     }
     assert {query: posts(reader, query) for query in found} == found
     film = make_status(reader, "film", media=[make_media(reader.account)])

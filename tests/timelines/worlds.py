@@ -283,6 +283,8 @@ class Model:
             or Status.objects.filter(reblog_of=post, account=self.reader, deleted_at=None).exists()
         )
         open_to_all = post.visibility == "public" and post.account.indexable
+        if scope == "in:library in:public":
+            return concerned and open_to_all
         return (concerned and scope != "in:public") or (open_to_all and scope != "in:library")
 
     def _comes_home(self, post: Status) -> bool:

@@ -22,11 +22,12 @@ PARTS_LIMIT: Final = 32
 
 
 class Scope(StrEnum):
-    """Places to look in: what the searcher has to do with, what everybody may find, or both."""
+    """Places to look in: what the searcher has to do with, what everybody may find, either of them, or what is both."""
 
     LIBRARY = "library"
     PUBLIC = "public"
     ALL = "all"
+    BOTH = "library public"
 
 
 class Fact(StrEnum):
@@ -92,7 +93,7 @@ _PROPERTY_VALUES: Final = frozenset({Fact.REPLY, Fact.SENSITIVE, Fact.QUOTE})
 def parse_query(text: str) -> StatusQuery:
     """Take a query apart. Raises InvalidDate."""
     parts: dict[str, Sides] = {"texts": Sides(), "authors": Sides(), "facts": Sides(), "languages": Sides()}
-    scope, days, impossible = Scope.ALL, _Days(), False
+    places, days, impossible = Sides(), _Days(), False
     for place, found in enumerate(_PART.finditer(text)):
         if place == PARTS_LIMIT:
             break
@@ -102,17 +103,17 @@ def parse_query(text: str) -> StatusQuery:
         if operator in ("before", "after", "during"):
             days = days.narrowed(operator, _date(value), negated=negated)
         elif operator == "in":
-            scope, known = _scope(value.lower(), negated=negated, before=scope)
-            impossible |= not known
+            places = places.joined(value.lower(), negated=negated)
         else:
             kind, read = _read(operator, value, found["phrase"] or found["word"] or "")
             impossible |= read is None and not negated
             if read:
                 parts[kind] = parts[kind].joined(read, negated=negated)
-    impossible |= days.since is not None and days.until is not None and days.since >= days.until
+    scope = _scope(places)
+    impossible |= scope is None or (days.since is not None and days.until is not None and days.since >= days.until)
     return StatusQuery(
         **parts,
-        scope=scope,
+        scope=scope or Scope.ALL,
         since=days.since,
         until=days.until,
         excluded_days=days.excluded,
@@ -135,15 +136,16 @@ def _read(operator: str, value: str, text: str) -> tuple[str, str | None]:
     return "texts", text
 
 
-def _scope(value: str, *, negated: bool, before: Scope) -> tuple[Scope, bool]:
-    """The scope, and whether the operator names one."""
-    try:
-        scope = Scope(value)
-    except ValueError:
-        return before, negated
-    if not negated or scope is Scope.ALL:
-        return scope, not negated
-    return (Scope.PUBLIC if scope is Scope.LIBRARY else Scope.LIBRARY), True
+def _scope(places: Sides) -> Scope | None:
+    """Return where to look; None when no post is there. What is not in one place is looked for in the other."""
+    one_place = {Scope.LIBRARY, Scope.PUBLIC}
+    excluded = one_place.intersection(places.excluded)
+    if Scope.ALL in places.excluded or excluded == one_place or not {*Scope}.issuperset(places.wanted):
+        return None
+    wanted = one_place.intersection(places.wanted) | (one_place - excluded if excluded else set())
+    if wanted & excluded:
+        return None
+    return wanted.pop() if len(wanted) == 1 else Scope.BOTH if wanted else Scope.ALL
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from accounts.events import AccountBlocked
 from social.kernel.errors import require_found
 from social.kernel.events import publish
+from social.kernel.locks import lock_row
 from statuses.events import StatusDeleted
 from statuses.models import Mention, Status
 from statuses.policies.visibility import is_conversational
@@ -44,6 +45,18 @@ UPDATE timelines_conversation c
        last_status_id = GREATEST(n.status_id, c.last_status_id)
   FROM newest n WHERE c.id = n.conversation_id
 RETURNING c.id, c.account_id
+"""
+# The conversations of deleted posts, and those between people one of whom has blocked the other. They are locked before they
+# are looked at: what is filed at the same moment waits, or is seen.
+_LOCK_OF_POSTS: Final = """
+SELECT id FROM timelines_conversation
+ WHERE id IN (SELECT conversation_id FROM timelines_conversationpost WHERE status_id = ANY(%(posts)s))
+ ORDER BY account_id, thread_id, key FOR UPDATE
+"""
+_LOCK_OF_PAIRS: Final = """
+SELECT c.id FROM unnest(%(accounts)s::bigint[], %(targets)s::bigint[]) b (account_id, target_id)
+  JOIN timelines_conversation c ON c.account_id = b.account_id AND b.target_id = ANY(c.participants)
+ ORDER BY c.account_id, c.thread_id, c.key FOR UPDATE OF c
 """
 _POST_REMOVAL: Final = """
 WITH gone AS (
@@ -139,14 +152,17 @@ def digest(participants: Iterable[int]) -> str:
 
 def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
     """Deleted posts are in no conversation any more; one without posts is gone, others end with the post before."""
-    with connection.cursor() as cursor:
-        cursor.execute(_POST_REMOVAL, {"posts": [event.status_id for event in events]})
+    posts = {"posts": [event.status_id for event in events]}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_LOCK_OF_POSTS, posts)
+        cursor.execute(_POST_REMOVAL, posts)
 
 
 def leave_conversations(events: Sequence[AccountBlocked]) -> None:
     """Remove whoever blocks from conversations with the blocked; the other one keeps theirs."""
     pairs = {"accounts": [event.account_id for event in events], "targets": [event.target_id for event in events]}
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_LOCK_OF_PAIRS, pairs)
         cursor.execute(_CONVERSATION_REMOVAL, pairs)
 
 
@@ -165,4 +181,5 @@ def mark_conversation(*, account_id: int, conversation_id: int, unread: bool) ->
 
 def remove_conversation(*, account_id: int, conversation_id: int) -> None:
     """Hide one's conversation; the next post in it brings it back. Raises NotFound."""
-    find_conversation(account_id=account_id, conversation_id=conversation_id).delete()
+    with transaction.atomic():
+        lock_row(find_conversation(account_id=account_id, conversation_id=conversation_id)).delete()

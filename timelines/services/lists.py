@@ -30,9 +30,9 @@ from accounts.services.portable_lists import (
     register,
 )
 from social.kernel.batches import BATCH
-from social.kernel.errors import FieldError, Invalid, NotFound, require_found
+from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.events import publish
-from social.kernel.locks import lock
+from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 from timelines.events import ListChanged
 from timelines.models import LISTS_LIMIT, TITLE_LIMIT, List, ListMember, RepliesPolicy
 
@@ -61,7 +61,7 @@ def create_list(*, account_id: int, draft: ListDraft) -> List:
 def update_list(*, found: List, draft: ListDraft) -> None:
     """Change what was sent. Raises Invalid; NotFound when the list was deleted meanwhile."""
     with transaction.atomic():
-        row = require_found(List.objects.select_for_update().filter(id=found.id).first())
+        row = lock_row(found)
         before = (row.replies_policy, row.exclusive)
         _write(row, draft)
         row.save()
@@ -71,10 +71,11 @@ def update_list(*, found: List, draft: ListDraft) -> None:
 
 
 def delete_list(*, found: List) -> None:
-    """Delete a list; what its members write is in the home timeline again."""
+    """Delete a list; what its members write is in the home timeline again. Raises NotFound when it is gone already."""
     with transaction.atomic():
-        _announce(found, concerns_home=found.exclusive)
-        found.delete()
+        row = lock_row(found)
+        _announce(row, concerns_home=row.exclusive)
+        row.delete()
 
 
 def add_members(*, found: List, account_ids: Sequence[int]) -> None:
@@ -90,8 +91,7 @@ def add_members(*, found: List, account_ids: Sequence[int]) -> None:
         raise NotFound
     with transaction.atomic():
         lock(f"list:{found.id}")
-        if not List.objects.filter(id=found.id).exists():
-            raise NotFound
+        keep_row(found)
         if {*ids} - _allowed(found.account_id, ids):
             raise Invalid.sentence(_("Account must be a followed account"))
         if ListMember.objects.filter(list_id=found.id, account_id__one_of=ids).exists():
@@ -136,7 +136,8 @@ def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
             if _allowed(event.account_id, [event.target_id]):
                 continue
             left = ListMember.objects.filter(list__account_id=event.account_id, account_id=event.target_id)
-            for member in left.select_related("list", "account"):
+            kept = keep_rows(List, left.values_list("list_id", flat=True))
+            for member in left.filter(list_id__one_of=kept).select_related("list", "account"):
                 successor = member.account.moved_to_id
                 if successor is not None and _allowed(event.account_id, [successor]):
                     ListMember.objects.get_or_create(list=member.list, account_id=successor)

@@ -66,6 +66,7 @@ _FOUND_IN_LIBRARY: Final = f"({readable_by_viewer()} AND {THREAD.sql()})"
 _SCOPE_CONDITIONS: Final = {
     Scope.PUBLIC: _PUBLICLY_FOUND,
     Scope.LIBRARY: _FOUND_IN_LIBRARY,
+    Scope.BOTH: f"({_PUBLICLY_FOUND} AND {_FOUND_IN_LIBRARY})",
     Scope.ALL: f"({_PUBLICLY_FOUND} OR ((c.own OR s.account_id = %(viewer)s) AND {_FOUND_IN_LIBRARY}))",
 }
 _WORD_MATCHES: Final = "SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE <fits>"
@@ -214,7 +215,7 @@ class _Finding:
 
     def _ask(self, stage: _Stage) -> list[int]:
         scope = self.search.query.scope
-        whose = [f"'{_PUBLIC}'"] if scope is not Scope.LIBRARY else []
+        whose = [f"'{_PUBLIC}'"] if scope in (Scope.PUBLIC, Scope.ALL) else []
         whose += [f"'{_author(self.search.viewer_id)}'"] if scope is not Scope.PUBLIC else []
         if stage.is_newest and self.query and not self.search.query.excluded_days:
             return self._ask_lately(stage, " | ".join(whose))

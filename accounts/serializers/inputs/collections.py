@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from social.api.fields import ClientBoolean, ClientString, IdListField
+from social.api.fields import ClearableString, ClientBoolean, ClientString, IdListField
 from social.api.inputs import Form, Id, Input
 
 
 class CollectionInput(Input[dict[str, Any]]):
-    """Values of a collection; the rules are the policy's. `null` clears the language."""
+    """Values of a collection; the rules are the policy's. `null` clears the language and the description."""
 
     name = ClientString()
-    description = ClientString()
+    description = ClearableString()
     language = ClientString(allow_null=True)
     sensitive = ClientBoolean()
     discoverable = ClientBoolean()

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from accounts.services.profile_pictures import PICTURE_SIZE_LIMIT, PictureUpload
 from accounts.services.profiles import ProfileChange
-from social.api.fields import ClientFile, NestedListField
+from social.api.fields import ClearableString, ClientFile, NestedListField
 from social.api.inputs import Form, Input
 from social.api.parsers import MEBIBYTE
 from social.kernel.text.names import clean_input
@@ -32,8 +32,10 @@ class _SharedInput(Input[ProfileChange]):
 
     fields: ClassVar[tuple[str, ...]] = (
         *("display_name", "note", "locked", "bot", "discoverable", "hide_collections", "indexable"),
-        *("avatar_description", "header_description", "attribution_domains"),
+        "attribution_domains",
     )
+    avatar_description = ClearableString()
+    header_description = ClearableString()
     avatar = ClientFile()
     header = ClientFile()
     fields_attributes = NestedListField(FieldInput, source="fields")

@@ -22,7 +22,7 @@ from social.api.fields import (
     StringListField,
     as_integer,
 )
-from social.api.inputs import Form, Input, Word
+from social.api.inputs import Clearable, Form, Input, Word
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
@@ -72,7 +72,7 @@ class FileInput(Form):
     """Changes of one file of a post."""
 
     id: str = ""
-    description: str | None = None
+    description: Clearable | None = None
     focus: str | None = None
     thumbnail: UploadedFile | None = None
 
@@ -193,7 +193,7 @@ class MediaInput(Form):
 
     file: UploadedFile | None = None
     thumbnail: UploadedFile | None = None
-    description: str | None = None
+    description: Clearable | None = None
     focus: str | None = None
 
 

@@ -178,6 +178,7 @@ def test_a_collection_is_changed_by_its_owner_alone(api: Api, bea: User) -> None
     again = api.put(path, {"description": "By PUT", "language": None}).json()["collection"]
     assert (again["name"], again["description"], again["language"]) == ("Parks", "By PUT", None)
     assert api.patch(path).json()["collection"] == again
+    assert api.put(path, {"description": None}).json()["collection"]["description"] == ""
 
 
 def test_lists_show_discoverable_collections_to_others(api: Api, owner: User) -> None:

@@ -10,9 +10,12 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from accounts.models import Account, AuditEntry, Role, User
-from accounts.models.user import Permission
+from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, Permission
+from accounts.policies.roles import RoleDraft
 from accounts.policies.staff import OPERATOR, can, outranks, staff_of
-from accounts.services import staff
+from accounts.serializers.account import RoleSerializer
+from accounts.services import sanctions, staff
+from accounts.services.roles import create_role, update_role
 from social.kernel.errors import Forbidden
 from statuses.models import Status
 from statuses.services.moderating import remove_status
@@ -129,3 +132,42 @@ def test_rank_is_a_strict_order_and_administrators_may_do_everything() -> None:
         assert not (outranks(one, other_role) and outranks(other, role))
     assert all(outranks(OPERATOR, role) for role in roles)
     assert all(can(OPERATOR, permission) for permission in Permission)
+
+
+def test_whoever_has_a_role_may_do_what_everybody_may() -> None:
+    """Contract, entities "Role"; the roles that a server begins with invite as little as their own bits say."""
+    make_user(role="Owner")
+    everybody = Role.objects.get(id=EVERYONE_ROLE_ID)
+    moderator = make_user("moderator", role="Moderator")
+    assert not moderator.role.permissions & Permission.INVITE_USERS
+    for number, (given, allowed) in enumerate(
+        ((everybody.permissions, True), (0, False), (everybody.permissions, True))
+    ):
+        update_role(by=OPERATOR, role=everybody, draft=RoleDraft("", given))
+        made = create_role(by=OPERATOR, draft=RoleDraft(f"Helper {number}", Permission.MANAGE_TAXONOMIES, 5))
+        for role in (User.objects.get(pk=moderator.pk).role, Role.objects.get(pk=made.pk)):
+            assert role.can(Permission.INVITE_USERS) is allowed
+            assert bool(int(RoleSerializer(role).data["permissions"]) & Permission.INVITE_USERS) is allowed
+            assert role.can(Permission.MANAGE_TAXONOMIES)
+            assert not role.can(Permission.MANAGE_ROLES)
+    # Their own bits stay what staff have written.
+    assert not Role.objects.get(name="Moderator").permissions & Permission.INVITE_USERS
+
+
+def test_what_everybody_may_do_opens_the_admin_to_nobody() -> None:
+    make_user(role="Owner")
+    update_role(
+        by=OPERATOR, role=Role.objects.get(id=EVERYONE_ROLE_ID), draft=RoleDraft("", int(EVERYONES_PERMISSIONS))
+    )
+    person, moderator = make_user("person"), make_user("moderator", role="Moderator")
+    assert person.role.can(Permission.VIEW_FEEDS)
+    assert not person.is_staff
+    assert moderator.is_staff
+
+
+def test_an_act_leaves_what_was_before_whatever_it_writes() -> None:
+    person = make_user("person", display_name="Before")
+    with sanctions._acting(OPERATOR, person.account, "rename", Permission.MANAGE_USERS) as subject:
+        subject.write(display_name="After")
+    details = AuditEntry.objects.get().details
+    assert (details["before"], details["after"]) == ({"display_name": "Before"}, {"display_name": "After"})

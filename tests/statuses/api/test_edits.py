@@ -371,3 +371,12 @@ def test_an_edit_exchanges_the_preview_of_a_link_or_takes_it_away(alice: Account
             pass
         links += [list(StatusCard.objects.filter(status=post).values_list("url", flat=True))]
     assert links == [["https://example.org/one"], ["https://example.org/two"], []]
+
+
+def test_null_clears_the_description_of_a_file_in_an_edit(alice: Account) -> None:
+    media = make_media(alice, "a cat")
+    post = make_status(alice, "One", media=[media])
+    body = {"status": "One", "media_ids": [str(media.id)]}
+    for sent, expected in (({"focus": "0,0"}, "a cat"), ({"description": None}, None)):
+        edited = _edited(alice, post, body | {"media_attributes": [{"id": str(media.id), **sent}]})
+        assert (edited["media_attachments"][0]["description"] or None) == expected

@@ -142,6 +142,8 @@ def test_seed_064_and_086_a_file_changes_until_it_is_attached(alice: Account) ->
     assert api.put(path, {"description": "x" * 10_001}).status_code == 422
     assert api.put(path, {"description": ["x"], "focus": {"x": 1}}).json()["description"] == "new"
     assert api.get(path).status_code == 200
+    assert api.put(path, {"focus": "0,0"}).json()["description"] == "new"
+    assert api.put(path, {"description": None}).json()["description"] in (None, "")
     make_status(alice, media=[media])
     for response in (api.put(path, {"description": "late"}), api.get(path)):
         assert (response.status_code, response.json()) == (404, {"error": "Record not found"})

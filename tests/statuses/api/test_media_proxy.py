@@ -245,6 +245,13 @@ def test_addresses_that_are_tried_are_limited_and_those_of_entities_are_not(alic
     assert Api().get("/api/v1/timelines/public")["X-RateLimit-Remaining"] == "299", "pages of pictures count as nothing"
 
 
+@pytest.mark.parametrize("path", ["123/original", "accounts/123/avatar", "emojis/123/static", "x/original"])
+def test_row_84_addresses_of_what_is_not_there_are_counted(settings: Any, path: str) -> None:
+    settings.RATE_LIMITS = True
+    plain = Api().client
+    assert [plain.get(f"/media_proxy/{path}").status_code for _ in range(31)] == [404] * 30 + [429]
+
+
 def test_files_that_have_to_be_fetched_are_limited_whoever_asks(
     elsewhere: RemoteServer, alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

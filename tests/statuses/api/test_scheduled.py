@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core import mail
 
 from accounts.models import Account, User
 from social.kernel import clock
 from social.kernel.outbox import OutboxRow
-from statuses.models import MediaAttachment, ScheduledStatus, Status
+from statuses.models import MediaAttachment, ScheduledMedia, ScheduledStatus, Status
 from statuses.services.media import remove_unattached
 from tests.factories.statuses import make_media, make_status
 from tests.statuses.conftest import api_of
@@ -245,4 +246,31 @@ def test_a_post_that_cannot_be_published_stays_in_the_list(alice: Account, bob: 
     api_of(bob).delete(f"{STATUSES}/{parent.id}")
     _come()
     assert [item["id"] for item in api_of(alice).get(SCHEDULED).json()] == [made["id"]]
+    (letter,) = mail.outbox
+    assert letter.to == [alice.user.email]
+    for words in ("could not be published", "later", "What it answers or quotes is gone."):
+        assert words in letter.body
     assert api_of(alice).put(f"{SCHEDULED}/{made['id']}", {"scheduled_at": _in(60)}).status_code == 200
+
+
+def test_a_file_of_a_scheduled_post_cannot_be_deleted_under_it(alice: Account) -> None:
+    media = make_media(alice)
+    made = _schedule(alice, media_ids=[str(media.id)]).json()
+    path = f"/api/v1/media/{media.id}"
+    refused = api_of(alice).delete(path)
+    assert (refused.status_code, refused.json()["error"]) == (422, "Media attachment is currently used by a status")
+    api_of(alice).delete(f"{SCHEDULED}/{made['id']}")
+    assert api_of(alice).delete(path).status_code == 200
+
+
+def test_who_scheduled_a_post_that_breaks_a_rule_now_reads_which_in_their_language(alice: Account) -> None:
+    media = make_media(alice)
+    _schedule(alice, media_ids=[str(media.id)])
+    User.objects.filter(account=alice).update(locale="de")
+    ScheduledMedia.objects.all().delete()
+    MediaAttachment.objects.filter(id=media.id).delete()
+    _come()
+    (letter,) = mail.outbox
+    assert "konnte nicht veröffentlicht werden" in letter.body
+    assert str(media.id) in letter.body
+    assert ScheduledStatus.objects.count() == 1
