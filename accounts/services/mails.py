@@ -43,7 +43,7 @@ _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
 """Mails of one kind that one address gets within a day because of what somebody did who need not be its owner."""
 _DAY: Final = 24 * 3600
-# What strangers can have sent to an address does not keep its owner from hearing of what is done to their account.
+# What strangers can have sent to an address does not keep its owner from reading what is done to their account.
 _BOUNDED: Final[Mapping[str, str]] = {
     "confirmation": "links",
     "email_change": "links",
@@ -172,7 +172,7 @@ def send_archive_mails(events: Sequence[ArchiveReady]) -> None:
 def send_all(letters: Iterable[Letter]) -> None:
     """Send mails in the languages of those who get them, by one connection. Raises Unavailable.
 
-    Beyond MAILS_A_DAY of one kind an address gets no more (security row 85), whoever asked for them by whichever door.
+    Beyond MAILS_A_DAY of one kind an address gets no more (security row 85), whoever asked for them on whichever page.
     """
     connection, server_name = get_connection(), find_site_title()
     try:

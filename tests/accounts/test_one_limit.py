@@ -1,4 +1,4 @@
-"""Limits are the same by whichever door somebody comes, and mails to one address have an end (security rows 84 and 85)."""
+"""Limits are the same by whichever page or endpoint somebody comes, and mails to one address have an end (security rows 84 and 85)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_row_85_an_address_gets_ten_links_a_day_whoever_asks_and_however_it_is_s
         send_email_change_mails([EmailChangeRequested(user_id=changing.pk)])
         send_password_reset_mails([PasswordResetRequested(user_id=owner.pk)])
     assert len(mailoutbox) == MAILS_A_DAY
-    # Its owner still hears of what is done to their account, and others of theirs.
+    # Its owner still gets mails about what is done to their account, and others get theirs.
     send_security_mails([SecurityChanged(user_id=owner.pk, kind="password_changed", address="")])
     send_confirmation_mails([ConfirmationRequested(user_id=make_user("else", confirmed=False).pk)])
     assert len(mailoutbox) == MAILS_A_DAY + 2
