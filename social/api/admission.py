@@ -145,8 +145,8 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
 def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
     """Count something that is no API request, e.g. a sign-in page: `subject` for rules per account or user, else `address`.
 
-    It is the counter that requests of the API have: one limit by whichever endpoint or page (security row 84). None when limits are off or
-    Redis is down.
+    It is the counter that requests of the API have: one limit by whichever endpoint or page (security row 84). None when
+    limits are off or Redis is down.
     """
     if not settings.RATE_LIMITS:
         return None

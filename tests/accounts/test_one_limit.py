@@ -1,4 +1,4 @@
-"""Limits are the same by whichever page or endpoint somebody comes, and mails to one address have an end (security rows 84 and 85)."""
+"""Limits are the same for pages and endpoints, and mails to one address have an end (security rows 84 and 85)."""
 
 from __future__ import annotations
 
