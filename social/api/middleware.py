@@ -62,6 +62,7 @@ class CorsMiddleware:
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 _access_log = logging.getLogger("social.access")
+_SLASHES = re.compile("/{2,}")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
 # Reset and confirmation links carry their secret in the path.
 _SECRET_SEGMENT = re.compile(r"[^/]{31,}")
@@ -76,6 +77,7 @@ def _loggable(path: str) -> str:
 class RequestMiddleware:
     """Gives a request its id and the client's address, and logs it where `settings.ACCESS_LOG` asks for that.
 
+    Several slashes in a path are one, as Mastodon's router has it: clients append paths to addresses that end with one.
     Sets `request.id` (taken from X-Request-Id if it is harmless, returned in that header) and `request.client_ip`.
     Believes X-Forwarded-Proto and X-Forwarded-For of settings.TRUSTED_PROXIES only. The line holds no query and no
     header, so no token (security row 48); checks of `/health`, which come every second, are not logged.
@@ -87,6 +89,8 @@ class RequestMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
         meta = request.META
+        if "//" in request.path:
+            request.path, request.path_info = (_SLASHES.sub("/", path) for path in (request.path, request.path_info))
         request_id = meta.get("HTTP_X_REQUEST_ID", "")
         if not request_id or not _REQUEST_ID.match(request_id):
             request_id = f"{random.getrandbits(64):016x}"

@@ -46,7 +46,7 @@ def test_a_list_takes_members_with_a_slash_at_the_end_and_ids_in_the_query(
     assert alice.ids(f"lists/{number}/accounts") == [bob.id]
 
 
-@pytest.mark.parametrize("slashes", ["/", "//"])
+@pytest.mark.parametrize("slashes", ["/", "//", "///"])
 @pytest.mark.parametrize(
     ("redirect_uri", "more"),
     [
@@ -111,6 +111,28 @@ def _sent(path: str, query: str, body: dict[str, str], where: str) -> Any:
     if where == "form":
         return api.post(path, form=query)
     return api.post(path if where == "json" else f"{path}?{query}", body)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["//api/v1/instance", "/api//v2/instance", "///api///v1/timelines//public/", "//about", "//.well-known//nodeinfo"],
+)
+def test_several_slashes_are_one(path: str) -> None:
+    answer = Client().generic("GET", path)
+    assert answer.status_code == 200, path
+    assert answer["Content-Type"].startswith("text/html" if "about" in path else "application/json")
+
+
+@pytest.mark.parametrize("path", ["//evil.example/settings", "//evil.example", "/settings//evil.example"])
+def test_several_slashes_never_lead_to_another_host(path: str) -> None:
+    """Security row 30."""
+    answer = Client(raise_request_exception=False).generic("GET", path)
+    assert answer.status_code == 404
+    signed_out = Client().generic("GET", "//settings//profile")
+    assert signed_out.status_code == 302
+    assert not signed_out["Location"].startswith("//")
+    assert "next=//" not in signed_out["Location"]
+    assert "next=%2F%2F" not in signed_out["Location"]
 
 
 def test_a_mention_is_followed_without_a_token(bob: Person) -> None:
@@ -308,7 +330,7 @@ def test_what_an_application_calls_its_state_comes_back_as_it_was(alice: Person,
     assert page.status_code == 200
     fields = dict(re.findall(r'name="([^"]+)"[^>]*value="([^"]*)"', page.content.decode()))
     fields.pop("csrfmiddlewaretoken", None)
-    answer = browser.post("/oauth/authorize", {**_unescaped(fields), "allow": "1"}, QUERY_STRING=query)
+    answer = browser.post("/oauth/authorize", {**_unescaped(fields), "decision": "allow"}, QUERY_STRING=query)
     assert answer.status_code == 302, answer.content
     sent = parse_qs(urlsplit(answer["Location"]).query)
     assert sent["a"] == ["1"]
