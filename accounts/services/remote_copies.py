@@ -21,6 +21,7 @@ from django.db.models import Q
 from accounts.events import RemoteCopyStored
 from accounts.models import CopyFetch, QuarantineSource, RemoteCopy
 from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
+from accounts.policies.refusals import FileReason
 from accounts.policies.remote_copies import (
     ACCEPTED,
     EMOJI_TYPES,
@@ -39,9 +40,12 @@ from social.kernel.batches import in_batches
 from social.kernel.errors import Invalid, Unavailable
 from social.kernel.events import publish
 from social.kernel.http import client as http
+from social.kernel.http.errors import FetchReason
 from social.kernel.media import images, recordings, scanning, storage, types
 from social.kernel.media.images import Rendition, Shape
 from social.kernel.media.types import TYPES
+from social.kernel.reasons import Reason
+from social.kernel.refusals import count_refusals
 from social.kernel.runner import Job, Steps, Work, enqueue, is_left_alone
 
 logger = logging.getLogger("social.media")
@@ -107,9 +111,9 @@ class _Stored:
 
 
 class _Failed(Exception):
-    def __init__(self, failure: CopyFailure, reason: str) -> None:
-        super().__init__(reason)
-        self.failure = failure
+    def __init__(self, failure: CopyFailure, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.failure, self.reason = failure, reason
 
 
 def _begin(jobs: Sequence[Job[CopyFetch]]) -> Iterator[Steps]:
@@ -136,6 +140,7 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
     except _Failed as failed:
         logger.info("%s was not copied: %s", copy.url[:500], failed)
         _fail(copy, failed.failure)
+        count_refusals(copy.host, {failed.reason: 1})
         return
     kept = False
     try:
@@ -161,12 +166,12 @@ def _scan(copy: RemoteCopy, file: IO[bytes]) -> Steps:
         try:
             result = yield _in_thread(scanning.scan, file, "", sha256)
         except Unavailable as error:
-            raise _Failed(CopyFailure.UNREACHABLE, error.message) from None
+            raise _Failed(CopyFailure.UNREACHABLE, FileReason.FILE_NOT_SCANNED, error.message) from None
     if not result.clean:
         file.seek(0)
         kind = types.media_type(file.read(types.HEAD)) or ""
         put_away(file, sha256=sha256, content_type=kind, result=result, origin=origin)
-        raise _Failed(CopyFailure.REFUSED, "it is in quarantine")
+        raise _Failed(CopyFailure.REFUSED, FileReason.FILE_QUARANTINED, "it is in quarantine")
     # Where its end was: the size of what was downloaded is read off there.
     file.seek(0, os.SEEK_END)
 
@@ -190,15 +195,15 @@ def _download(job: Job[CopyFetch], copy: RemoteCopy, file: IO[bytes]) -> Steps:
             )
         )
     except (http.Refused, http.TooLarge, http.WrongType, http.TooManyRedirects) as error:
-        raise _Failed(CopyFailure.REFUSED, str(error)) from None
+        raise _Failed(CopyFailure.REFUSED, error.reason, str(error)) from None
     except http.FetchError as error:
         job.answers[copy.host] = str(error)
-        raise _Failed(CopyFailure.UNREACHABLE, str(error)) from None
+        raise _Failed(CopyFailure.UNREACHABLE, error.reason, str(error)) from None
     job.answers[copy.host] = ""
     if response.status >= 500 or response.status in (408, 425, 429):
-        raise _Failed(CopyFailure.UNREACHABLE, f"status {response.status}")
+        raise _Failed(CopyFailure.UNREACHABLE, FetchReason.NO_ANSWER, f"status {response.status}")
     if response.status != 200:
-        raise _Failed(CopyFailure.MISSING, f"status {response.status}")
+        raise _Failed(CopyFailure.MISSING, FileReason.FILE_MISSING, f"status {response.status}")
 
 
 def _fail(copy: RemoteCopy, failure: CopyFailure) -> None:
@@ -230,8 +235,8 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
                 measured = _measured(examined.kind, examined.meta, cover, blurhash)
                 return _Stored(path, size, preview, cover.byte_count if cover is not None else 0, measured)
     except Invalid as error:
-        raise _Failed(CopyFailure.REFUSED, error.message) from None
-    raise _Failed(CopyFailure.REFUSED, f"{size} bytes of {found}")
+        raise _Failed(CopyFailure.REFUSED, FileReason.FILE_UNREADABLE, error.message) from None
+    raise _Failed(CopyFailure.REFUSED, FileReason.FILE_NOT_SHOWN, f"{size} bytes of {found}")
 
 
 def _store_picture(purpose: CopyPurpose, file: IO[bytes]) -> _Stored:

@@ -7,7 +7,7 @@ The sentence of each is what its outcome says; the rule is a section of the cont
 
 from __future__ import annotations
 
-from social.kernel.refusals import Reason as KernelReason
+from social.kernel.reasons import Reason as KernelReason
 
 
 class Reason(KernelReason):

@@ -1,27 +1,24 @@
 """Counts what others sent and this server did not take, by reason and sender: documents, pages, files.
 
-Each refusal, cut or silent drop has a named reason, so that an operator sees what is lost on the first day. Where there is
-no reason a thing is taken. Source: DESIGN section 4, "What others send is taken unless a rule says no".
+An operator sees on the first day what is lost. Source: DESIGN section 4, "What others send is taken unless a rule says no".
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from enum import Enum
 from threading import Lock
 from time import monotonic
-from typing import Final, Self
+from typing import Final
 
 from django.db import models
 from django.db.models import Sum
 
 from social.kernel import clock
 from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, lengths
+from social.kernel.reasons import Reason
 from social.kernel.statements import Value, rows_of
 
 logger = logging.getLogger("social.refusals")
@@ -42,33 +39,6 @@ SELECT %(sender)s, reason, %(day)s::date, number
 ON CONFLICT (sender, reason, day) DO UPDATE SET number = social_refusal.number + EXCLUDED.number
 RETURNING reason, number
 """
-
-
-class Reason(Enum):
-    """A reason to refuse, cut or leave out what somebody else sent. Each app lists its own in one enumeration.
-
-    `sentence` is for people who read a log or a table, `rule` says what asks for the refusal (a security row, a section of
-    the contract, a standard, or what Mastodon does), `senders` who in the world sends such a thing.
-    """
-
-    sentence: str
-    rule: str
-    senders: str
-
-    def __new__(cls, sentence: str, rule: str, senders: str = "") -> Self:
-        """Make a member whose value is its sentence."""
-        member = object.__new__(cls)
-        member._value_ = sentence
-        member.sentence, member.rule, member.senders = sentence, rule, senders
-        return member
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    @property
-    def key(self) -> str:
-        """The name under which it is counted: that of its app, a dot, and its own in small letters."""
-        return f"{type(self).__module__.partition('.')[0]}.{self.name.lower()}"
 
 
 class Refusal(models.Model):
@@ -92,27 +62,6 @@ class Refusal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.sender}: {self.reason}"
-
-
-_left_out: ContextVar[Counter[Reason] | None] = ContextVar("left_out", default=None)
-
-
-def leave_out(reason: Reason, number: int = 1) -> None:
-    """Say that parts of a thing are not taken; they are counted where somebody collects (`collected`)."""
-    counts = _left_out.get()
-    if counts is not None and number > 0:
-        counts[reason] += number
-
-
-@contextmanager
-def collected() -> Iterator[Counter[Reason]]:
-    """Collect what `leave_out` says in the block."""
-    counts: Counter[Reason] = Counter()
-    token = _left_out.set(counts)
-    try:
-        yield counts
-    finally:
-        _left_out.reset(token)
 
 
 def count_refusals(sender: str, counts: Mapping[Reason, int]) -> None:

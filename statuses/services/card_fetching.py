@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from social.kernel.errors import Unavailable
+from social.kernel.errors import KernelError, Unavailable
 from social.kernel.http.client import (
     Exhausted,
     FetchError,
@@ -21,6 +22,8 @@ from social.kernel.http.client import (
     Untrusted,
     fetch_async,
 )
+from social.kernel.reasons import Reason
+from social.kernel.refusals import count_refusals
 from social.kernel.runner import Failed, Job, Steps, Work
 from statuses.models import CardFetch, PreviewCard
 from statuses.policies.cards import host_of
@@ -35,6 +38,7 @@ from statuses.policies.previews import (
     read_embed,
     read_page,
 )
+from statuses.policies.refusals import PageReason
 from statuses.services.cards import store_card
 
 logger = logging.getLogger("social.cards")
@@ -43,6 +47,12 @@ logger = logging.getLogger("social.cards")
 DEADLINE: Final = 10.0
 _SCHEMES: Final = ("https", "http")
 _TEMPORARY_CODES: Final = (408, 425, 429)
+
+
+class _Missing(FetchError):
+    """Answer that there is no such page."""
+
+    reason = PageReason.PAGE_MISSING
 
 
 def _begin(jobs: Sequence[Job[CardFetch]]) -> Iterator[Steps]:
@@ -54,15 +64,21 @@ def _begin(jobs: Sequence[Job[CardFetch]]) -> Iterator[Steps]:
 
 def _fetch(job: Job[CardFetch], url: str) -> Steps:
     card_id = job.row.card_id
+    refused: Counter[tuple[str, Reason]] = Counter()
     try:
-        preview, host, image = yield _gather(url)
+        preview, host, image = yield _gather(url, refused)
     except FetchError as error:
+        count_refusals(job.row.host, {error.reason: 1})
         if isinstance(error, (TimedOut, Exhausted, Unreachable)) and not isinstance(error, Untrusted):
             job.answers[job.row.host] = str(error)
             raise Failed(str(error)) from None
         logger.info("card %d: %s", card_id, error)
         store_card(card_id=card_id, preview=None)
     else:
+        if not preview.title:
+            refused[job.row.host, PageReason.PAGE_WITHOUT_TITLE] += 1
+        for (sender, reason), number in refused.items():
+            count_refusals(sender, {reason: number})
         try:
             store_card(card_id=card_id, preview=preview, host=host, image=image)
         except Unavailable as error:
@@ -70,13 +86,15 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
     job.answers[job.row.host] = ""
 
 
-async def _gather(url: str) -> tuple[Preview, str, bytes | None]:
-    """A page, its oEmbed document and its picture, one after the other; and the page's host."""
+async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Preview, str, bytes | None]:
+    """A page, its oEmbed document and its picture, one after the other; and the page's host. What could not be had besides
+    the page is counted in `refused`, by host and reason.
+    """
     page = await _ask(url, PAGE_TYPES, PAGE_BYTES, cut=True)
     preview = await asyncio.to_thread(read_page, page.body, page.headers.get("Content-Type", ""), page.url)
     if preview.embed_url:
-        preview = await _with_embed(preview)
-    image = await _image(preview.image_url) if preview.title and preview.image_url else None
+        preview = await _with_embed(preview, refused)
+    image = await _image(preview.image_url, refused) if preview.title and preview.image_url else None
     return preview, host_of(page.url), image
 
 
@@ -88,23 +106,33 @@ async def _ask(url: str, accept: Sequence[str], most: int, *, cut: bool = False)
     if answer.status >= 500 or answer.status in _TEMPORARY_CODES:
         raise Unreachable(f"{answer.status} from {url[:200]}")
     if answer.status != 200:
-        raise FetchError(f"{answer.status} from {url[:200]}")
+        raise _Missing(f"{answer.status} from {url[:200]}")
     return answer
 
 
-async def _with_embed(preview: Preview) -> Preview:
+async def _with_embed(preview: Preview, refused: Counter[tuple[str, Reason]]) -> Preview:
     try:
         answer = await _ask(preview.embed_url, EMBED_TYPES, EMBED_BYTES)
-    except Unavailable:
+    except FetchError as error:
+        refused[_host_named(preview.embed_url), error.reason] += 1
         return preview
     return await asyncio.to_thread(read_embed, answer.body, preview)
 
 
-async def _image(url: str) -> bytes | None:
+async def _image(url: str, refused: Counter[tuple[str, Reason]]) -> bytes | None:
     try:
         return (await _ask(url, IMAGE_TYPES, IMAGE_BYTES)).body
-    except Unavailable:
+    except FetchError:
+        refused[_host_named(url), PageReason.PICTURE_MISSING] += 1
         return None
+
+
+def _host_named(url: str) -> str:
+    """The host of an address that a page names, "" where it is no address."""
+    try:
+        return host_of(url)
+    except KernelError:
+        return ""
 
 
 CARDS: Final = Work(CardFetch, _begin)

@@ -8,22 +8,15 @@ from datetime import timedelta
 import pytest
 import time_machine
 
-from social.kernel import clock, refusals
-from social.kernel.refusals import (
-    Refusal,
-    collected,
-    count_refusals,
-    forget_refusals,
-    leave_out,
-    load_refusals,
-    note_refusal,
-)
+from social.kernel import clock, reasons, refusals
+from social.kernel.reasons import collected, leave_out
+from social.kernel.refusals import Refusal, count_refusals, forget_refusals, load_refusals, note_refusal
 from social.runtime.metrics import metrics
 
 pytestmark = pytest.mark.django_db
 
 
-class _Reason(refusals.Reason):
+class _Reason(reasons.Reason):
     ODD = "it is odd", "a rule"
     LONG = "it is long", "another rule", "long-winded servers"
 

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.utils.translation import gettext_noop
 
 from social.kernel.errors import Unavailable
+from social.kernel.reasons import Reason
+
+
+class FetchReason(Reason):
+    """Reasons not to take the answer of another server, whatever was asked for."""
+
+    NO_ANSWER = "no usable answer came", "contract 1: accepted with status 200"
+    ADDRESS_REFUSED = (
+        "the address is not one that this server connects to",
+        "security row 10: public addresses, web ports, and names that resolve to them",
+        "pages and files on machines of a home network",
+    )
+    TIMED_OUT = "the answer took too long", "security row 4: a deadline for the whole exchange"
+    ANSWER_TOO_LARGE = "the answer is too large", "contract 16, security row 4: a bound for each kind of thing"
+    WRONG_TYPE = (
+        "the answer has a content type that was not asked for",
+        "security row 6: documents of actors and posts name their type; pages and files are what they are asked for",
+    )
+    TOO_MANY_REDIRECTS = "the answer is behind too many redirects", "contract 16: 3 redirects"
+    UNREACHABLE = "the server cannot be reached", "there is nothing to take"
+    UNTRUSTED = "the certificate does not prove the name", "RFC 9110 section 4.3.4"
 
 
 class FetchError(Unavailable):
     """Lack of a usable answer. `message` is for the person who asked and names nothing of the network; `detail` is for logs.
 
-    `str(error)` is the detail, so that an address of the inside never reaches a client by way of the message.
+    `str(error)` is the detail, so that an address of the inside never reaches a client by way of the message. `reason` is
+    what it is counted as.
     """
+
+    reason: ClassVar[Reason] = FetchReason.NO_ANSWER
 
     def __init__(self, detail: str = "") -> None:
         super().__init__()
@@ -24,29 +50,43 @@ class FetchError(Unavailable):
 class Refused(FetchError):
     """Refusal to ask: the scheme, host, port or address is not one this server connects to."""
 
+    reason = FetchReason.ADDRESS_REFUSED
+
 
 class TimedOut(FetchError):
     """The whole exchange took longer than its deadline."""
+
+    reason = FetchReason.TIMED_OUT
 
 
 class TooLarge(FetchError):
     """Answer of more bytes, raw or decompressed, or larger headers than the caller accepts."""
 
+    reason = FetchReason.ANSWER_TOO_LARGE
+
 
 class WrongType(FetchError):
     """A content type or content encoding that was not asked for."""
+
+    reason = FetchReason.WRONG_TYPE
 
 
 class TooManyRedirects(FetchError):
     """Answer with more redirects than the caller follows."""
 
+    reason = FetchReason.TOO_MANY_REDIRECTS
+
 
 class Unreachable(FetchError):
     """Failure to reach a server: no such name, no connection, or an answer that is not HTTP."""
 
+    reason = FetchReason.UNREACHABLE
+
 
 class Untrusted(Unreachable):
     """The certificate of the other side does not prove its name."""
+
+    reason = FetchReason.UNTRUSTED
 
     default = gettext_noop("Remote SSL certificate could not be verified")
 

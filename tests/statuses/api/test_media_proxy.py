@@ -20,6 +20,7 @@ from social.api import later
 from social.api.limits import Rule
 from social.kernel import clock
 from social.kernel.media import storage
+from social.kernel.refusals import load_refusals
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_remote
@@ -138,6 +139,8 @@ def test_row_10_what_is_no_picture_video_or_sound_is_not_shown(
     for _again in range(2):
         assert _show(f"/media_proxy/{media.id}/original").status_code == 404
     assert len(elsewhere.asked) == 1, "nor is it asked for again at once"
+    [(_sender, _reason, number)] = load_refusals([RemoteCopy.objects.get().host])
+    assert number == 1, "the operator sees that something of this server is not shown"
     assert [path for path in media_root.rglob("*") if path.is_file()] == []
 
 

@@ -17,10 +17,12 @@ from accounts.models import Account
 from social.kernel import clock
 from social.kernel.events import on
 from social.kernel.outbox import OutboxRow
+from social.kernel.refusals import load_refusals
 from social.kernel.runner import TERMS
 from social.kernel.subscriptions import registry
 from statuses.events import CardAttached
 from statuses.models import CardFetch, PreviewCard, Status, StatusCard
+from statuses.policies.refusals import PageReason
 from statuses.serializers.presenting import present_statuses
 from statuses.services.cards import attach_card
 from tests.factories.statuses import make_media, make_remote_status, picture
@@ -342,3 +344,17 @@ def test_of_an_endless_page_the_beginning_is_read(stranger: Account, site: Site)
     status = link_to(stranger, link)
     fetch_now()
     assert card_of(status)["title"] == "Long"
+
+
+def test_what_a_page_cannot_show_is_counted_for_its_server(stranger: Account, site: Site) -> None:
+    site.show("/broken.png", b"no picture", status=404, Content_Type="image/png")
+    page = b'<html><head><meta property="og:title" content="A"><meta property="og:image" content="/broken.png"></head></html>'
+    for link in (site.show("/a", page.decode()), site.show("/b", "<html></html>"), f"{site.address}/absent"):
+        link_to(stranger, link)
+        fetch_now()
+    counts = {reason: number for _sender, reason, number in load_refusals([site.host])}
+    assert counts == {
+        PageReason.PICTURE_MISSING.key: 1,
+        PageReason.PAGE_WITHOUT_TITLE.key: 1,
+        PageReason.PAGE_MISSING.key: 1,
+    }
