@@ -95,15 +95,17 @@ class FetchKind(StrEnum):
     FEATURED = "featured"
     COLLECTION = "collection"
     SOFTWARE = "software"
+    PERSON = "person"
 
 
 class Fetch(WantedRow):
     """A document to be fetched from `host`, once however many want it.
 
     `uri` is the id of the post (of a quote that of the quoting one), of a collection or the item of one, of the actor (of what
-    hangs on a profile whose it is), or the number of the activity; of the followers of an activity's actor their address, with
-    their digest as its fragment; of a server's NodeInfo its address, with the server's domain as its fragment. `remaining` is
-    how many posts above this one may still be fetched for the activity that began it.
+    hangs on a profile whose it is; a `PERSON` is unknown here and mentioned by posts), or the number of the activity; of the
+    followers of an activity's actor their address, with their digest as its fragment; of a server's NodeInfo its address, with
+    the server's domain as its fragment. `remaining` is how many posts above this one may still be fetched for the activity
+    that began it.
     """
 
     queue = "fetches"

@@ -101,7 +101,7 @@ class StatusQuoted(Event, key="status:{status_id}"):
 
 
 class QuoteSettled(Event, key="status:{status_id}"):
-    """The quote `quote_id` in the post `status_id` became accepted, rejected or revoked."""
+    """The quote `quote_id` in the post `status_id` became accepted, rejected, revoked or deleted."""
 
     status_id: int
     quote_id: int

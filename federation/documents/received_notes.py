@@ -83,8 +83,9 @@ class ReceivedNote(AuthorColumns):
     collections: list[str] = field(default_factory=list)
     files: list[RemoteFile] = field(default_factory=list)
     emojis: list[RemoteEmoji] = field(default_factory=list)
-    # What it quotes; `legacy` when that is said without the word of FEP-044f.
+    # What it quotes; `legacy` when that is said without the word of FEP-044f. A deleted one may have no name.
     quoted: str | None = None
+    quoted_deleted: bool = False
     legacy_quote: bool = False
     quote_authorization: str | None = None
     automatic_approval: list[str] = field(default_factory=list)
@@ -177,6 +178,9 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         files=_read_files(document),
         emojis=read_emojis(document, content, *columns.read_texts, *(poll.options if poll is not None else ())),
         quoted=quoted,
+        quoted_deleted=any(
+            isinstance(item, Mapping) and "Tombstone" in kinds_of(item) for item in many(document.get("quote"))
+        ),
         legacy_quote=quoted is not None and web_uri(document.get("quote")) is None,
         quote_authorization=web_uri(document.get("quoteAuthorization")),
         automatic_approval=_approving(document, "automaticApproval"),

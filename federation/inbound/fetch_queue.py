@@ -14,7 +14,7 @@ from federation.documents.reading import Rejected
 from federation.inbound.processing import act_upon
 from federation.inbound.synchronizing import synchronize_followers
 from federation.models import Fetch, FetchKind, Lookup, ThreadStep
-from federation.remote.actors import refresh_if_stale
+from federation.remote.actors import find_or_fetch, refresh_if_stale
 from federation.remote.collections import find_or_fetch_linked, read_collections, resolve_item
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.lookups import ask_for
@@ -25,6 +25,7 @@ from federation.remote.software import read_software
 from federation.remote.threads import take_step
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.runner import Failed, Job, Steps, WaitingRow, Work
+from statuses.services.receiving import join_mentions
 
 #: Seconds for one answer.
 DEADLINE: Final = 10.0
@@ -78,6 +79,8 @@ def _work(row: Fetch) -> None:
         if row.activity is not None:
             url, _hash, digest = row.uri.rpartition("#")
             synchronize_followers(row.activity.actor, url, digest)
+    elif row.kind == FetchKind.PERSON:
+        join_mentions(find_or_fetch(row.uri))
     elif row.kind == FetchKind.EDIT:
         fetch_again(row.uri)
     else:

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
 from federation.documents.received_devices import is_encrypted_message
-from federation.documents.received_notes import OPTION_LENGTH, is_note, is_vote, read_sent_note
+from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_sent_note
 from federation.inbound import collections, messages, quotes
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
@@ -18,7 +18,7 @@ from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.remote.actors import end_actor, keep_described, refresh
 from federation.remote.fetching import fetch_document
-from federation.remote.posts import is_related, keep_note, may_be_related, revise_note
+from federation.remote.posts import deliver_note, is_related, keep_note, may_be_related, revise_note
 from federation.remote.references import find_account_by_uri, find_post_by_uri, is_received
 from federation.remote.requests import request_network
 from social.kernel import clock
@@ -62,9 +62,11 @@ def handle_create(incoming: Incoming) -> None:
     with transaction.atomic():
         # Of two at once one is passed on.
         lock(f"object:{note.uri}")
-        if is_received(note.uri):
-            return
-        status = keep_note(note, incoming.actor, recipient=incoming.recipient)
+        status = (
+            deliver_note(note, incoming.actor, incoming.recipient)
+            if is_received(note.uri)
+            else keep_note(note, incoming.actor, recipient=incoming.recipient)
+        )
         # Nobody can have boosted or quoted it yet: what it answers is all that makes it somebody's concern.
         if status is not None and incoming.object and status.in_reply_to_id is not None:
             forward(incoming, status)
@@ -130,7 +132,7 @@ def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
         raise Rejected("the author is suspended")
     status = find_post_by_uri(note.uri)
     if status is None:
-        if clock.now() - note.published > UNKNOWN_POST_AGE or not is_related(note, actor, incoming.recipient):
+        if not _is_to_be_announced(note, incoming):
             raise Rejected("nobody here has to do with the post")
         keep_note(note, actor, recipient=incoming.recipient)
         return
@@ -139,8 +141,17 @@ def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
     if status.account_id != actor.id or status.is_reblog:
         raise Rejected("the post is another author's")
     with transaction.atomic():
+        lock(f"object:{note.uri}")
+        if _is_to_be_announced(note, incoming):
+            deliver_note(note, actor, incoming.recipient)
         if revise_note(status, note, incoming.recipient, sent=bool(incoming.object)):
             forward(incoming, status)
+
+
+def _is_to_be_announced(note: ReceivedNote, incoming: Incoming) -> bool:
+    """Tell whether an edit announces a post that nobody here was notified of: it is young, and concerns somebody here."""
+    is_young = clock.now() - note.published <= UNKNOWN_POST_AGE
+    return is_young and is_related(note, incoming.actor, incoming.recipient)
 
 
 REMEMBERED_UNKNOWN: Final = timedelta(days=3)

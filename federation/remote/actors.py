@@ -24,11 +24,11 @@ from accounts.services.remote_accounts import (
     release_address,
     store_remote_account,
 )
-from federation.documents.reading import Rejected, kinds_of, origin_of, uri_of, without_fragment
+from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
 from federation.documents.received_actors import ReceivedActor, ReceivedKey, read_actor, read_key
 from federation.models import Tombstone
 from federation.remote import webfinger
-from federation.remote.fetching import DEADLINE, Missing, fetch_document
+from federation.remote.fetching import DEADLINE, fetch_document, is_gone
 from federation.remote.references import check_id, find_account_by_uri, is_own
 from federation.remote.requests import CACHED, request_actor, request_links, request_profile
 from moderation.models import DomainRule, DomainSeverity
@@ -36,6 +36,7 @@ from moderation.queries.blocks import is_closed_to, rule_for
 from social.kernel import clock
 from social.kernel.errors import Conflict, Unavailable
 from social.kernel.locks import lock
+from statuses.services.receiving import join_mentions
 
 logger = logging.getLogger("social.federation")
 
@@ -79,20 +80,10 @@ def refresh_if_stale(uri: str) -> None:
         refresh(account)
     except Rejected as error:
         logger.info("%s could not be looked at again: %s", account.uri, error)
-        if _is_gone(uri):
+        if is_gone(uri):
             end_actor(account)
         else:
             note_fetched(account.id)
-
-
-def _is_gone(uri: str) -> bool:
-    """Tell whether a server says that its actor was there and is no more; "not found" may be a mistake that is mended."""
-    try:
-        return "Tombstone" in kinds_of(fetch_document(uri))
-    except Missing as missing:
-        return missing.status == 410
-    except Rejected:
-        return False
 
 
 def end_actor(account: Account) -> None:
@@ -140,6 +131,7 @@ def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool
     moved_to_id = _successor_id(received, deadline, may_fetch=follow_move) or _just_moved_to(received.uri)
     account = keep_actor(received, found, moved_to_id=moved_to_id)
     request_profile(account)
+    join_mentions(account)
     # Its documents may be under another name than its people.
     name, host = account.domain or "", origin_of(account.uri) or ""
     note_host(name=name, host=host)

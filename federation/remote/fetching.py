@@ -136,6 +136,18 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | Non
     return document
 
 
+def is_gone(uri: str, *, signer: Signer | None = None) -> bool:
+    """Tell whether its server says that there was such a thing and is no more; "not found" may be a mistake that is mended, or
+    an answer to those who may not see it. Raises Unavailable.
+    """
+    try:
+        return "Tombstone" in kinds_of(fetch_document(uri, signer=signer))
+    except Missing as missing:
+        return missing.status == 410
+    except Rejected:
+        return False
+
+
 _COLLECTIONS: Final = frozenset({"Collection", "OrderedCollection", "CollectionPage", "OrderedCollectionPage"})
 
 

@@ -16,7 +16,7 @@ from federation.documents.received_notes import ReceivedNote, is_note, read_note
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import check_id, find_accounts_by_uri, find_post_by_uri, is_own
-from federation.remote.requests import ANCESTORS, request_collections, request_posts, request_quote
+from federation.remote.requests import ANCESTORS, request_collections, request_people, request_posts, request_quote
 from moderation.queries.blocks import rule_for
 from social.kernel import clock
 from social.kernel.errors import NotFound
@@ -30,7 +30,7 @@ from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_rea
 from statuses.queries.statuses import find_post_and_relations, list_statuses
 from statuses.services.holding import hold_received
 from statuses.services.quotes import store_authorization
-from statuses.services.receiving import publish_remote_status, revise_remote_status
+from statuses.services.receiving import announce_fetched, publish_remote_status, revise_remote_status
 from statuses.services.screening import UNSCREENED, screen
 from statuses.services.storing import Composed, NewQuote
 
@@ -108,6 +108,7 @@ def keep_note(
             return None
         status = publish_remote_status(new=new, screening=screening)
         if status is not None and ancestors > 0:
+            request_people(new.unknown_mentions, named_by=note.uri)
             if _answers_unknown(note):
                 request_posts([str(note.in_reply_to)], named_by=note.uri, remaining=ancestors - 1)
             request_posts(note.replies, named_by=note.uri, remaining=0)
@@ -146,7 +147,19 @@ def revise_note(
         look_at_quote(status, remaining=ANCESTORS, again=is_new)
         if changed:
             _request_linked(new, note.uri)
+            request_people(new.unknown_mentions, named_by=note.uri)
     return changed
+
+
+def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None = None) -> Status | None:
+    """Announce a post that was fetched before its author sent it, in the caller's transaction; the post, or None when it is
+    none of the author's or was announced before.
+    """
+    status = find_post_by_uri(note.uri)
+    if status is None or status.account_id != author.id or not status.fetched:
+        return None
+    new = compose_received(note, author, recipient)
+    return status if announce_fetched(status_id=status.id, new=new) else None
 
 
 def fetch_again(uri: str) -> None:
@@ -185,15 +198,16 @@ def compose_received(
 ) -> Composed:
     """The post that was read, as it is stored: with the people, the post answered and the post quoted that are known here."""
     visibility: str = visibility_of(note.to, note.cc, author.followers_url)
-    addressed = set(note.addressed)
-    people = find_accounts_by_uri(addressed)
+    found = find_accounts_by_uri({*note.addressed, *note.mentioned})
+    people = {account.id: account for uri in note.addressed if (account := found.get(uri)) is not None}
     if recipient is not None and visibility in ADDRESSED_VISIBILITIES:
-        people.setdefault(recipient.uri, recipient)
-    mentioned = set(note.mentioned)
-    people = {uri: account for uri, account in people.items() if account.id != author.id}
-    silent = {account.id for uri, account in people.items() if uri not in mentioned}
-    if any(account.local and account.id in silent for account in people.values()):
+        people.setdefault(recipient.id, recipient)
+    people.pop(author.id, None)
+    named = {account.id for uri in note.mentioned if (account := found.get(uri)) is not None}
+    silent = people.keys() - named
+    if any(people[number].local for number in silent):
         visibility = with_silent_readers(visibility)
+    addressed = set(note.addressed)
     parent = _readable_parent(note, author)
     pictured = shows_pictures(author)
     linked = find_linked(note.collections)
@@ -209,6 +223,7 @@ def compose_received(
         # People of other servers who are only addressed have nothing from a row here.
         mentions=[account for account in people.values() if account.local or account.id not in silent],
         silent=silent,
+        unknown_mentions=[uri for uri in note.mentioned if uri in addressed and uri not in found and not is_own(uri)],
         tags=note.tags,
         collections=[linked.get(uri, uri) for uri in note.collections if uri in linked or not is_own(uri)],
         files=note.files if pictured else (),
@@ -225,7 +240,7 @@ def compose_received(
         publish_event=publish_event,
         reblogs_count=note.shares,
         favourites_count=note.likes,
-        named_count=len(mentioned),
+        named_count=len(set(note.mentioned)),
     )
 
 
@@ -261,8 +276,10 @@ def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
     A post that its author may not read, or that is not known here, is kept by its id alone.
     """
     if note.quoted is None:
-        return None
+        return NewQuote(state=QuoteState.DELETED) if note.quoted_deleted else None
     quoted = find_post_by_uri(note.quoted)
+    if note.quoted_deleted or (quoted is not None and quoted.is_deleted):
+        return NewQuote(quoted_uri=note.quoted, state=QuoteState.DELETED)
     refused = False
     if quoted is not None:
         quoted = quoted.reblog_of or quoted

@@ -7,16 +7,17 @@ the quoted post, only to who may read the post that quotes: of one that is not f
 from __future__ import annotations
 
 from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of
-from federation.remote.fetching import fetch_document
+from federation.remote.fetching import fetch_document, is_gone
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.signing import reader_signer
 from statuses.models import Quote, QuoteState, Status
 from statuses.queries.statuses import list_statuses
-from statuses.services.quotes import find_quoted, settle_quote
+from statuses.services.quotes import end_quote, find_quoted, settle_quote
 
 
 def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
-    """Fetch what the post with this id quotes, and accept the quote when its author consents, or quotes themselves.
+    """Fetch what the post with this id quotes, and accept the quote when its author consents, or quotes themselves; of a post
+    that its server says was deleted, the quote says so.
 
     `remaining` bounds what is fetched for the quoted post. Raises Rejected for a quote of what its author may not read, and
     without consent; Missing and Unavailable as fetching does.
@@ -28,7 +29,13 @@ def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
     )
     if quote is None:
         return
-    quoted = quote.quoted_status or _fetch_quoted(quote, remaining)
+    try:
+        quoted = quote.quoted_status or _fetch_quoted(quote, remaining)
+    except Rejected:
+        if is_gone(str(quote.quoted_uri), signer=reader_signer(quote.status)):
+            end_quote(quote_id=quote.id)
+            return
+        raise
     if quoted.account_id == quote.status.account_id:
         settle_quote(quote_id=quote.id, accepted=True)
     elif quote.approval_uri is not None:

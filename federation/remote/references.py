@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import DateTimeField, Q, QuerySet, TextField, Value
+from django.db.models.functions import Lower
 
 from accounts.models import Account, Collection
 from federation.documents.reading import Rejected
@@ -115,5 +116,12 @@ def find_owner_of_collection(uri: str) -> Account | None:
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
-    """The known accounts with these ids, in one query."""
-    return {account.uri: account for account in _ACCOUNTS.run(uris=list(uris))}
+    """The known accounts with these ids, in one query; of ours also by their pages, in another one."""
+    wanted = list(uris)
+    found = {account.uri: account for account in _ACCOUNTS.run(uris=wanted)}
+    names = {uri: name.lower() for uri in wanted if uri not in found and (name := own_username(uri)) is not None}
+    if names:
+        own = Account.objects.annotate(name=Lower("username")).filter(domain=None, name__in=set(names.values()))
+        accounts = {account.username.lower(): account for account in own}
+        found |= {uri: accounts[name] for uri, name in names.items() if name in accounts}
+    return found

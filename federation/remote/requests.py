@@ -21,7 +21,7 @@ from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
 from federation.models import Delivery, Fetch, FetchKind, InboundActivity
 from social.api.admission import count
-from social.api.limits import FEATURED, LOOK_UPS
+from social.api.limits import FEATURED, LOOK_UPS, MENTIONED
 from social.kernel import clock
 from social.kernel.claims import idle
 from social.kernel.errors import Unavailable
@@ -30,6 +30,8 @@ from social.kernel.runner import Host, enqueue
 
 ANCESTORS: Final = 20
 """Posts above a received one that are fetched for it."""
+PEOPLE_OF_POST: Final = 30
+"""Mentioned people of one post who are fetched for it; more become known when something else brings them."""
 CACHED: Final = timedelta(minutes=3, seconds=20)
 CONSENT_PERIOD: Final = timedelta(days=1)
 
@@ -44,6 +46,22 @@ def request_posts(uris: Iterable[str], *, named_by: str, remaining: int) -> None
         for uri, host in hosts.items()
         if host
     )
+    enqueue(*rows)
+
+
+def request_people(uris: Sequence[str], *, named_by: str) -> None:
+    """Have people fetched who are unknown here and whom the post with the id `named_by` mentions, the first PEOPLE_OF_POST of
+    them, as long as its server has not named too many within the hour.
+    """
+    server = origin_of(named_by) or ""
+    rows = []
+    for uri in uris[:PEOPLE_OF_POST]:
+        host = origin_of(uri)
+        counted = count(MENTIONED, subject=server)
+        if counted is not None and counted.exceeded:
+            break
+        if host:
+            rows.append(Fetch(kind=FetchKind.PERSON, uri=uri, host=host, wanted_by=_other(named_by, host)))
     enqueue(*rows)
 
 
@@ -154,7 +172,7 @@ def request_members(collection: Collection, *, may_ask: bool) -> None:
 
 def request_first_posts(events: Sequence[AccountFollowed]) -> None:
     """The reaction to AccountFollowed: posts and collections of somebody elsewhere whom nobody here has followed before are
-    read.
+    read, and the pinned posts again: those for followers are given to somebody who is one.
     """
     others = Follow.objects.filter(target=OuterRef("target"), account__domain=None).exclude(id=OuterRef("id"))
     follows = Follow.objects.select_related("target").filter(
@@ -162,7 +180,11 @@ def request_first_posts(events: Sequence[AccountFollowed]) -> None:
     )
     for follow in follows:
         account, host = follow.target, origin_of(follow.target.uri) or ""
-        wanted = {FetchKind.OUTBOX: account.outbox_url, FetchKind.COLLECTIONS: account.featured_collections_url}
+        wanted = {
+            FetchKind.OUTBOX: account.outbox_url,
+            FetchKind.COLLECTIONS: account.featured_collections_url,
+            FetchKind.PINS: account.featured_url,
+        }
         enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, there in wanted.items() if host and there))
 
 

@@ -96,6 +96,9 @@ REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
 FEATURED = Rule("featured", 120, 3600, "account")
 """Changes of collections of one server upon which other servers are asked whether the people in them agree."""
 
+MENTIONED = Rule("mentioned", 600, 3600, "account")
+"""People unknown here who are asked for because posts of one server mention them."""
+
 CLAIMS = Rule("claims", 30, 3600, "account")
 CLAIMS_OF_HOST = Rule("claims_of_host", 100, 3600, "account")
 """One-time keys of one account that one account elsewhere is given, and all of its server: whoever claims all of them makes

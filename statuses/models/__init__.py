@@ -16,6 +16,7 @@ from statuses.models.status import (
     StatusEdit,
     StatusStat,
     StatusTag,
+    UnknownMention,
 )
 
 __all__ = [
@@ -52,5 +53,6 @@ __all__ = [
     "StatusEdit",
     "StatusStat",
     "StatusTag",
+    "UnknownMention",
     "Visibility",
 ]

@@ -37,7 +37,8 @@ class Status(Written):
     `content_type` is what its source is written in. `thread_path` lists the ids from the thread's first known post down to
     this one, so that a whole context is read with one condition: ancestors are named in the path, descendants begin with it
     (docs/adr/0005). `version` is raised by every change that shows in the entity. `uri` is NULL for local posts: theirs
-    follows from the username and the id. A deleted post keeps its row, invisible.
+    follows from the username and the id. A deleted post keeps its row, invisible. `fetched` is true of a post of another
+    server of which nobody was notified: it was asked for, and its author has not sent it (yet).
     """
 
     id = SnowflakeField(primary_key=True)
@@ -66,6 +67,7 @@ class Status(Written):
     # As `statuses.policies.quotes` encodes it; nobody's unless the author said something else.
     quote_policy = models.SmallIntegerField(default=0, db_default=0)
     application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    fetched = models.BooleanField(null=True)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=clock.now)
     edited_at = models.DateTimeField(null=True)
@@ -203,6 +205,20 @@ class Mention(models.Model):
         indexes = [models.Index(fields=["account", "-status"], name="statuses_mention_account")]
 
 
+class UnknownMention(models.Model):
+    """The ActivityPub id of somebody whom a post of another server addresses and mentions, and who is not known here (yet)."""
+
+    status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="unknown_mentions", db_index=False)
+    uri = models.TextField()
+
+    class Meta:
+        constraints = [
+            lengths("statuses_unknownmention_lengths", uri=URI_LIMIT),
+            models.UniqueConstraint(fields=["status", "uri"], name="statuses_unknownmention_pair"),
+        ]
+        indexes = [models.Index(fields=["uri"], name="statuses_unknownmention_uri")]
+
+
 class StatusTag(models.Model):
     """A hashtag in a post, in the order of the text."""
 
@@ -245,12 +261,15 @@ class QuoteState(models.TextChoices):
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     REVOKED = "revoked"
+    # Its server says so; of a quoted post that is known here its own row says it.
+    DELETED = "deleted"
 
 
 class Quote(models.Model):
     """`status` quotes `quoted_status`, never a boost; a post quotes at most one (FEP-044f).
 
-    `quoted_uri` names a post of another server that is quoted and not known here (yet). `request_uri` is the id of the
+    `quoted_uri` names a post of another server that is quoted and not known here (yet); a deleted one may have no name.
+    `request_uri` is the id of the
     QuoteRequest of a quote whose author or quoted author is elsewhere, `approval_uri` that of the authorization another
     server gave. `legacy` quotes were made without asking: by the properties that came before FEP-044f.
     """

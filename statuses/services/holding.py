@@ -97,7 +97,8 @@ def hold_received(
         return False
     held = HeldPost.objects.select_for_update().filter(uri=new.uri, status=None).first()
     if held is not None and held.approved_at is None:
-        HeldPost.objects.filter(id=held.id).update(document=_encoded(document), **_shown(new, screening))
+        sent = {"announced": True, "recipient": recipient} if new.publish_event else {}
+        HeldPost.objects.filter(id=held.id).update(document=_encoded(document), **_shown(new, screening), **sent)
         return True
     if held is not None or screening.held_by is None or Status.objects.filter(uri=new.uri).exists():
         return False

@@ -85,6 +85,16 @@ def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = No
     return True
 
 
+def end_quote(*, quote_id: int) -> None:
+    """Write that what a quote waits for was deleted. QuoteSettled is published."""
+    with transaction.atomic():
+        quote = Quote.objects.select_for_update().filter(id=quote_id, state=QuoteState.PENDING).first()
+        if quote is not None:
+            quote.state = QuoteState.DELETED
+            quote.save(update_fields=["state"])
+            publish(QuoteSettled(status_id=quote.status_id, quote_id=quote.id))
+
+
 def find_quoted(*, quote_id: int, quoted: Status) -> None:
     """Write that the quoted post of a quote is known here now; one that is known already stays."""
     Quote.objects.filter(id=quote_id, quoted_status=None).update(quoted_status=quoted)

@@ -17,15 +17,24 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.plans import Plan, Slot
 from statuses.events import StatusJoinedThread
-from statuses.models import MediaAttachment, Poll, Processing, Quote, Status, StatusStat
+from statuses.models import (
+    MediaAttachment,
+    Mention,
+    Poll,
+    Processing,
+    Quote,
+    Status,
+    StatusStat,
+    UnknownMention,
+)
 from statuses.policies.visibility import OPEN_VISIBILITIES
-from statuses.services.changing import bump
+from statuses.services.changing import bump, change_statuses
 from statuses.services.holding import hold_edit
 from statuses.services.polls import refresh_poll
 from statuses.services.quotes import write_quote_policy
 from statuses.services.revising import store_revision
 from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored, screen_edit
-from statuses.services.storing import Composed, RemoteFile, revise_quote, store_status
+from statuses.services.storing import Composed, RemoteFile, announce, named, revise_quote, store_status
 
 _URI: Final = Slot("uri", TextField())
 _STATUS_IDS: Final = Plan(lambda: Status.objects.filter(uri=_URI).values_list("id", flat=True))
@@ -64,6 +73,34 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
         note_stored(status, screening, limited_by)
         _store_counts(status.id, new)
     return status
+
+
+def announce_fetched(*, status_id: int, new: Composed) -> bool:
+    """Publish StatusPublished for a post that was fetched before its author sent it, as `new` says it, in the caller's
+    transaction; whether it was, once. Who is addressed in what was sent alone is mentioned silently from now on.
+    """
+    status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
+    if status is None:
+        return False
+    change_statuses([status.id], fetched=None)
+    known = set(Mention.objects.filter(status=status).values_list("account_id", flat=True))
+    mentions = [Mention(status=status, account=one, silent=True) for one in new.mentions if one.id not in known]
+    Mention.objects.bulk_create(mentions, batch_size=BATCH)
+    announce(status, new)
+    return True
+
+
+def join_mentions(account: Account) -> None:
+    """Mention somebody of another server, who is known now, in the posts that have named them by their id."""
+    unknown = UnknownMention.objects.filter(uri=account.uri)
+    while ids := list(unknown.values_list("status_id", flat=True)[:BATCH]):
+        with transaction.atomic():
+            rows = Status.objects.select_for_update(no_key=True).filter(id__one_of=ids).order_by("id")
+            posts = list(rows.values_list("id", flat=True))
+            mentions = (Mention(status_id=status_id, account=account) for status_id in posts)
+            Mention.objects.bulk_create(mentions, batch_size=BATCH, ignore_conflicts=True)
+            unknown.filter(status_id__one_of=ids).delete()
+            change_statuses(posts)
 
 
 def revise_remote_status(
@@ -134,8 +171,8 @@ def _says_something_else(status: Status, new: Composed) -> bool:
     if list(files.values_list("remote_url", "description")) != [(file.url, file.description) for file in new.files]:
         return True
     options = Poll.objects.filter(status=status).values_list("options", flat=True).first()
-    quoted = Quote.objects.filter(status=status).values_list("quoted_uri", flat=True).first()
-    return (options, quoted) != (new.poll and list(new.poll.options), new.quote and new.quote.quoted_uri)
+    quote = Quote.objects.filter(status=status).first()
+    return (options, named(quote)) != (new.poll and list(new.poll.options), named(new.quote))
 
 
 def _store_counts(status_id: int, new: Composed) -> None:

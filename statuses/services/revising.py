@@ -23,6 +23,7 @@ from statuses.models import (
     Status,
     StatusEdit,
     StatusTag,
+    UnknownMention,
 )
 from statuses.policies.posts import VERSION_COLUMNS
 from statuses.policies.publishing import check_tags
@@ -32,7 +33,7 @@ from statuses.services.media import CHANGED_COLUMNS
 from statuses.services.polls import revise_poll
 from statuses.services.quotes import write_quote_policy
 from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored
-from statuses.services.storing import Composed, store_linked
+from statuses.services.storing import Composed, store_linked, store_unknown_mentions
 
 VERSIONS_LIMIT: Final = 200
 """Number of earlier versions of a post that are kept: the first one, and the newest of the others."""
@@ -73,6 +74,8 @@ def store_revision(
     _replace_media(status, current, media, described)
     first_mention_id = _replace_mentions(status, new)
     added, removed = _replace_tags(status, new.tags)
+    UnknownMention.objects.filter(status_id=status.id).delete()
+    store_unknown_mentions(status.id, new.unknown_mentions)
     LinkedCollection.objects.filter(status_id=status.id).delete()
     store_linked(status.id, new.collections)
     edited_at = new.edited_at or clock.now()

@@ -30,6 +30,7 @@ from statuses.models import (
     QuoteState,
     Status,
     StatusTag,
+    UnknownMention,
 )
 from statuses.models.status import COLLECTIONS_LIMIT
 from statuses.policies.polls import PollDraft, RemotePoll
@@ -89,7 +90,8 @@ class Composed(AuthorColumns):
     those in its texts; of one from here the files are those with `media_ids`. A `quote_policy` of None is nobody's in a new
     post, and the one before in an edit, which leaves visibility, parent and quote as they are.
     `collections` are those it links to: ids of those known here, ActivityPub ids of others.
-    `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `tags` are
+    `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `unknown_mentions` are the
+    ActivityPub ids of people it mentions who are not known here. `tags` are
     (normalised, as written). `parent` is what it answers, never a boost; an unknown one is named by `in_reply_to_uri`.
     An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published. `answered_by` is the
     id of the first post known here that answers it. The counts are what its server says; `named_count` is
@@ -106,6 +108,7 @@ class Composed(AuthorColumns):
     in_reply_to_uri: str | None = None
     mentions: Sequence[Account] = ()
     silent: Collection[int] = ()
+    unknown_mentions: Sequence[str] = ()
     tags: Sequence[tuple[str, str]] = ()
     media_ids: Sequence[int] = ()
     files: Sequence[RemoteFile] = ()
@@ -159,7 +162,7 @@ def store_status(new: Composed) -> Status:
     if new.poll is not None:
         store_poll(status, new.poll)
     if new.publish_event:
-        _announce(status, new)
+        announce(status, new)
     else:
         publish(StatusFetched(status_id=status.id, account_id=status.account_id))
     if new.quote is not None:
@@ -194,7 +197,7 @@ def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counte
     the caller does last.
     """
     before = Quote.objects.select_for_update().filter(status=status).first()
-    if (before.quoted_uri if before is not None else None) == (new.quoted_uri if new is not None else None):
+    if named(before) == named(new):
         return None
     changes: dict[tuple[int, Counter], int] = {}
     if before is not None:
@@ -209,11 +212,22 @@ def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counte
     return changes
 
 
+def named(quote: Quote | NewQuote | None) -> tuple[str | None, bool]:
+    """The id of the post that is quoted, and whether it is said to be deleted: by these an edit differs."""
+    return (None, False) if quote is None else (quote.quoted_uri, quote.state == QuoteState.DELETED)
+
+
 def _store_mentions(status: Status, new: Composed) -> None:
+    store_unknown_mentions(status.id, new.unknown_mentions)
     Mention.objects.bulk_create(
         (Mention(status=status, account=account, silent=account.id in new.silent) for account in new.mentions),
         batch_size=BATCH,
     )
+
+
+def store_unknown_mentions(status_id: int, uris: Sequence[str]) -> None:
+    """Write the ids of people whom a post mentions and who are not known here, in the caller's transaction."""
+    UnknownMention.objects.bulk_create((UnknownMention(status_id=status_id, uri=uri) for uri in uris), batch_size=BATCH)
 
 
 def _store_tags(status: Status, new: Composed) -> list[Tag]:
@@ -240,7 +254,8 @@ def _attach_media(status: Status, media: Sequence[MediaAttachment]) -> None:
         MediaAttachment.objects.bulk_update(media, ["status", "position"], batch_size=BATCH)
 
 
-def _announce(status: Status, new: Composed) -> None:
+def announce(status: Status, new: Composed) -> None:
+    """Publish StatusPublished, in the caller's transaction."""
     publish(
         StatusPublished(
             status_id=status.id,
@@ -284,6 +299,7 @@ def _insert(new: Composed) -> Status:
         in_reply_to_uri=new.in_reply_to_uri,
         conversation_uri=new.conversation_uri or (parent.conversation_uri if parent is not None else None),
         quote_policy=new.quote_policy or 0,
+        fetched=None if new.publish_event else True,
         application_id=new.application_id,
         created_at=new.created_at,
         edited_at=new.edited_at,

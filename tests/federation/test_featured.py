@@ -152,6 +152,22 @@ def test_a_pinned_post_for_followers_is_fetched_by_one_of_them(
     assert f'keyId="{alice.uri}#main-key"' in asked.headers["signature"]
 
 
+def test_a_pinned_post_for_followers_is_fetched_as_soon_as_there_is_one(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
+) -> None:
+    private = zoe.note(to=[f"{zoe.uri}/followers"], cc=[])
+    elsewhere.serve(zoe.document() | {"featured": _collection(zoe, "featured", [private["id"]])})
+    account = fetch_actor(zoe.uri)
+    work()
+    assert _shown(account, api) == ([], set())
+    # Its server has it for followers only.
+    elsewhere.serve(private)
+    assert api.post(f"/api/v1/accounts/{account.id}/follow").status_code == 200
+    work()
+    assert deal(zoe, zoe.activity("Accept", elsewhere.delivered()[-1])) == "done"
+    assert _shown(account, api) == ([private["id"]], set())
+
+
 def test_a_profile_that_is_looked_at_again_shows_what_it_shows_now(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
 ) -> None:

@@ -394,3 +394,29 @@ def test_consent_to_a_quote_is_asked_for_by_somebody_who_may_read_the_post_that_
     signed = {asked.headers["signature"].split('"')[1] for asked in elsewhere.asked if asked.path in wanted}
     server = "http://social.localhost/actor#main-key"
     assert signed == {server if audience == "public" else f"{ann.uri}#main-key"}
+
+
+@pytest.mark.parametrize(
+    ("status", "document", "state"),
+    [
+        (410, {}, "deleted"),
+        (200, {"type": "Tombstone"}, "deleted"),
+        (404, {}, "pending"),
+        (403, {}, "pending"),
+    ],
+)
+def test_a_quote_of_what_its_server_has_deleted_says_so_and_not_of_what_it_does_not_show(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, status: int, document: dict[str, Any], state: str
+) -> None:
+    introduced(zoe, alice)
+    uri = elsewhere.uri("users/yan/statuses/9")
+    elsewhere.serve({"id": uri} | document, status=status)
+    note = zoe.note(quote=uri)
+    assert deal(zoe, zoe.activity("Create", note)) == "done"
+    quoting = Status.objects.get(uri=note["id"])
+    shown = Api().get(f"/api/v1/statuses/{quoting.id}").json()["quote"]
+    assert shown == {"state": state, "quoted_status": None}
+    # Its author edits what was said, and the quote goes on saying so.
+    edited = note | {"content": "<p>2</p>", "quote": {"type": "Tombstone"}, "updated": clock.iso(clock.now())}
+    assert deal(zoe, zoe.activity("Update", edited)) == "done"
+    assert Quote.objects.get(status=quoting).state == "deleted"

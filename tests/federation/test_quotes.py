@@ -18,6 +18,7 @@ from statuses.queries.posts import load_posts
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_remote_status, make_status
+from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
 
@@ -113,9 +114,19 @@ def test_people_elsewhere_quote_themselves_without_asking() -> None:
     assert Quote.objects.get(status=_received(eve, quote=base.uri)).state == QuoteState.ACCEPTED
 
 
-@pytest.mark.parametrize("value", [7, "", "javascript:1", {"type": "Tombstone"}, ["x"], None, {"id": 7}])
+@pytest.mark.parametrize("value", [7, "", "javascript:1", ["x"], None, {"id": 7}])
 def test_a_quote_of_something_that_is_no_address_is_no_quote(value: Any) -> None:
     assert not Quote.objects.filter(status=_received(make_remote(), quote=value)).exists()
+
+
+def test_a_quote_of_a_deleted_post_says_so() -> None:
+    eve, zoe = make_remote(), make_remote("zoe", "zoe.example")
+    gone = make_remote_status(zoe)
+    delete_status(status_id=gone.id)
+    for said in ({"type": "Tombstone"}, {"type": "Tombstone", "id": "https://x.example/1"}, gone.uri):
+        status = _received(eve, quote=said)
+        shown = Api().get(f"/api/v1/statuses/{status.id}").json()["quote"]
+        assert shown == {"state": "deleted", "quoted_status": None}
 
 
 def test_the_policy_of_a_received_post_is_kept() -> None:
