@@ -52,6 +52,17 @@ def test_row_55_no_column_can_be_guessed_by_lookups_in_the_address(
     assert not [entry for entry in caplog.records if entry.exc_info]
 
 
+def test_row_55_what_may_be_filtered_by_ends_where_a_filter_ends() -> None:
+    tried = 0
+    for staff_admin in admin.site._registry.values():
+        for allowed in staff_admin.list_filter:
+            column = allowed[0] if isinstance(allowed, tuple) else getattr(allowed, "parameter_name", allowed)
+            for more in ("__startswith", "__regex", "__id__startswith", "__password__startswith", "_hash"):
+                assert not staff_admin.lookup_allowed(f"{column}{more}", "a"), (staff_admin, column)
+                tried += 1
+    assert tried > 50
+
+
 _WRONG = ["abc", "-1", "9" * 30, "\0", "²", "1,2", "%"]
 
 

@@ -1,0 +1,82 @@
+"""What people of other servers have reported of posts, mentions and polls between servers (docs/field.md)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from federation.remote.actors import fetch_actor
+from notifications.models import Notification
+from social.kernel import clock
+from statuses.models import Status
+from tests.factories.statuses import follow
+from tests.federation.activities import PUBLIC, deal, introduced
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+
+
+def _entity(uri: str) -> Any:
+    return Api().get(f"/api/v1/statuses/{Status.objects.get(uri=uri).id}").json()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_community_boosts_a_comment_that_stands_in_the_boost_whole_or_in_part(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, whole: bool
+) -> None:
+    community = elsewhere.person("testcom", type="Group")
+    follow(alice, fetch_actor(community.uri))
+    comment = elsewhere.serve(
+        zoe.note("<p>test</p>\n", mediaType="text/html", source={"content": "test", "mediaType": "text/markdown"})
+        | {"published": clock.now().isoformat(), "to": [PUBLIC], "cc": []}
+    )
+    inner = comment if whole else {"id": comment["id"], "type": "Note"}
+    boost = community.activity("Announce", inner, to=[f"{community.uri}/followers"], cc=[PUBLIC])
+    assert deal(community, boost) == "done"
+    assert Status.objects.get(reblog_of__isnull=False).reblog_of == Status.objects.get(uri=comment["id"])
+
+
+def test_a_video_whose_edit_has_the_date_of_its_publication_is_not_edited(zoe: RemotePerson, alice: Account) -> None:
+    introduced(zoe, alice)
+    moment = clock.iso(clock.now() - timedelta(hours=1))
+    video = zoe.note(type="Video", name="A film", published=moment, updated=moment)
+    for kind in ("Create", "Update"):
+        assert deal(zoe, zoe.activity(kind, video)) == "done"
+        assert _entity(video["id"])["edited_at"] is None
+
+
+@pytest.mark.parametrize("more", [{}, {"closed": False}, {"closed": None}, {"closed": ""}])
+def test_a_poll_that_goes_on_can_be_voted_in_and_counts_votes_where_nobody_counted_voters(
+    zoe: RemotePerson, alice: Account, more: dict[str, Any]
+) -> None:
+    introduced(zoe, alice)
+    options = [{"type": "Note", "name": name, "replies": {"type": "Collection", "totalItems": 2}} for name in "ab"]
+    end = clock.iso(clock.now() + timedelta(days=1))
+    question = zoe.note(type="Question", oneOf=options, endTime=end, **more)
+    assert deal(zoe, zoe.activity("Create", question)) == "done"
+    poll = _entity(question["id"])["poll"]
+    assert (poll["expired"], poll["votes_count"], poll["voters_count"]) == (False, 4, None)
+
+
+@pytest.mark.parametrize(
+    ("href", "content"),
+    [
+        ("{id}", '<p><a href="{page}" class="u-url mention">@alice</a></p>'),
+        ("{page}", "<p>@alice</p>"),
+        ("{id}", "<p>@alice without a link</p>"),
+    ],
+)
+def test_a_mention_is_one_whatever_its_text_links_to_and_without_a_name(
+    zoe: RemotePerson, alice: Account, href: str, content: str
+) -> None:
+    introduced(zoe, alice)
+    names = {"id": alice.uri, "page": alice.uri.replace("/users/", "/@")}
+    tag = {"type": "Mention", "href": href.format(**names)}
+    note = zoe.note(content.format(**names), tag=tag, cc=[alice.uri])
+    assert deal(zoe, zoe.activity("Create", note)) == "done"
+    assert [person["username"] for person in _entity(note["id"])["mentions"]] == ["alice"]
+    assert Notification.objects.get(type="mention").account == alice
