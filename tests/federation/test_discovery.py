@@ -16,7 +16,7 @@ from federation.remote.actors import fetch_actor
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import block
-from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
+from tests.federation.remote_server import ACTIVITY, Answer, RemotePerson, RemoteServer
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -171,8 +171,9 @@ def test_an_address_is_found_whatever_its_domain_calls_the_content_of_its_files(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, content_type: str
 ) -> None:
     """Static sites give files of unknown endings any type (contract, federation section 17)."""
-    finger = json.dumps(elsewhere.fingers.pop(f"acct:zoe@{elsewhere.domain}")).encode()
-    elsewhere.pages["/static/zoe"] = Answer(finger, content_type)
+    finger = elsewhere.fingers.pop(f"acct:zoe@{elsewhere.domain}")
+    finger |= {"subject": f"zoe@{elsewhere.domain}"}
+    elsewhere.pages["/static/zoe"] = Answer(json.dumps(finger).encode(), content_type)
     xrd = '<XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" template="{}?{{uri}}"/></XRD>'
     elsewhere.pages["/.well-known/host-meta"] = Answer(xrd.format(elsewhere.uri("static/zoe")).encode(), content_type)
     assert resolve_address(f"zoe@{elsewhere.domain}") == Account.objects.get(uri=zoe.uri)
@@ -185,7 +186,12 @@ def test_the_link_to_an_actor_is_read_by_its_media_type(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, kind: str
 ) -> None:
     kind = kind.format("https://www.w3.org/ns/activitystreams")
-    elsewhere.fingers[f"acct:zoe@{elsewhere.domain}"]["links"][0]["type"] = kind
+    finger = elsewhere.fingers[f"acct:zoe@{elsewhere.domain}"]
+    finger["links"][0]["type"] = kind
+    others = [("self", "text/html"), ("self", "application/json"), ("self", None), ("alternate", ACTIVITY)]
+    wrong = elsewhere.uri("users/wrong")
+    finger["links"] = [{"rel": rel, "type": other, "href": wrong} for rel, other in others] + finger["links"]
+    finger |= {"properties": {"http://webfinger.net/ns/name": "Zoe"}, "aliases": [wrong, zoe.uri]}
     assert (resolve_address(f"zoe@{elsewhere.domain}") is not None) is ("/" in kind.partition(":")[0])
 
 
