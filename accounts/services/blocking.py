@@ -37,7 +37,8 @@ _BATCH_SIZE: Final = 1000
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
     """Block, ending follows and requests both ways and places in collections. Blocking twice, or oneself, changes nothing.
 
-    `uri` is the id of a remote Block; that of ours to a remote account is made here (contract, federation section 7).
+    `uri` is the id of a remote Block, which names this one from now on if it was that of another block of the account; that
+    of ours to a remote account is made here (contract, federation section 7).
     Announces AccountBlocked, and AccountUnfollowed for each follow that ended.
     """
     if account.id == target.id:
@@ -46,6 +47,8 @@ def block_account(*, account: Account, target: Account, uri: str | None = None) 
         lock(pair_name(account.id, target.id))
         # A number would tell how many blocks this server has.
         own_uri = f"{account.uri}#blocks/{uuid4()}" if account.local and not target.local else None
+        if uri is not None:
+            Block.objects.filter(uri=uri, account=account).exclude(target=target).update(uri=None)
         block, created = Block.objects.get_or_create(account=account, target=target, defaults={"uri": uri or own_uri})
         end_following(account.id, target.id, ended_by_id=account.id)
         end_following(target.id, account.id, ended_by_id=account.id)

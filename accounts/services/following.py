@@ -19,7 +19,7 @@ from accounts.queries.relations import load_relations
 from accounts.services.changing import Counter as CounterName
 from accounts.services.changing import bump
 from social.kernel import links
-from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
+from social.kernel.errors import Conflict, FieldError, Forbidden, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.text.languages import known_language
@@ -58,6 +58,17 @@ def _apply(change: FollowChange, row: Follow | FollowRequest) -> bool:
     if change.languages is not None:
         row.languages = _languages(change.languages)
     return before != (row.show_reblogs, row.notify, row.languages)
+
+
+def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
+    """Have the id of a Follow of another server be free for that of the account to `target`: its server may count anew, and
+    another follow of the account goes on without an id. Raises Conflict when it is somebody else's.
+    """
+    for model in (Follow, FollowRequest):
+        used = model._default_manager.filter(uri=uri).exclude(account=account, target=target)
+        if used.exclude(account=account).exists():
+            raise Conflict
+        used.update(uri=None)
 
 
 def follow_account(

@@ -23,23 +23,29 @@ PREVIOUS_KEY_RETENTION: Final = timedelta(days=7)
 
 
 def keys_of(*, account: Account) -> KeyPair:
-    """The keys of a local account; made when they are needed for the first time, which takes a tenth of a second.
+    """The keys of a local account; of one of an older release they are made when they are needed for the first time.
 
-    Most of what signing up would cost otherwise, and many accounts never write to another server. Two at the same
-    moment get the same pair. The private key is stored encrypted; the id is the actor's with `#main-key`.
+    Two at the same moment get the same pair.
     """
     found = KeyPair.objects.filter(account=account).first()
     if found is None:
-        private_key, public_key = new_rsa_pair()
-        made = KeyPair(
-            account=account,
-            key_id=f"{account.uri}#main-key",
-            public_key=public_key,
-            private_key=encrypt(private_key),
-        )
-        KeyPair.objects.bulk_create([made], ignore_conflicts=True)
+        keep_keys(account=account, pair=new_rsa_pair())
         found = KeyPair.objects.get(account=account)
     return found
+
+
+def keep_keys(*, account: Account, pair: tuple[str, str]) -> None:
+    """Give a local account without keys these, a private one, which is stored encrypted, and a public one, whose id is the
+    actor's with `#main-key`.
+
+    They are made with the account: made later they would be missing from a backup that has it, and after that was restored
+    other servers would know other ones.
+    """
+    private_key, public_key = pair
+    made = KeyPair(
+        account=account, key_id=f"{account.uri}#main-key", public_key=public_key, private_key=encrypt(private_key)
+    )
+    KeyPair.objects.bulk_create([made], ignore_conflicts=True)
 
 
 def rotate_keys(*, by: Staff, account: Account) -> bool:

@@ -104,17 +104,16 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
     for a collection that is full.
 
     Asked again it is the same item. Publishes CollectionItemAdded for a new one. Raises Conflict for an id of a request
-    that is another one's.
+    that is another owner's.
     """
     with transaction.atomic():
         lock(f"object:{collection.uri}")
         keep_row(collection)
-        if (
-            CollectionItem.objects.filter(request_uri=request_uri)
-            .exclude(collection=collection, account=account)
-            .exists()
-        ):
+        used = CollectionItem.objects.filter(request_uri=request_uri).exclude(collection=collection, account=account)
+        if used.exclude(collection__account_id=collection.account_id).exists():
             raise Conflict
+        # Its server may count anew.
+        used.update(request_uri=None)
         items = CollectionItem.objects.filter(collection=collection)
         item = items.filter(account=account).first()
         if item is None:

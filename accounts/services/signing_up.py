@@ -19,6 +19,7 @@ from accounts.policies.spam_rules import SignUpFacts, is_held
 from accounts.queries.sign_up import find_usable_invite, load_findings
 from accounts.queries.site_settings import find_registrations
 from accounts.queries.spam_rules import load_rules
+from accounts.services import key_pairs
 from accounts.services.activation import use_invite
 from accounts.services.audit import record
 from accounts.services.changing import change_account
@@ -88,13 +89,14 @@ def sign_up(
         let_in = registrations == "open" or (invite is not None and _lets_in(invite))
         approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
-    # Hashing takes tens of milliseconds: outside the transaction.
-    password = make_password(draft.password)
+    # Hashing takes tens of milliseconds, and a pair of keys a tenth of a second: outside the transaction.
+    password, keys = make_password(draft.password), key_pairs.new_rsa_pair()
     now = clock.now()
     locales = {code for code, _name in settings.LANGUAGES}
     try:
         with transaction.atomic():
             account = Account.objects.create(username=draft.username, uri=links.actor_uri(draft.username))
+            key_pairs.keep_keys(account=account, pair=keys)
             user = User.objects.create(
                 account=account,
                 email=draft.email,

@@ -44,7 +44,7 @@ def handle_request(incoming: Incoming) -> None:
     with transaction.atomic():
         if quote is not None:
             lock(f"object:{uri}")
-            if Quote.objects.filter(request_uri=uri).exclude(id=quote.id).exists():
+            if Quote.objects.filter(request_uri=uri).exclude(status__account=incoming.actor).exists():
                 raise Rejected("the id of the request is another one's")
             store_request(quote_id=quote.id, request_uri=uri)
             settle_quote(quote_id=quote.id, accepted=True)

@@ -7,7 +7,14 @@ from django.db import transaction
 from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.relations import find_block
 from accounts.services.blocking import block_account
-from accounts.services.following import FollowChange, accept_requests, end_following, follow_account, pair_name
+from accounts.services.following import (
+    FollowChange,
+    accept_requests,
+    end_following,
+    follow_account,
+    pair_name,
+    release_follow_id,
+)
 from accounts.services.instance_actor import instance_actor_uri
 from accounts.services.moving import receive_move
 from federation.documents.reading import Rejected, kinds_of, uri_of, web_uri
@@ -16,7 +23,7 @@ from federation.inbound import collections, quotes, relays
 from federation.inbound.incoming import Incoming, local_account, remember_undone
 from federation.remote.actors import find_successor
 from federation.remote.references import check_id, is_own
-from social.kernel.errors import Forbidden, NotFound
+from social.kernel.errors import Conflict, Forbidden, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
@@ -54,7 +61,10 @@ def handle_follow(incoming: Incoming) -> None:
     with transaction.atomic():
         lock(f"object:{uri}")
         check_id(uri, incoming.actor.uri)
-        _refuse_used_id(uri, incoming.actor, target)
+        try:
+            release_follow_id(uri=uri, account=incoming.actor, target=target)
+        except Conflict:
+            raise Rejected("the id of the follow is another one's") from None
         accepted: bool | None = None
         if target.uri == instance_actor_uri():
             accepted = False
@@ -71,14 +81,6 @@ def handle_follow(incoming: Incoming) -> None:
             publish(
                 FollowAnswerDue(account_id=target.id, follower_id=incoming.actor.id, uri=uri, accepted=accepted),
             )
-
-
-def _refuse_used_id(uri: str, actor: Account, target: Account) -> None:
-    """Raise Rejected for the id of a Follow of somebody else: each has an id of its own, by which it is undone."""
-    for model in (Follow, FollowRequest):
-        row = model._default_manager.filter(uri=uri).values_list("account_id", "target_id").first()
-        if row is not None and row != (actor.id, target.id):
-            raise Rejected("the id of the follow is another one's")
 
 
 def handle_accept(incoming: Incoming) -> None:
@@ -132,7 +134,7 @@ def handle_block(incoming: Incoming) -> None:
     with transaction.atomic():
         lock(f"object:{uri}")
         known = find_block(uri)
-        if known is not None and (known.account_id, known.target_id) != (incoming.actor.id, target.id):
+        if known is not None and known.account_id != incoming.actor.id:
             raise Rejected("the id of the block is another one's")
         block_account(account=incoming.actor, target=target, uri=uri)
 

@@ -20,7 +20,7 @@ from social.kernel.errors import Forbidden, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
-from statuses.models import Bookmark, ConversationMute, Status
+from statuses.models import Bookmark, ConversationMute, Favourite, Status
 from statuses.policies.audience import may_favourite, may_reblog
 from statuses.policies.posts import Post
 from statuses.policies.publishing import REBLOG_CHOICES, choose_visibility
@@ -54,13 +54,15 @@ def favourite_status(
 
     True for a new like, and a Post that was given counts it; False when it was there already, maybe since the row was read,
     or the post is gone.
-    `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like. Raises Forbidden
-    when the account blocks the author.
+    `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like, which names this one
+    from now on if it was that of another like of the account. Raises Forbidden when the account blocks the author.
     """
     target = status.original or status
     if not may_favourite(target, relations or load_relations(account_id, [target.account_id])):
         raise Forbidden
     with transaction.atomic():
+        if uri is not None:
+            Favourite.objects.filter(uri=uri, account_id=account_id).exclude(status_id=target.id).update(uri=None)
         made = _one_id(_INSERT_FAVOURITE, {"account": account_id, "status": target.id, "uri": uri, "now": clock.now()})
         if made is not None:
             publish(StatusFavourited(status_id=target.id, account_id=account_id, favourite_id=made, local=target.local))

@@ -101,7 +101,8 @@ def find_quoted(*, quote_id: int, quoted: Status) -> None:
 
 
 def store_request(*, quote_id: int, request_uri: str) -> None:
-    """Write the id of the request that another server made for a quote; the last one counts."""
+    """Write the id of the request that another server made for a quote; the last one counts, of one id the last quote."""
+    Quote.objects.filter(request_uri=request_uri).exclude(id=quote_id).update(request_uri=None)
     Quote.objects.filter(id=quote_id).update(request_uri=request_uri)
 
 

@@ -141,7 +141,7 @@ class TestKeys:
     def test_keys_are_replaced_of_one_or_of_all(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for account in (make_account("ada"), make_account("bob"), instance_actor()):
             keys_of(account=account)
-        make_account("new")
+        KeyPair.objects.filter(account=make_account("new")).delete()
         stored = dict(KeyPair.objects.values_list("account__username", "private_key"))
         assert said("rotate_keys", "--all", "--dry-run").splitlines()[-1].startswith("3/3 @")
         assert dict(KeyPair.objects.values_list("account__username", "private_key")) == stored

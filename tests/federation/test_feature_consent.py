@@ -258,8 +258,9 @@ def test_a_request_is_refused_that_is_no_request_of_its_signer(
     assert not CollectionItem.objects.exists()
     bob, request = make_user("bob", discoverable=True).account, _request(yan, alice)
     assert deal(yan, request) == "done"
-    assert "another one's" in deal(yan, request | {"object": bob.uri})
-    assert CollectionItem.objects.count() == 1
+    assert deal(yan, request | {"object": bob.uri}) == "done", "the id moves to the newer request"
+    assert CollectionItem.objects.get(request_uri=request["id"]).account == bob
+    assert CollectionItem.objects.count() == 2
 
 
 def test_a_block_ends_consent_and_says_so(elsewhere: RemoteServer, alice: Account, yan: RemotePerson) -> None:

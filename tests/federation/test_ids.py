@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from accounts.models import Account, AccountStat, Collection, Follow
+from accounts.models import Account, AccountStat, Block, Collection, Follow, FollowRequest
 from federation.documents.reading import Rejected
 from federation.models import StepKind, ThreadStep, ThreadWalk
 from federation.remote.actors import fetch_actor, refresh
@@ -17,7 +17,7 @@ from federation.remote.collections import find_or_fetch_linked
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.profiles import read_outbox
 from federation.remote.threads import take_step
-from statuses.models import Quote, Status
+from statuses.models import Favourite, Quote, Status
 from tests.factories.accounts import make_account
 from tests.factories.statuses import follow, make_remote_status, make_status
 from tests.federation.activities import PUBLIC, deal, introduced
@@ -172,6 +172,44 @@ def test_no_follow_and_no_like_has_the_id_of_something_else(
         assert "something else" in deal(mallory, activity | {"id": zoe.uri})
     assert not Follow.objects.filter(target=alice).exists()
     assert not AccountStat.objects.filter(account=alice, followers_count__gt=0).exists()
+
+
+def _path(status: Status) -> str:
+    return f"http://social.localhost/users/alice/statuses/{status.id}"
+
+
+def test_an_id_used_again_by_its_actor_moves_to_the_new_object(zoe: RemotePerson, alice: Account) -> None:
+    """A server that was restored from a backup counts from there (contract, federation section 17)."""
+    bob, posts = make_account("bob"), [make_status(alice), make_status(alice)]
+    uris = {kind: f"{zoe.uri}#{kind}/1" for kind in ("Like", "Follow", "Block")}
+    for post in posts:
+        assert deal(zoe, zoe.activity("Like", _path(post), id=uris["Like"])) == "done"
+    assert Favourite.objects.count() == 2
+    assert Favourite.objects.get(uri=uris["Like"]).status == posts[1]
+    for kind, model in (("Follow", Follow), ("Block", Block)):
+        for target in (alice, bob):
+            assert deal(zoe, zoe.activity(kind, target.uri, id=uris[kind])) == "done"
+            assert model._default_manager.get(uri=uris[kind]).target == target
+        assert model._default_manager.count() == 2
+        assert deal(zoe, zoe.activity("Undo", {"type": kind, "id": uris[kind], "object": bob.uri})) == "done"
+        assert model._default_manager.get().target == alice
+        old = {"type": kind, "id": uris[kind], "object": alice.uri}
+        assert deal(zoe, zoe.activity("Undo", old)) == "done"
+        assert not model._default_manager.exists()
+
+
+@pytest.mark.parametrize("kind", ["Like", "Follow", "Block"])
+@pytest.mark.parametrize("locked", [False, True])
+def test_the_id_of_what_somebody_else_did_is_not_taken(
+    mallory: RemotePerson, zoe: RemotePerson, alice: Account, kind: str, locked: bool
+) -> None:
+    Account.objects.filter(id=alice.id).update(locked=locked)
+    target = _path(make_status(alice, visibility="public")) if kind == "Like" else alice.uri
+    activity = zoe.activity(kind, target)
+    assert deal(zoe, activity) == "done"
+    assert "another one's" in deal(mallory, activity | {"actor": mallory.uri})
+    model = {"Like": Favourite, "Follow": FollowRequest if locked else Follow, "Block": Block}[kind]
+    assert model._default_manager.get(uri=activity["id"]).account.uri == zoe.uri
 
 
 def test_who_is_known_stays_reachable_though_a_post_has_their_id(mallory: RemotePerson, zoe: RemotePerson) -> None:

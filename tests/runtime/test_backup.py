@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import requests
+from django.db import connection
 from PIL import Image
 
 from accounts.services import remote_copies
@@ -24,6 +25,8 @@ from social.runtime.backups.archive import Entry, Manifest
 from social.runtime.backups.restoring import Target, check
 from social.runtime.failures import OperatorError
 from social.runtime.unfinished import begin, end, find_mark, refuse_unfinished
+from tests.factories.accounts import make_account
+from tests.factories.statuses import make_favourite, make_status
 from tests.runtime.processes import ROOT, clean_environment, free_ports, fresh_folder, manage, running
 from tests.support.browser import submit
 from tests.support.s3 import BUCKET, object_server
@@ -295,6 +298,18 @@ def test_files_of_an_object_storage_are_copied_only_when_asked(settings: Any, tm
         for _time in range(2):
             restoring._store(tmp_path / "media" / kept, kept)
         assert server.client.get_object(Bucket=BUCKET, Key=kept)["Body"].read() == b"a picture"
+
+
+@pytest.mark.django_db
+def test_after_a_restore_no_number_is_used_again_that_other_servers_may_have_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://not.used/")
+    monkeypatch.setattr(restoring.database, "connect", lambda _url: nullcontext(connection))
+    alice = make_account()
+    before = make_favourite(make_account(), make_status(alice))
+    restoring._move_sequences_on()
+    assert make_favourite(make_account(), make_status(alice)).id > before.id + restoring.NUMBERS_PASSED_OVER
 
 
 def test_older_backups_of_the_same_domain_are_found_and_nothing_else(tmp_path: Path) -> None:

@@ -40,6 +40,14 @@ SELECT count(*) FROM pg_stat_activity
 """
 
 
+NUMBERS_PASSED_OVER: Final = 1_000_000
+"""More than a server makes of anything in the age of a backup; of 64 bits there are enough for ever."""
+_MOVE_ON: Final = """
+SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value + %s)
+  FROM pg_sequences WHERE schemaname = 'public' AND data_type = 'bigint'::regtype AND last_value IS NOT NULL
+"""
+
+
 @dataclass
 class Target:
     """The server that is restored: whether something is there, and whether a restore of it was interrupted."""
@@ -127,6 +135,7 @@ def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *,
     try:
         _restore_files(folder, manifest, report)
         _load(folder / archive.DATABASE, report)
+        _move_sequences_on()
     except (OSError, OperatorError) as error:
         if not (target.interrupted or isinstance(error, Undecided)):
             unfinished.end(env.DATA_DIR)
@@ -172,6 +181,14 @@ def _place(source: Path, target: Path) -> None:
 def _load(path: Path, report: Report) -> None:
     with report("Database", path.stat().st_size) as advance:
         load(os.environ["DATABASE_URL"], path, advance)
+
+
+def _move_sequences_on() -> None:
+    """Have numbers go on far behind those of the backup: other servers have seen later ones, in the ids of likes for instance,
+    and an id names one thing.
+    """
+    with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
+        cursor.execute(_MOVE_ON, [NUMBERS_PASSED_OVER])
 
 
 def _put_secrets(folder: Path) -> None:
