@@ -15,6 +15,7 @@ from accounts.models.device import BODY_LIMIT, DEVICE_TEXT_LIMIT, KEY_LIMIT
 from social.kernel.errors import FieldError
 
 _KEY_BYTES = 32
+_URL_SAFE = str.maketrans("-_", "+/")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def device_errors(draft: DeviceDraft) -> list[FieldError]:
     ]
     if found:
         return found
-    signer = Ed25519PublicKey.from_public_bytes(base64.b64decode(draft.fingerprint_key))
+    signer = Ed25519PublicKey.from_public_bytes(_decoded(draft.fingerprint_key))
     for key in draft.one_time_keys:
         found += _text_errors("key_id", _("Key"), key.key_id, DEVICE_TEXT_LIMIT)
         found += _key_errors("key", _("Key"), key.key)
@@ -113,11 +114,14 @@ def _key_errors(name: str, label: str, value: str) -> Iterator[FieldError]:
 
 
 def _decoded(value: str) -> bytes:
-    """The bytes of a base64 text, with nothing else in it; none when it is not base64 or longer than any key."""
+    """The bytes of a base64 text with or without padding and line ends, in either alphabet, as the libraries of the Olm
+    protocol write it (RFC 4648 sections 3.1, 3.2 and 5); none when it is not base64 or longer than any key.
+    """
     if len(value) > KEY_LIMIT:
         return b""
+    plain = "".join(value.split()).rstrip("=").translate(_URL_SAFE)
     try:
-        return base64.b64decode(value, validate=True)
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, ValueError):
         return b""
 

@@ -20,7 +20,7 @@ from social.kernel.errors import FieldError
 from social.kernel.lengths import NAME_LIMIT
 from social.kernel.text.names import normalise_domain
 from social.kernel.text.patterns import Patterns
-from social.kernel.text.searching import Text, lowered, split
+from social.kernel.text.searching import Text, comparable, split
 
 RULES_LIMIT: Final = 100
 """Rules of a server, enabled or not."""
@@ -173,7 +173,7 @@ class SpamRules:
         words: dict[Sequence[str], set[int]] = {}
         for place, rule in enumerate(self._rules):
             for word in rule.words:
-                small = lowered(word)
+                small = comparable(word)
                 if _UNSPACED.search(small):
                     parts.setdefault(small, set()).add(place)
                 else:
@@ -188,7 +188,7 @@ class SpamRules:
         """The places of the rules that have no words, or one that is in the text."""
         found = {place for place, rule in enumerate(self._rules) if not rule.words}
         if len(found) < len(self._rules):
-            text = Text(" ".join(written.split()))
+            text = Text(written)
             parts, words = self._patterns
             found = found.union(*(places for places, _start, _end in parts.find(text.lowered)))
             found = found.union(*(places for places, _start, _end in words.find(text.tokens)))

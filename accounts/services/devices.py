@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from accounts.events import EncryptedMessageStored
-from accounts.models import AccessToken, Account, Device, EncryptedMessage, OneTimeKey
+from accounts.models import AccessToken, Account, Device, EncryptedMessage, Follow, OneTimeKey
 from accounts.policies.devices import (
     DeviceDraft,
     MessageDraft,
@@ -23,6 +24,8 @@ from accounts.policies.devices import (
 )
 from accounts.ports import remote_devices
 from accounts.queries.devices import find_device, load_devices, load_reachable_elsewhere, reachable
+from social.api.admission import count
+from social.api.limits import CLAIMS, refuse_exceeded
 from social.kernel import clock, crypto
 from social.kernel.errors import Invalid, NotFound, Unauthorized
 from social.kernel.events import publish
@@ -31,8 +34,10 @@ from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 AnyDevice = Device | RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
-# Of one account elsewhere: nobody there shuts a device off from others.
-MESSAGES_OF_STRANGER = 500
+# Of one other account, and of all together whom neither the owner follows nor they the owner: nobody shuts a device off
+# from others (security row 75).
+MESSAGES_OF_ONE = 500
+MESSAGES_OF_STRANGERS = 2500
 DEVICES_PER_CALL = 100
 
 # One statement, so that no two callers are given the same key: who finds it locked takes another.
@@ -123,10 +128,15 @@ def claim_keys(
     """Take one one-time key from each of these devices (account id, device id), in their order; at other servers, too.
 
     Unknown devices, devices without keys, and those of accounts that may not be reached are left out. No key is ever
-    handed out twice. Raises Invalid for more than DEVICES_PER_CALL devices.
+    handed out twice. Raises Invalid for more than DEVICES_PER_CALL devices, and RateLimited for more of one owner's than CLAIMS
+    allows to one account.
     """
     wanted = list(dict.fromkeys(wanted))
     devices = _find_devices(account_id, wanted)
+    claimant = f"account:{account_id}"
+    for owner in [found.account_id for found in devices.values() if found.account_id != account_id]:
+        counted = count(CLAIMS, subject=f"{claimant} {owner}")
+        refuse_exceeded([counted] if counted is not None else [])
     elsewhere = _load_remote(load_reachable_elsewhere(account_id, [owner for owner, _device_id in wanted]))
     taken: list[tuple[AnyDevice, OneTimeKey | OneTimeKeyDraft]] = []
     for pair in wanted:
@@ -167,9 +177,7 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[Message
         for device in sorted(set(devices.values()), key=lambda device: device.pk):
             lock(f"messages:{device.pk}")
             keep_row(device)
-            waiting = EncryptedMessage.objects.filter(device=device)[:MESSAGES_LIMIT].count()
-            if waiting + sum(devices.get(pair) == device for pair in pairs) > MESSAGES_LIMIT:
-                raise Invalid.sentence(_("Too many messages wait for this device"))
+            _check_room(device, account_id, sum(devices.get(pair) == device for pair in pairs))
         stored = [
             EncryptedMessage(
                 device=devices[pair],
@@ -210,10 +218,7 @@ def receive_message(
     with transaction.atomic():
         lock(f"messages:{device.pk}")
         keep_row(device)
-        waiting = EncryptedMessage.objects.filter(device=device)
-        of_sender = waiting.filter(from_account=sender)[:MESSAGES_OF_STRANGER].count()
-        if of_sender >= MESSAGES_OF_STRANGER or waiting[:MESSAGES_LIMIT].count() >= MESSAGES_LIMIT:
-            raise Invalid.sentence(_("Too many messages wait for this device"))
+        _check_room(device, sender.id, 1)
         stored = EncryptedMessage.objects.create(
             device=device,
             from_account=sender,
@@ -224,6 +229,22 @@ def receive_message(
             message_franking=_franking(sender.id, recipient.id, message.hmac, original_franking=franking),
         )
         publish(EncryptedMessageStored(message_id=stored.id))
+
+
+def _check_room(device: Device, sender_id: int, number: int) -> None:
+    """Raise Invalid when so many messages more of a sender are more than may wait for a device."""
+    waiting = EncryptedMessage.objects.filter(device=device)
+    rooms = [(waiting, MESSAGES_LIMIT)]
+    if sender_id != device.account_id:
+        rooms.append((waiting.filter(from_account=sender_id), MESSAGES_OF_ONE))
+        owner = device.account_id
+        follows = Follow.objects.filter(
+            Q(account=owner, target=OuterRef("from_account")) | Q(account=OuterRef("from_account"), target=owner)
+        )
+        if not Follow.objects.filter(Q(account=owner, target=sender_id) | Q(account=sender_id, target=owner)).exists():
+            rooms.append((waiting.filter(~Exists(follows)).exclude(from_account=owner), MESSAGES_OF_STRANGERS))
+    if any(rows[:limit].count() + number > limit for rows, limit in rooms):
+        raise Invalid.sentence(_("Too many messages wait for this device"))
 
 
 def clear_messages(*, token_id: int, up_to_id: int) -> None:

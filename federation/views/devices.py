@@ -16,7 +16,7 @@ from federation.signatures.message import BadSignature
 from federation.views.negotiation import accepts, document, reads
 from federation.views.reading import find_local_account, signature_of, signer_of
 from social.api.admission import count
-from social.api.limits import CLAIMS, CLAIMS_OF_HOST, refuse_exceeded
+from social.api.limits import CLAIMS_OF_HOST, refuse_exceeded
 from social.kernel import redis
 from social.kernel.errors import NotFound
 
@@ -45,9 +45,8 @@ def claim(request: HttpRequest, username: str) -> HttpResponse:
         raise BadSignature("Request not signed")
     account = find_local_account(username)
     _refuse_replay(signed.fingerprint)
-    subjects = ((CLAIMS, signed.account.uri), (CLAIMS_OF_HOST, host_of(signed.account.uri)))
-    counts = (count(rule, subject=f"{subject} {account.id}") for rule, subject in subjects)
-    refuse_exceeded([counted for counted in counts if counted is not None])
+    counted = count(CLAIMS_OF_HOST, subject=f"{host_of(signed.account.uri)} {account.id}")
+    refuse_exceeded([counted] if counted is not None else [])
     taken = claim_keys(account_id=signed.account.id, wanted=[(account.id, request.GET.get("id", ""))])
     if not taken:
         raise NotFound

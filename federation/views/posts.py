@@ -117,11 +117,11 @@ def replies(request: HttpRequest, username: str, id: str) -> HttpResponse:
 def context(request: HttpRequest, account_id: str, status_id: str) -> HttpResponse:
     """`/contexts/:account_id-:status_id`: the posts that anybody may read of the conversation that a post belongs to.
 
-    A conversation without one is 404, as if there were none.
+    One of a post that the asker may not read is 404, as if there were none: the address names it (security row 76).
     """
     signer = signer_of(request)
     viewer_id = signer.id if signer is not None else None
-    start = Status.objects.filter(id=parse_id(status_id) or 0, account_id=parse_id(account_id) or 0)
+    start = Status.objects.filter(id=find_post(status_id, viewer_id).id, account_id=parse_id(account_id) or 0)
     post = require_found(start.select_related("account").first())
     uri = context_uri(post.account_id, post.id)
     after = parse_id(request.GET.get("min_id")) or 0

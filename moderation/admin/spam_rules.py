@@ -31,7 +31,7 @@ from social.api.staff_filters import RelatedDropdownFilter
 from statuses.admin import VISIBILITY, files_shown
 from statuses.models import HeldPost, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
-from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule, open_held
+from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule, open_held, version_of
 
 # Somebody waits for the page.
 _POSTS_LIMIT = 50_000
@@ -295,6 +295,10 @@ def _discard(by: Staff, held: HeldPost) -> None:
     discard_held(by=by, held=held)
 
 
+def _seen_key(held: HeldPost) -> str:
+    return f"held:{held.pk}"
+
+
 @admin.register(HeldPost)
 class HeldPostAdmin(PermittedAdmin):
     """Posts that wait for review. The look at one that is not public is logged."""
@@ -336,6 +340,14 @@ class HeldPostAdmin(PermittedAdmin):
         words = " ".join(row.excerpt.split())[:60] if row.visibility in OPEN_VISIBILITIES else _("Not public")
         return f"@{row.account.acct}: {words}"
 
+    def version_of(self, row: HeldPost) -> str:
+        """The version of a post, which its author may edit while it waits."""
+        return version_of(row)
+
+    def seen_version(self, request: HttpRequest, row: HeldPost) -> str:
+        """The version whose page was opened last, else that of now."""
+        return str(request.session.get(_seen_key(row)) or self.version_of(row))
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[HeldPost]:
         """The posts that wait, without their documents."""
         return list_held().defer("document")
@@ -347,6 +359,7 @@ class HeldPostAdmin(PermittedAdmin):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Renders the post; the look at one that is not public is logged."""
         open_held(by=acting(request), held=context["original"])
+        request.session[_seen_key(context["original"])] = self.version_of(context["original"])
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer
 

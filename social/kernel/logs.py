@@ -181,6 +181,8 @@ def configure(config: Mapping[str, Any]) -> None:
     # Its warnings are one line for every 404 a stranger asks for; refusals are in the metrics.
     logging.getLogger("django.request").setLevel(logging.ERROR)
     logging.getLogger("django.request").addFilter(_is_unlogged)
+    # One line with a traceback for each Host that a stranger makes up.
+    logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
     # At the level debug it writes authorization codes as they stand in its own structures.
     logging.getLogger("oauthlib").setLevel(logging.INFO)
     if level == "INFO":

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
+from django.core.exceptions import DisallowedHost
 from django.db import Error
 from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
 from django.views.decorators.http import require_safe
@@ -160,8 +161,8 @@ class _Refusals:
 
 
 def _may_read(request: HttpRequest) -> bool:
-    """Permission to read the metrics. With METRICS_TOKEN: who bears it. Without: who asks from this machine, and not
-    through a proxy on it.
+    """Permission to read the metrics. With METRICS_TOKEN: who bears it. Without: who asks from this machine, not through a
+    proxy on it, and by a name of this server: a page elsewhere may lead a browser here by its own (security row 77).
     """
     if env.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")
@@ -169,8 +170,9 @@ def _may_read(request: HttpRequest) -> bool:
     if any(name in request.META for name in _FORWARDED):
         return False
     try:
+        request.get_host()
         return ipaddress.ip_address(addresses.find(request.META)).is_loopback
-    except ValueError:
+    except (ValueError, DisallowedHost):
         return False
 
 

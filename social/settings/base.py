@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib.resources import files
 from typing import Any
 
@@ -58,8 +59,10 @@ IMAGE_WORKERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
 # How old answers that are the same for everybody may be (the instance documents).
 RECENT_SECONDS = 10
 
-# The application checks hosts itself: any name that reaches it is served, links are always made from BASE_URL.
-ALLOWED_HOSTS = ["*"]
+# Links are always made from BASE_URL, and the interface answers by any name. Pages and figures answer by these alone, whatever
+# name a browser was led here by; the machine's own are for probes.
+_OWN_HOSTS = [re.sub(r":\d+$", "", domain) for domain in (LOCAL_DOMAIN, WEB_DOMAIN)]
+ALLOWED_HOSTS = [*_OWN_HOSTS, ".localhost", "127.0.0.1", "[::1]"]
 ROOT_URLCONF = "social.urls"
 WSGI_APPLICATION = "social.wsgi.application"
 ASGI_APPLICATION = "social.asgi.application"

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from social.kernel.text.patterns import Patterns
-from social.kernel.text.searching import Text, lowered, split
+from social.kernel.text.searching import Text, comparable, split
 from statuses.models import FilterAction
 
 CHARACTERS_LIMIT: Final = 20_000
@@ -62,7 +62,7 @@ class Filters:
         places: dict[tuple[str, bool], list[_Place]] = {}
         for number, active in enumerate(self._filters):
             for order, keyword in enumerate(active.keywords):
-                places.setdefault((lowered(keyword.text), keyword.whole_word), []).append((number, order))
+                places.setdefault((comparable(keyword.text), keyword.whole_word), []).append((number, order))
         parts: dict[Sequence[str], list[_Place]] = {}
         words: dict[Sequence[str], list[_Place]] = {}
         room = CHARACTERS_LIMIT
@@ -96,7 +96,7 @@ class Filters:
             found = start, order, end
             if number not in first or found < first[number]:
                 first[number] = found
-        return {number: text.written[start:end] for number, (start, _order, end) in first.items()}
+        return {number: text.part(start, end) for number, (start, _order, end) in first.items()}
 
     def results(
         self, words: dict[int, str], status_ids: Collection[int], moment: datetime | None = None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+import orjson
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -33,7 +35,7 @@ def approve_held(*, by: Staff, held: HeldPost) -> None:
     reaction to HeldPostApproved, within seconds. No rule is asked again.
 
     Raises Forbidden without MANAGE_REPORTS; NotFound for one that is not held any more; Conflict when its author may not
-    post any more; and as `compose` for one that cannot be published: it stays held.
+    post any more, or has changed it since `held` was read; and as `compose` for one that cannot be published: it stays held.
     """
     require(by, Permission.MANAGE_REPORTS)
     if held.draft is not None:
@@ -122,8 +124,20 @@ def _remove(rows: Sequence[HeldPost]) -> None:
 
 
 def _lock(held: HeldPost) -> HeldPost:
-    rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account")
-    return require_found(rows.filter(id=held.id, approved_at=None).first())
+    """Lock a post that is held as it stood when `held` was read. Raises Conflict when its author has changed it since."""
+    seen = version_of(held)
+    rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account", "scheduled")
+    locked = require_found(rows.filter(id=held.id, approved_at=None).first())
+    if version_of(locked) != seen:
+        raise Conflict(_("It was changed meanwhile: look at it again."))
+    return locked
+
+
+def version_of(held: HeldPost) -> str:
+    """What changes with everything that staff decide by: a digest (security row 73)."""
+    scheduled = held.scheduled.draft if held.scheduled is not None else None
+    told = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft, scheduled]
+    return hashlib.sha256(orjson.dumps(told, default=str)).hexdigest()
 
 
 def _target(held: HeldPost) -> tuple[int, str]:

@@ -293,6 +293,8 @@ def test_a_conversation_is_listed_page_by_page_for_whoever_may_read_it(
     page = get(following.removeprefix("http://social.localhost")).json()
     assert (page["items"], page["id"], "next" in page) == ([f"{bob.uri}/statuses/{last.id}"], following, False)
     hidden = make_status(bob, "only for followers", visibility="private")
+    # It is not said that there is one, although anybody may read an answer to it (security row 76).
+    make_status(bob, "to it", reply_to=hidden)
     for wrong in (f"/contexts/{bob.id}-{root.id}", f"/contexts/{anna.id}-1", f"/contexts/{bob.id}-{hidden.id}"):
         assert get(wrong).status_code == 404
 

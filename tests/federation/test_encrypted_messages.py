@@ -138,7 +138,7 @@ def test_a_message_that_is_none_for_a_device_here_is_refused(
 def test_row_61_messages_of_one_stranger_leave_room_for_those_of_others(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accounts.services.devices.MESSAGES_OF_STRANGER", 2)
+    monkeypatch.setattr("accounts.services.devices.MESSAGES_OF_ONE", 2)
     outcomes = [deal(zoe, cipher(zoe, program), "/users/alice/inbox") for _number in range(3)]
     assert [outcome[:7] for outcome in outcomes] == ["done", "done", "refused"]
     yan = elsewhere.person("yan")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import re
 import zipfile
 from datetime import timedelta
@@ -24,7 +25,9 @@ from moderation.admin.audit_sentences import sentence
 from moderation.models import EvidenceFile
 from moderation.services.evidence_files import forget_evidence, request_evidence
 from social.kernel import clock
+from social.kernel.errors import Conflict
 from statuses.models import HeldPost, Status
+from statuses.services.reviewing import approve_held
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api, signed_in
@@ -106,7 +109,45 @@ def answer(client: Client, page: str, action: str, row: Any) -> None:
     sent: dict[str, Any] = {"action": action, "_selected_action": [row.pk]}
     asked = client.post(page, sent)
     assert asked.status_code == 200
-    assert client.post(page, sent | {asked.context["confirmed"]: "yes"}).status_code == 302
+    assert client.post(page, sent | confirmed(asked)).status_code == 302
+
+
+def confirmed(asked: Any) -> dict[str, str]:
+    """The answer to a question, as its page gives it."""
+    versions = {f"version-{key}": version for key, version in asked.context["versions"]}
+    return {asked.context["confirmed"]: "yes"} | versions
+
+
+def test_row_73_a_held_post_that_its_author_changed_since_it_was_looked_at_is_not_published(boss: Client) -> None:
+    zoe = make_remote("zoe", "b.example")
+    note = {"id": f"{zoe.uri}/1", "type": "Note", "attributedTo": zoe.uri, "content": "fine"}
+    held = HeldPost.objects.create(
+        account=zoe,
+        rule_name="x",
+        visibility="public",
+        excerpt="fine",
+        document=json.dumps(note),
+        uri=note["id"],
+        written_at=clock.now(),
+    )
+    page, act = f"{HELD}{held.pk}/change/", f"{HELD}{held.pk}/approve_one/"
+    assert "fine" in boss.get(page).content.decode()
+    changes = (
+        lambda: HeldPost.objects.update(excerpt="spam"),
+        lambda: HeldPost.objects.update(document=json.dumps(note | {"attachment": []})),
+    )
+    for change in changes:
+        change()
+        told = boss.post(act, confirmed(boss.get(act)), follow=True).content.decode()
+        assert "was changed meanwhile" in told
+        assert HeldPost.objects.get().approved_at is None
+        boss.get(page)
+    HeldPost.objects.update(mentions_count=7)
+    with pytest.raises(Conflict):
+        approve_held(by=OPERATOR, held=held)
+    boss.get(page)
+    boss.post(act, confirmed(boss.get(act)))
+    assert HeldPost.objects.get().approved_at is not None
 
 
 def test_files_in_quarantine_are_released_or_destroyed(boss: Client) -> None:

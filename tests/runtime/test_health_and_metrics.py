@@ -131,6 +131,17 @@ def test_metrics_are_not_there_for_callers_from_elsewhere(web: Client, headers: 
     assert web.get("/metrics", headers=headers, REMOTE_ADDR=address).status_code == 404
 
 
+def test_row_77_pages_and_metrics_answer_by_the_names_of_this_server_and_health_by_any(web: Client) -> None:
+    for host in ("social.localhost", "localhost:8000", "127.0.0.1:8000", "[::1]:8000"):
+        assert [web.get(path, HTTP_HOST=host).status_code for path in ("/metrics", "/about", "/health")] == [
+            200,
+            200,
+            200,
+        ]
+    answers = [web.get(path, HTTP_HOST="evil.example") for path in ("/metrics", "/about", "/auth/sign_in", "/health")]
+    assert [answer.status_code for answer in answers] == [404, 400, 400, 200]
+
+
 def test_with_a_token_metrics_are_for_its_bearer_from_anywhere(web: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("social.settings.env.METRICS_TOKEN", "right")
     assert web.get("/metrics").status_code == 404

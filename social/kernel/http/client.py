@@ -15,6 +15,7 @@ from typing import IO, Any, TypeVar
 from urllib.parse import urljoin
 
 import aiohttp
+from aiohttp.connector import Connection
 from aiohttp.http_exceptions import LineTooLong
 from django.conf import settings
 from multidict import CIMultiDict
@@ -69,12 +70,37 @@ _FOLLOWED = frozenset({"GET", "HEAD"})
 # Headers meant for the first host are not sent to the next one.
 _CREDENTIALS = ("Authorization", "Cookie", "Proxy-Authorization")
 _ERROR_BYTES = 16 * 1024
+_INTERIM_ANSWERS = 16
 _PIECE_BYTES = 256 * 1024
 _CONNECTIONS = 512
 _CONNECTIONS_PER_HOST = 16
 _KEEP_ALIVE = 15.0
 # A host that has not sent its headers for so many seconds when the time is over counts as dead for a while.
 _HEADER_SECONDS = 1.0
+
+
+class _Answer(aiohttp.ClientResponse):
+    """An answer of another server, with so many interim ones before it at most (security row 83)."""
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        """See the library. Raises ClientPayloadError after _INTERIM_ANSWERS of them (RFC 9110 section 15.2)."""
+        protocol = connection.protocol
+        assert protocol is not None  # of a connection that was just made or taken
+        read, left = protocol.read, _INTERIM_ANSWERS
+
+        async def counted() -> Any:
+            nonlocal left
+            found = await read()
+            left -= 1
+            if left < 0 and found[0].code < 200:
+                raise aiohttp.ClientPayloadError("it sends interim answers without end")
+            return found
+
+        vars(protocol)["read"] = counted
+        try:
+            return await super().start(connection)
+        finally:
+            del vars(protocol)["read"]
 
 
 class GuardedClient:
@@ -142,6 +168,7 @@ class GuardedClient:
             )
             self._session = aiohttp.ClientSession(
                 connector=connector,
+                response_class=_Answer,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None),
                 skip_auto_headers=("Accept", "Content-Type"),

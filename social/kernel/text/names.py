@@ -33,6 +33,7 @@ It holds a letter, or a joint or low line that stands between two of its charact
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _LINE_ENDS: Final = re.compile(r"\r\n?")
+_TAG_CUT: Final = 1000
 _TAG: Final = regex.compile(TAG_NAME, regex.VERSION0)
 _TAG_SEPARATORS: Final = regex.compile(rf"\A\p{{M}}++|(?:[^{WORD}{_TAG_JOINTS}]\p{{M}}*+)++", regex.VERSION0)
 _LATIN_MARKS: Final = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
@@ -93,7 +94,9 @@ def normalise_hashtag(name: str) -> str:
     Takes the name with or without its sign; characters that no hashtag holds are dropped. The result may be empty or
     no hashtag: ask `is_hashtag`. Calling it twice changes nothing. Source: contract, behaviours section 8.
     """
-    folded = display_hashtag(unicodedata.normalize("NFKC", name)).translate(_FOLDS)
+    # Some characters become eighteen: twice the longest hashtag that is kept is too long in any case (security row 78).
+    written = unicodedata.normalize("NFKC", name[:_TAG_CUT])[:_TAG_CUT]
+    folded = display_hashtag(written).translate(_FOLDS)
     return unicodedata.normalize("NFKC", _LATIN_MARKS.sub("", folded).lower())
 
 
@@ -112,6 +115,8 @@ def normalise_domain(domain: str) -> str | None:
             return None
         port = f":{int(digits)}"
     host = host.removesuffix(".").lower()
+    if len(host) > MAX_DOMAIN_LENGTH:
+        return None
     if not _PLAIN_DOMAIN.fullmatch(host):
         try:
             host = idna.encode(host, uts46=True).decode("ascii")

@@ -1,26 +1,79 @@
-"""A text prepared to be searched for many keywords: its letters in lower case, and the words it consists of."""
+"""A text prepared to be searched for many keywords: as it is compared, and the words it consists of."""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
 import regex
 
 TEXT_LIMIT: Final = 5_000
-"""Characters of a text that are searched, ten times the longest post of this server: a page of the longest texts that others
-send must not hold up anybody (security row 67)."""
+"""Characters of a text that are searched, of those that are seen: ten times the longest post of this server. A page of the
+longest texts that others send must not hold up anybody (security row 67)."""
 
 # Words in any script are letters, digits, marks put on letters, and `_`.
 _TOKENS: Final = regex.compile(r"[\p{L}\p{N}\p{M}_]++|.", regex.DOTALL)
 
 
+# Nothing that is seen (Unicode, Default_Ignorable_Code_Point), and blanks: a run of both counts as its first blank.
+_GAPS: Final = regex.compile(r"[\s\p{Default_Ignorable_Code_Point}]++")
+_BLANK: Final = regex.compile(r"\s")
+_REDUNDANT: Final = regex.compile(r"\s{2}|\p{Default_Ignorable_Code_Point}")
+# Sorting the marks of one letter takes the square of their number.
+_MARKS: Final = regex.compile(r"(?<=\p{M}{8})\p{M}++")
+# What a mark, a vowel or a consonant after it may become one character with.
+_PIECES: Final = regex.compile(r".[\p{M}\p{NFKC_Quick_Check=Maybe}\uff9e\uff9f]*+", regex.DOTALL)
+# Two letters that stand for whole sentences: 18 characters each.
+_LIGATURES: Final = str.maketrans({"\ufdfa": "\U000ffffa", "\ufdfb": "\U000ffffb"})
+
+
+def comparable(text: str) -> str:
+    """A text as texts and what is looked for in them are compared: in NFKC and lower case, without what is not seen, one space
+    for blanks, and of more than eight marks on one letter the first (security row 74).
+
+    Linear in the length of the text, of which TEXT_LIMIT characters count that are seen.
+    """
+    kept = "".join(text[start:end] for start, end in _seen(text))
+    compared: str = _BLANK.sub(" ", lowered(_composed(_MARKS.sub("", kept))))
+    return compared
+
+
+def _seen(text: str) -> Iterator[tuple[int, int]]:
+    """Parts of a text that are seen, with one blank between them, until TEXT_LIMIT characters."""
+    if not _REDUNDANT.search(text, 0, TEXT_LIMIT):
+        yield 0, min(len(text), TEXT_LIMIT)
+        return
+    room = TEXT_LIMIT
+    done = 0
+    for gap in _GAPS.finditer(text):
+        if gap.start() - done >= room:
+            break
+        if gap.start() > done:
+            yield done, gap.start()
+            room -= gap.start() - done
+        done = gap.end()
+        blank = next((place for place in range(*gap.span()) if text[place].isspace()), None)
+        if blank is not None and room > 0:
+            yield blank, blank + 1
+            room -= 1
+        if room <= 0:
+            return
+    if done < len(text):
+        yield done, min(len(text), done + room)
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LIGATURES))
+
+
 class Text:
-    """The beginning of a text, to be searched: as it was written, and with every letter in lower case at the same place."""
+    """The beginning of a text, to be searched: as it was written, and as it is compared."""
 
     def __init__(self, written: str) -> None:
-        self.written = written[:TEXT_LIMIT]
-        self.lowered = lowered(self.written)
+        self.written = written
+        self.lowered = comparable(written)
 
     @cached_property
     def tokens(self) -> list[str]:
@@ -34,6 +87,30 @@ class Text:
         for token in self.tokens:
             ends.append(ends[-1] + len(token))
         return ends
+
+    def part(self, start: int, end: int) -> str:
+        """The text as it was written between two positions of what is compared."""
+        places = self._places
+        last = next((place for place in places[end:] if place > places[end - 1]), len(self.written))
+        if end < len(places):
+            last = max(places[end - 1] + 1, min(last, places[end]))
+        return self.written[places[start] : last].rstrip() if end > start else ""
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """Position in the written text of each character of what is compared."""
+        written = [place for start, end in _seen(self.written) for place in range(start, end)]
+        kept = "".join(self.written[place] for place in written)
+        places: list[int] = []
+        done = 0
+        for marks in (*_MARKS.finditer(kept), None):
+            end = len(kept) if marks is None else marks.start()
+            for piece in _PIECES.finditer(kept, done, end):
+                composed = _composed(piece[0])
+                same = len(composed) == len(piece[0])
+                places += (written[piece.start() + (number if same else 0)] for number in range(len(composed)))
+            done = len(kept) if marks is None else marks.end()
+        return places
 
 
 def split(text: str) -> list[str]:

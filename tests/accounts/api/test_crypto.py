@@ -10,9 +10,11 @@ from typing import Any
 
 import orjson
 import pytest
+import vodozemac
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from accounts.models import AccessToken, EncryptedMessage, OneTimeKey, User
 from accounts.services import devices
@@ -20,6 +22,7 @@ from accounts.services.blocking import block_account
 from accounts.services.tokens import revoke_tokens
 from social.kernel import crypto, redis, streams
 from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import follow
 from tests.support.client import Api
 from tests.support.work import work
 from timelines.stores import channels
@@ -369,3 +372,59 @@ def test_seed_170_a_message_is_streamed_to_its_device(alice: Program, bob: Progr
     head, _newline, payload = listener.get_message(timeout=60)["data"].partition(b"\n")
     assert orjson.loads(head)["event"] == "encrypted_message"
     assert orjson.loads(payload) == alice.api.get(MESSAGES).json()[0]
+
+
+@pytest.mark.parametrize("form", ["unpadded", "url-safe", "line ends"])
+def test_the_keys_of_an_olm_library_are_taken_and_given_as_they_were_written(
+    alice: Program, bob: Program, form: str
+) -> None:
+    olm = vodozemac.Account()
+    olm.generate_one_time_keys(1)
+    ((key_id, one_time),) = olm.one_time_keys.items()
+
+    def written(key: str) -> str:
+        return {
+            "unpadded": key,
+            "url-safe": key.replace("+", "-").replace("/", "_") + "=",
+            "line ends": f"{key[:20]}\r\n{key[20:]}=\n",
+        }[form]
+
+    key = written(one_time.to_base64())
+    device = {
+        "device_id": "phone",
+        "name": "Olm",
+        "fingerprint_key": written(olm.ed25519_key.to_base64()),
+        "identity_key": written(olm.curve25519_key.to_base64()),
+    }
+    keys = [{"key_id": key_id, "key": key, "signature": olm.sign(key.encode()).to_base64()}]
+    answer = bob.api.post(UPLOAD, {"device": device, "one_time_keys": keys})
+    assert (answer.status_code, answer.json()["fingerprint_key"]) == (200, device["fingerprint_key"]), answer.content
+    (claimed,) = alice.api.post(CLAIM, {"device": [bob.address()]}).json()
+    assert (claimed["key"], claimed["signature"]) == (key, keys[0]["signature"])
+
+
+def test_row_75_one_account_takes_some_of_the_keys_of_another_and_not_all(
+    alice: Program, bob: Program, settings: Settings
+) -> None:
+    settings.RATE_LIMITS = True
+    alice.upload(*(f"key{number}" for number in range(50)))
+    wanted = {"device": [alice.address()]}
+    answers = [bob.api.post(CLAIM, wanted).status_code for _claim in range(50)]
+    assert (answers.count(200), set(answers)) == (30, {200, 429})
+    assert alice.api.post(CLAIM, wanted).json(), "its own claims are not counted"
+
+
+def test_row_75_strangers_leave_room_for_the_messages_of_those_who_are_known(
+    alice: Program, bob: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carol, dora = Program(make_user("carol")), Program(make_user("dora"))
+    for program in (alice, bob, carol, dora):
+        program.upload()
+    follow(dora.user.account, alice.user.account)
+    for name, number in (("MESSAGES_LIMIT", 5), ("MESSAGES_OF_ONE", 2), ("MESSAGES_OF_STRANGERS", 3)):
+        monkeypatch.setattr(devices, name, number)
+    sent = [
+        program.api.post(DELIVER, {"device": [message(alice)]}).status_code
+        for program in (bob, bob, bob, carol, carol, dora, dora, dora)
+    ]
+    assert sent == [200, 200, 422, 200, 422, 200, 200, 422]

@@ -204,7 +204,7 @@ async def _continue(writer: asyncio.StreamWriter, request: Seen, argument: str) 
     while True:
         writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         await writer.drain()
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
 
 
 async def _one_byte_a_second(writer: asyncio.StreamWriter, text: bytes) -> bool:
@@ -213,6 +213,14 @@ async def _one_byte_a_second(writer: asyncio.StreamWriter, text: bytes) -> bool:
         await writer.drain()
         await asyncio.sleep(1)
     return False
+
+
+@_attack
+async def _interim(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
+    """Interim answers without end, as fast as they are read."""
+    while True:
+        writer.write(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 1000)
+        await writer.drain()
 
 
 @_attack

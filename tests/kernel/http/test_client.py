@@ -121,6 +121,18 @@ def test_a_slow_server_is_left_at_the_deadline(client: GuardedClient, attacker: 
     assert 0.25 < time.monotonic() - started < SOON
 
 
+def test_row_83_interim_answers_have_an_end(client: GuardedClient, attacker: Attacker) -> None:
+    final = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    for number, refused in ((16, False), (17, True)):
+        url = attacker.url("/raw?" + quote("HTTP/1.1 103 Early Hints\r\n\r\n" * number + final))
+        with pytest.raises(Unreachable, match="without end") if refused else contextlib.nullcontext():
+            assert client.send(Request(url)).body == b"ok"
+    began = time.process_time()
+    with pytest.raises(Unreachable):
+        client.send(Request(attacker.url("/interim"), deadline=5.0))
+    assert time.process_time() - began < 1.0
+
+
 def test_a_slow_name_server_is_left_at_the_deadline(attacker: Attacker) -> None:
     answers = threading.Event()
 
