@@ -12,8 +12,9 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check 
 	--only-binary :all: --require-hashes
 ARGS ?=
 CONFORMANCE ?= ../shared/conformance
+CORPORA := fediverse-pasture-inputs==0.3.0 funfedi-parsing-test-cases==0.1.7
 
-.PHONY: run help test dev shell verify interop lint bench bench-media conformance lock messages documents pictures
+.PHONY: run help test dev shell verify interop lint corpora bench bench-media conformance lock messages documents pictures
 
 run: $(RUNTIME) ## Start everything at http://localhost:8000 (the first time it is installed and set up)
 	@exec $(BIN)/python manage.py run $(ARGS)
@@ -39,6 +40,10 @@ verify: $(DEV) ## Run the slow promises: kills, deep properties (half an hour)
 
 interop: $(DEV) ## Run a server made of Fedify's libraries beside ours; npm brings them, without it this is skipped
 	@$(BIN)/python -m pytest -m interop -n 0 -rs tests/interop $(ARGS)
+
+corpora: $(DEV) ## Read the public collections of documents that other software sends; pip brings them
+	@$(BIN)/python -m pip install --quiet --upgrade --target .tools/corpora $(CORPORA)
+	@$(BIN)/python -m pytest -n 0 -rs tests/federation/test_corpora.py $(ARGS)
 
 lint: $(DEV) ## Check style, types, layers and migrations
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ from accounts.services.emojis import RemoteEmoji
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,
+    first,
     flag_of,
     kind_of,
     kinds_of,
@@ -169,7 +170,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         published=moment_of(document.get("published")),
         updated=past_of(document.get("updated")),
         url=url,
-        in_reply_to=uri_of(document.get("inReplyTo")),
+        in_reply_to=_answered(document.get("inReplyTo")),
         conversation=uri_of(conversation),
         to=to,
         cc=cc,
@@ -201,6 +202,12 @@ def _authors_of(document: Mapping[str, Any]) -> list[str]:
     )
     links = (item.get("href") if isinstance(item, Mapping) and "id" not in item else item for item in named)
     return [found for item in links if (found := web_uri(item)) is not None]
+
+
+def _answered(value: Any) -> str | None:
+    """The id of what is answered: named, embedded, or by a Link."""
+    value = first(value)
+    return uri_of(value) or (web_uri(value.get("href")) if isinstance(value, Mapping) else None)
 
 
 def _total(collection: Any) -> int | None:

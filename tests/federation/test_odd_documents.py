@@ -18,6 +18,7 @@ from social.kernel.media.types import TYPES, shown_as
 from statuses.services.storing import RemoteFile
 
 HOME = "https://far.example"
+PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
 
 def note(**members: Any) -> ReceivedNote:
@@ -132,6 +133,43 @@ class TestFiles:
     def test_what_has_no_address_on_the_web_is_no_file(self, attachment: Any) -> None:
         assert file_of(attachment) is None
 
+    @pytest.mark.parametrize(
+        ("attachment", "expected"),
+        [
+            pytest.param([""], [], id="an empty text"),
+            pytest.param({"type": "Image", "url": f"{HOME}/preview.gif"}, ["image"], id="one picture without a list"),
+            pytest.param([link("p/B_44")], ["unknown"], id="a Link alone"),
+            pytest.param([link("i.png")], ["image"], id="a Link to a picture"),
+            pytest.param(
+                [{"type": "Document", "mediaType": "image/jpeg", "url": f"{HOME}/13ee6d64.44205B5D-D0B2", "name": ""}],
+                ["image"],
+                id="a name without an ending",
+            ),
+            pytest.param(
+                [{"type": "Image", "url": f"{HOME}/xrpc/blob?cid=1"}], ["image"], id="a picture without a type"
+            ),
+            pytest.param([{"type": "Document", "url": f"{HOME}/DL2i.jpg"}], ["image"], id="a document without a type"),
+            pytest.param(
+                [{"type": "Page", "url": [link("a", "text/html; charset=UTF-8"), link("b.jpg", "image/jpeg")]}],
+                ["image"],
+                id="a page with its picture",
+            ),
+            pytest.param(
+                [
+                    {
+                        "type": "Image",
+                        "mediaType": "image/jpeg",
+                        "url": [link("d5d6jpeg", "image/jpeg") | {"width": 600}, link("ebc6jpeg", "image/jpeg")],
+                    }
+                ],
+                ["image"],
+                id="a picture in two sizes",
+            ),
+        ],
+    )
+    def test_files_are_found_as_other_programs_describe_them(self, attachment: Any, expected: list[str]) -> None:
+        assert [file.type for file in note(attachment=attachment).files] == expected
+
     def test_the_sizes_of_the_representation_that_was_chosen_are_kept(self) -> None:
         small = link("i.png", "image/png") | {"width": 2, "height": 1}
         (found,) = note(attachment={"type": "Image", "url": [link("i.jxl"), small], "width": 9, "height": 9}).files
@@ -228,6 +266,20 @@ class TestTexts:
     def test_a_content_is_read_by_its_media_type(self, kind: str | None, content: str, shown: str) -> None:
         assert note(content=content, mediaType=kind).content.startswith(shown)
         assert shown in note(type="Video", name="V", content=content, mediaType=kind).content
+
+    def test_a_sound_that_is_published_with_a_plain_description_reads_as_it_was_written(self) -> None:
+        found = note(
+            type="Audio",
+            name="zither",
+            content="two <3\nlines",
+            mediaType="text/plain",
+            to=PUBLIC,
+            duration=2957,
+            image=None,
+            url=[link("tracks/75433", "text/html"), link("listen/58fb", "audio/ogg") | {"bitrate": 160000}],
+        )
+        assert found.content.startswith("<p><strong>zither</strong></p><p>two &lt;3<br>lines</p>")
+        assert (found.url, found.to) == (f"{HOME}/tracks/75433", [PUBLIC])
 
     @pytest.mark.parametrize(
         ("members", "language"),

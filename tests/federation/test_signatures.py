@@ -112,6 +112,7 @@ def test_a_header_that_cannot_be_read_is_no_signature(zoe: RemotePerson, alice: 
         ("=", "\t=  "),
         (",", " ,\t"),
         (",", ",, ,"),
+        ('algorithm="rsa-sha256",', ""),
         ('algorithm="rsa-sha256"', "algorithm=rsa-sha256"),
         ('algorithm="rsa-sha256"', 'ALGORITHM="RSA-SHA256"'),
         ("algorithm=", 'x_ext="1",v2="1",x-y="a, b=c",algorithm='),

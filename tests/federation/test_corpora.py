@@ -1,0 +1,149 @@
+"""The public collections of documents that other software may send, as they are: `make corpora` brings them, without them these
+tests are skipped. They are of funfedi.dev: `fediverse-pasture-inputs` and `funfedi-parsing-test-cases`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from federation.documents.reading import Rejected, kind_of, uri_of
+from federation.documents.received_notes import TYPES, ReceivedNote, read_note, read_sent_note
+from social.kernel.text.sanitize import sanitize
+
+FOLDER = Path(__file__).parents[2] / ".tools/corpora"
+ACTOR = "http://pasture-one-actor/actor"
+PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
+
+#: The documents that are no posts: without an id, an author or a type, and of types that become none.
+REFUSED = {("necessary_properties", number) for number in (1, 3, 4)} | {
+    ("object_types", number) for number in (2, 7, 8, 9, 10, 13)
+}
+#: What becomes of the files of each document, in order.
+FILES = {
+    "attachments": "image video audio audio unknown - unknown unknown - - image+image+image+image",
+    "image_attachments": " ".join(["image"] * 4 + ["unknown"] * 2 + ["image", "unknown"] + ["image"] * 8 + ["-"]),
+    "image_description": "image image image image",
+    "recommended_attachments": "image video audio video",
+    "content_warnings": "- - - image image image image",
+}
+HASHTAGS = "test nohash withdash_under withwhitespace withsubtag with123 - camelcase umlautß - - 牛 test"
+LANGUAGES = "- de en en de de en en de"
+
+
+@pytest.fixture(scope="module")
+def corpora() -> Iterator[None]:
+    """The two packages, behind those of this server."""
+    sys.path.append(str(FOLDER))
+    # Newer versions use what is in the standard library from Python 3.13 on.
+    added = not hasattr(warnings, "deprecated")
+    if added:
+        warnings.deprecated = lambda *_arguments, **_options: lambda made: made  # type: ignore[attr-defined]
+    try:
+        for name in ("fediverse_pasture_inputs", "funfedi_parsing_test_cases"):
+            try:
+                importlib.import_module(name)
+            except ImportError as error:
+                pytest.skip(f"make corpora brings {name}: {error}")
+        yield
+    finally:
+        sys.path.remove(str(FOLDER))
+        if added:
+            del warnings.deprecated  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def inputs(corpora: None) -> dict[tuple[str, int], dict[str, Any]]:
+    """The documents of fediverse-pasture-inputs by the name of their table and their number in it."""
+    base = {
+        "type": "Note",
+        "id": f"{ACTOR}/1",
+        "attributedTo": ACTOR,
+        "to": [PUBLIC],
+        "published": "2024-03-06T07:23:56Z",
+    }
+    available = importlib.import_module("fediverse_pasture_inputs").available
+    return {
+        (name, number): base | example
+        for name, data in available.items()
+        for number, example in enumerate(data.examples)
+    }
+
+
+def read(document: dict[str, Any], reader: Callable[[], ReceivedNote] | None = None) -> ReceivedNote | None:
+    try:
+        return reader() if reader is not None else read_note(document)
+    except Rejected:
+        return None
+
+
+def of(inputs: dict[tuple[str, int], dict[str, Any]], table: str) -> list[ReceivedNote]:
+    return [read_note(document) for (name, _number), document in inputs.items() if name == table]
+
+
+def test_what_is_a_post_is_read_and_nothing_else_is(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
+    assert len(inputs) > 250
+    assert {place for place, document in inputs.items() if read(document) is None} == REFUSED
+
+
+def test_what_is_shown_is_safe(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
+    for place, document in inputs.items():
+        note = read(document)
+        assert note is None or note.content == sanitize(note.content), place
+        assert note is None or "<script" not in note.content, place
+
+
+@pytest.mark.parametrize("table", FILES)
+def test_files_have_the_type_that_they_are_shown_as(inputs: dict[tuple[str, int], dict[str, Any]], table: str) -> None:
+    assert " ".join("+".join(file.type for file in note.files) or "-" for note in of(inputs, table)) == FILES[table]
+
+
+def test_hashtags_languages_and_mentions_are_what_they_are_here(
+    inputs: dict[tuple[str, int], dict[str, Any]],
+) -> None:
+    assert " ".join(note.tags[0][0] if note.tags else "-" for note in of(inputs, "hashtags")) == HASHTAGS
+    assert [len(note.tags) for note in of(inputs, "hashtag_jsonld")] == [1, 1, 0, 1, 1]
+    assert " ".join(note.language or "-" for note in of(inputs, "language")) == LANGUAGES
+    assert [len(note.mentioned) for note in of(inputs, "mentions")] == [1, 1, 1, 1, 1, 1, 1, 1, 0, 1]
+
+
+def test_parents_and_quotes_are_found_in_every_form(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
+    assert [note.in_reply_to is not None for note in of(inputs, "in_reply_to")] == [
+        True,
+        True,
+        True,
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert [note.quoted is not None for note in of(inputs, "quotes")] == [True, True, True, True, False]
+
+
+def test_a_summary_that_is_html_is_shown_as_html(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
+    """The tags of a content that are kept are kept in the content of an article."""
+    for note, article in zip(of(inputs, "html_tags"), of(inputs, "html_tags_article"), strict=True):
+        assert note.content in article.content
+
+
+@pytest.mark.parametrize("suite", ["activity_suite", "event_suite", "notes_suite", "poll_suite"])
+def test_activities_of_the_parsing_cases_are_read_as_their_status_says(corpora: None, suite: str) -> None:
+    package = importlib.import_module("funfedi_parsing_test_cases")
+    environment = package.Environment({"type": "Person", "id": "http://host.test/actor"}, "http://other.test/actor")
+    cases = getattr(package, suite)
+    for name, case_name in cases.names:
+        case = cases.retrieve(name, case_name)
+        activity, document = case.maker.activity_and_object(environment)
+        sent = activity.get("object")
+        sent = sent if isinstance(sent, dict) and kind_of(sent, TYPES) else document
+        sender = uri_of(activity.get("actor")) or environment.sending_actor
+        note = read(sent, partial(read_sent_note, sent, sender, activity))
+        allowed = {"recommended": {True}, "should_fail": {False}}.get(case.status, {True, False})
+        assert (note is not None and bool(note.to or note.cc)) in allowed, (name, case_name)
