@@ -14,7 +14,8 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from social.kernel import clock
-from social.kernel.crypto import encrypt, new_rsa_pair
+from social.kernel.crypto import encrypt
+from social.kernel.crypto import new_rsa_pair as new_rsa_pair  # signing up makes them outside of its transaction
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
 
