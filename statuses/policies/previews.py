@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from html import unescape
@@ -20,8 +20,8 @@ from lxml import etree
 
 from social.kernel import json
 from social.kernel.http.addresses import parse_url
-from social.kernel.http.content import media_type
 from social.kernel.http.errors import Refused
+from social.kernel.text.charsets import decode_page
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import visible_text
 from statuses.models import CardType
@@ -31,14 +31,17 @@ PAGE_BYTES: Final = 1 << 20
 """Length of the part of a page that is read: what it says about itself stands at its beginning."""
 EMBED_BYTES: Final = 256 * 1024
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
-EMBED_TYPES: Final = ("application/json", "application/json+oembed", "text/json", "text/javascript")
-IMAGE_TYPES: Final = ("image/*",)
+EMBED_LINKS: Final = ("application/json+oembed", "text/xml+oembed", "application/xml+oembed")
+"""The types of links to what a page says of itself by oEmbed (oEmbed, section 4), the first that there is counts."""
 IMAGE_BYTES: Final = 8 * 1024 * 1024
 """Contract, federation section 16 "Card image"."""
 
 _TAGS: Final = 20_000
 _SIDE_LIMIT: Final = 10_000
-_META_CHARSET: Final = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
+# Around JSON, so that old readers of HTML and XML pass over it; and what no string of JSON may have in it.
+_WRAPPINGS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"))
+_COMMENT_SIGNS: Final = " \t\r\n/*"
+_CONTROLS: Final = re.compile(r"[\x00-\x1f]+")
 _ARTICLES: Final = ("NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "VideoObject", "WebPage")
 _SCRIPT_BYTES: Final = 200_000
 # Where players may come from: host and the beginning of the path, as these providers document their frames.
@@ -81,7 +84,7 @@ class Preview:
 def read_page(body: bytes, content_type: str, url: str) -> Preview:
     """Read what the HTML at `url` says about itself. Never raises: what cannot be read says nothing."""
     page = _Page(url)
-    text = _decoded(body[:PAGE_BYTES], content_type)
+    text = decode_page(body[:PAGE_BYTES], content_type)
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, recover=True)
     try:
         root = etree.fromstring(text.encode("utf-8", "replace"), parser)
@@ -94,12 +97,7 @@ def read_page(body: bytes, content_type: str, url: str) -> Preview:
 
 def read_embed(body: bytes, preview: Preview) -> Preview:
     """The preview of a page with what its oEmbed document says, which comes first. Never raises."""
-    try:
-        found = json.loads(body)
-    except json.JSONDecodeError:
-        return preview
-    if not isinstance(found, dict):
-        return preview
+    found = _embed(body)
     kind = found.get("type")
     preview = replace(
         preview,
@@ -123,6 +121,23 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
     return preview
 
 
+def _embed(body: bytes) -> Mapping[str, Any]:
+    """An oEmbed document, JSON or XML whatever it is called; empty for what is neither."""
+    body = body.removeprefix(codecs.BOM_UTF8).strip()
+    if not body.startswith(b"<"):
+        try:
+            found = json.loads(body.decode("utf-8", "replace"))
+        except json.JSONDecodeError:
+            return {}
+        return found if isinstance(found, dict) else {}
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.LxmlError, ValueError):
+        return {}
+    return {child.tag: (child.text or "").strip() for child in root if isinstance(child.tag, str)}
+
+
 class _Page:
     """The parts of a page that are looked at; of equal ones the first counts."""
 
@@ -131,7 +146,7 @@ class _Page:
         self.metas: dict[str, str] = {}
         self.title = ""
         self.language = ""
-        self.embed_url = ""
+        self.embeds: dict[str, str] = {}
         self.article: dict[str, Any] = {}
 
     def read(self, root: Any) -> None:
@@ -146,7 +161,7 @@ class _Page:
                     self._read_meta(element)
                 case "title" if not self.title and not _is_inside(element, "svg"):
                     self.title = element.text or ""
-                case "link" if not self.embed_url:
+                case "link":
                     self._read_link(element)
                 case "script" if not self.article and _type_of(element) == "application/ld+json":
                     self.article = _article(element.text or "")
@@ -160,8 +175,8 @@ class _Page:
 
     def _read_link(self, element: Any) -> None:
         relations = (element.get("rel") or "").lower().split()
-        if "alternate" in relations and _type_of(element) == "application/json+oembed":
-            self.embed_url = self.address(element.get("href"))
+        if "alternate" in relations and (kind := _type_of(element)) in EMBED_LINKS:
+            self.embeds[kind] = self.embeds.get(kind) or self.address(element.get("href"))
 
     def meta(self, *names: str) -> str:
         return next((self.metas[name] for name in names if self.metas.get(name, "").strip()), "")
@@ -210,37 +225,8 @@ class _Page:
                 self.meta("article:published_time", "og:article:published_time", "og:published_time")
                 or article.get("datePublished")
             ),
-            embed_url=self.embed_url,
+            embed_url=next((self.embeds[kind] for kind in EMBED_LINKS if self.embeds.get(kind)), ""),
         )
-
-
-def _decoded(body: bytes, content_type: str) -> str:
-    """The text of a page: in the encoding that its header or its beginning names, else UTF-8, else that of old pages."""
-    named = media_type(content_type)[1].get("charset")
-    declared = _META_CHARSET.search(body[:4096])
-    for name in (
-        "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else None,
-        "utf-16" if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else None,
-        named,
-        declared[1].decode("ascii") if declared else None,
-    ):
-        if name is not None and (codec := _text_codec(name)) is not None:
-            return body.decode(codec, "replace")
-    try:
-        return codecs.getincrementaldecoder("utf-8")().decode(body)
-    except UnicodeDecodeError:
-        return body.decode("cp1252", "replace")
-
-
-def _text_codec(name: str) -> str | None:
-    try:
-        found = codecs.lookup(name)
-    except (LookupError, ValueError):
-        return None
-    # What browsers take ISO 8859-1 for; codecs that are no encodings of text (base64, zip) are refused.
-    if found.name == "iso8859-1":
-        return "cp1252"
-    return found.name if getattr(found, "_is_text_encoding", False) and found.name not in ("utf-7", "idna") else None
 
 
 def _is_inside(element: Any, name: str) -> bool:
@@ -254,7 +240,7 @@ def _type_of(element: Any) -> str:
 def _article(script: str) -> dict[str, Any]:
     """The description of an article or page in a script of JSON-LD (schema.org)."""
     try:
-        found = json.loads(script[:_SCRIPT_BYTES])
+        found = json.loads(_unwrapped(script[:_SCRIPT_BYTES]))
     except json.JSONDecodeError:
         return {}
     by_kind: dict[str, dict[str, Any]] = {}
@@ -264,6 +250,12 @@ def _article(script: str) -> dict[str, Any]:
             if isinstance(kind, str):
                 by_kind.setdefault(kind, item)
     return next((by_kind[kind] for kind in _ARTICLES if kind in by_kind), {})
+
+
+def _unwrapped(script: str) -> str:
+    for start, end in _WRAPPINGS:
+        script = script.strip(_COMMENT_SIGNS).removeprefix(start).removesuffix(end)
+    return _CONTROLS.sub(" ", script.strip(_COMMENT_SIGNS))
 
 
 def _items(found: Any) -> Iterator[dict[str, Any]]:

@@ -29,9 +29,7 @@ from statuses.models import CardFetch, PreviewCard
 from statuses.policies.cards import host_of
 from statuses.policies.previews import (
     EMBED_BYTES,
-    EMBED_TYPES,
     IMAGE_BYTES,
-    IMAGE_TYPES,
     PAGE_BYTES,
     PAGE_TYPES,
     Preview,
@@ -90,7 +88,7 @@ async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Previ
     """A page, its oEmbed document and its picture, one after the other; and the page's host. What could not be had besides
     the page is counted in `refused`, by host and reason.
     """
-    page = await _ask(url, PAGE_TYPES, PAGE_BYTES, cut=True)
+    page = await _ask(url, PAGE_BYTES, accept=PAGE_TYPES, cut=True)
     preview = await asyncio.to_thread(read_page, page.body, page.headers.get("Content-Type", ""), page.url)
     if preview.embed_url:
         preview = await _with_embed(preview, refused)
@@ -98,8 +96,12 @@ async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Previ
     return preview, host_of(page.url), image
 
 
-async def _ask(url: str, accept: Sequence[str], most: int, *, cut: bool = False) -> Response:
-    """Raises Unreachable for what may be better soon, FetchError for what may not be asked, and for any answer but 200."""
+async def _ask(url: str, most: int, *, accept: Sequence[str] = (), cut: bool = False) -> Response:
+    """Raises Unreachable for what may be better soon, FetchError for what may not be asked, and for any answer but 200.
+
+    Only of pages a content type is demanded, as Mastodon does: what an oEmbed document or a picture is, its bytes say
+    (contract, federation section 17; what is no picture is refused by the decoder, security row 1).
+    """
     answer = await fetch_async(
         Request(url, accept=accept, max_bytes=most, deadline=DEADLINE, schemes=_SCHEMES, cut=cut)
     )
@@ -112,7 +114,7 @@ async def _ask(url: str, accept: Sequence[str], most: int, *, cut: bool = False)
 
 async def _with_embed(preview: Preview, refused: Counter[tuple[str, Reason]]) -> Preview:
     try:
-        answer = await _ask(preview.embed_url, EMBED_TYPES, EMBED_BYTES)
+        answer = await _ask(preview.embed_url, EMBED_BYTES)
     except FetchError as error:
         refused[_host_named(preview.embed_url), error.reason] += 1
         return preview
@@ -121,7 +123,7 @@ async def _with_embed(preview: Preview, refused: Counter[tuple[str, Reason]]) ->
 
 async def _image(url: str, refused: Counter[tuple[str, Reason]]) -> bytes | None:
     try:
-        return (await _ask(url, IMAGE_TYPES, IMAGE_BYTES)).body
+        return (await _ask(url, IMAGE_BYTES)).body
     except FetchError:
         refused[_host_named(url), PageReason.PICTURE_MISSING] += 1
         return None

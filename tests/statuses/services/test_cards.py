@@ -358,3 +358,76 @@ def test_what_a_page_cannot_show_is_counted_for_its_server(stranger: Account, si
         PageReason.PAGE_WITHOUT_TITLE.key: 1,
         PageReason.PAGE_MISSING.key: 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("//<![CDATA[\n", "\n//]]>"),
+        ("/*<![CDATA[*/", "/*]]>*/"),
+        ("<![CDATA[", "]]>"),
+        ("<!--\n", "\n-->"),
+        ("// <!--\n//<![CDATA[\n", "//]]>\n// -->"),
+        ("", ""),
+    ],
+)
+def test_structured_data_is_read_however_it_is_wrapped(stranger: Account, site: Site, start: str, end: str) -> None:
+    data = (
+        '{"@type": "NewsArticle", "headline": "From\nJSON-LD", "author": {"name": "Ann"}, "publisher": {"name": "P"}}'
+    )
+    link = site.show("/a", f'<title>t</title><script type="application/ld+json">{start}{data}{end}</script>')
+    status = link_to(stranger, link)
+    fetch_now()
+    card = card_of(status)
+    assert (card["title"], card["author_name"], card["provider_name"]) == ("From JSON-LD", "Ann", "P")
+
+
+_XML_EMBED = (
+    '<?xml version="1.0" encoding="utf-8"?><oembed><type>video</type><title>Bäume &amp; mehr</title>'
+    "<author_name>Ann</author_name><width>200</width><height>113</height>"
+    '<html>&lt;iframe src="https://player.vimeo.com/video/1"&gt;&lt;/iframe&gt;</html></oembed>'
+)
+
+
+@pytest.mark.parametrize("kind", ["text/xml+oembed", "application/xml+oembed", "application/json+oembed"])
+@pytest.mark.parametrize("content_type", ["text/xml", "text/plain", "application/octet-stream"])
+def test_an_oembed_document_is_what_its_bytes_are(stranger: Account, site: Site, kind: str, content_type: str) -> None:
+    json_embed = {"type": "video", "title": "Bäume & mehr", "author_name": "Ann", "width": 200, "height": 113}
+    json_embed["html"] = '<iframe src="https://player.vimeo.com/video/1"></iframe>'
+    body = b"\xef\xbb\xbf" + json.dumps(json_embed).encode() if "json" in kind else _XML_EMBED
+    site.show("/o", body, Content_Type=content_type)
+    link = site.show("/a", f'<link rel=alternate type="{kind}" href="/o"><title>x</title>')
+    status = link_to(stranger, link)
+    fetch_now()
+    card = card_of(status)
+    assert (card["type"], card["title"], card["author_name"]) == ("video", "Bäume & mehr", "Ann")
+    assert (card["width"], card["height"]) == (200, 113)
+
+
+def test_row_02_an_oembed_document_in_xml_names_no_file(stranger: Account, site: Site) -> None:
+    entity = '<!DOCTYPE o [<!ENTITY x SYSTEM "file:///etc/passwd"><!ENTITY y "yy"><!ENTITY z "&y;&y;&y;&y;">]>'
+    site.show("/o", f"{entity}<oembed><type>link</type><title>a&x;&z;</title></oembed>", Content_Type="text/xml")
+    status = link_to(stranger, site.show("/a", '<link rel=alternate type="text/xml+oembed" href="/o"><title>x</title>'))
+    fetch_now()
+    assert "root:" not in card_of(status)["title"]
+
+
+@pytest.mark.parametrize("content_type", ["application/octet-stream", "text/plain", "image/jpg", "binary/octet-stream"])
+def test_the_picture_of_a_page_is_what_its_bytes_are(stranger: Account, site: Site, content_type: str) -> None:
+    site.show("/p", picture(120, 80), Content_Type=content_type)
+    status = link_to(stranger, site.show("/a", '<meta property="og:image" content="/p"><title>x</title>'))
+    fetch_now()
+    card = card_of(status)
+    assert card["image"]
+    assert (card["width"], card["height"]) == (120, 80)
+
+
+@pytest.mark.parametrize("label", ["windows-874", "x-sjis", "euc-kr"])
+def test_the_title_of_a_page_is_shown_as_people_there_read_it(stranger: Account, site: Site, label: str) -> None:
+    codec, text = {"windows-874": ("cp874", "ข่าว"), "x-sjis": ("cp932", "①ニュース"), "euc-kr": ("cp949", "똠방각하")}[
+        label
+    ]
+    link = site.show("/a", f"<meta charset={label}><title>{text}</title>".encode(codec), Content_Type="text/html")
+    status = link_to(stranger, link)
+    fetch_now()
+    assert card_of(status)["title"] == text

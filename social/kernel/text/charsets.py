@@ -1,0 +1,182 @@
+"""Reads pages in the character set that they are written in.
+
+Sources: WHATWG Encoding (labels and what they stand for), HTML, section 13.2.3 "The input byte stream".
+"""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+import webencodings
+from charset_normalizer import from_bytes
+from lxml import etree
+from webencodings.labels import LABELS
+
+from social.kernel.http.content import media_type
+
+_XML_DECLARATION: Final = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([^"'>]{1,40})["']""")
+_PRAGMA_CHARSET: Final = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;]*))""", re.IGNORECASE)
+_XHTML: Final = "application/xhtml+xml"
+_TAGS: Final = re.compile(rb"<[^<>]*>")
+_METAS: Final = 2000
+#: Bytes that are looked at where nothing is declared: more cost time and tell nothing more.
+_SAMPLE_BYTES: Final = 32 * 1024
+#: Of an undeclared page: how many characters of UTF-8 stand against each byte that is none.
+_SOUND_FOR_BROKEN: Final = 2
+_SOUND: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+# What the standard says of these when they stand in the page itself, which was read that far as ASCII.
+_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
+# Decoders that know more characters than Python's of that name, as the standard has them.
+_WIDER: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
+_UNDETECTED: Final = ("utf-8", "utf-16le", "utf-16be", "x-user-defined", "replacement", "gbk", "iso-8859-8-i")
+# Those that stand for a language in the standard's table of defaults (HTML, 13.2.3.2), the commonest first.
+_COMMON: Final = (
+    *("cp1252", "cp1251", "gb18030", "cp932", "cp949", "big5hkscs", "euc_jp", "cp1250", "cp1254", "cp1253", "cp1255"),
+    *("cp1256", "cp874", "cp1257", "koi8-r", "koi8-u", "iso8859-2", "iso8859-7", "iso8859-5", "cp866"),
+)
+_CANDIDATES: Final = sorted(
+    {webencodings.lookup(name).codec_info.name for name in LABELS.values() if name not in _UNDETECTED},
+    key=lambda name: (_COMMON.index(name) if name in _COMMON else len(_COMMON), name),
+)
+_ESCAPES: Final = re.compile(rb"\x1b(?:\$[@B]|\([JI])")
+_SIGNS: Final = ("So", "No", "Sk", "Sc", "Sm", "Ps", "Pe", "Nl", "Cc", "Cn", "Co")
+_TOGETHER: Final = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "FULLWIDTH", "IDEOGRAPHIC", "FEMININE", "MASCULINE"}
+_WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
+
+
+def decode_page(body: bytes, content_type: str) -> str:
+    """The text of a page. The byte order mark, the header, the page's own `meta` or XML declaration say its encoding,
+    in this order; where none does it is UTF-8, though some bytes may be broken, or what the text looks like.
+
+    Never raises: what is no character is replaced.
+    """
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
+        if body.startswith(mark):
+            return body[len(mark) :].decode(name, "replace")
+    kind, parameters = media_type(content_type)
+    encoding = webencodings.lookup(parameters.get("charset", "")) or _declared(body, kind == _XHTML)
+    if encoding is not None:
+        return _decoded(body, encoding)
+    if kind == _XHTML or (_is_mostly_utf8(body) and not _ESCAPES.search(body)):
+        return body.decode("utf-8", "replace")
+    found = _detected(body)
+    return body.decode(found or "cp1252", _EXTENDED)
+
+
+def _decoded(body: bytes, encoding: webencodings.Encoding) -> str:
+    return (
+        body.decode(_WIDER[encoding.name], _EXTENDED)
+        if encoding.name in _WIDER
+        else encoding.codec_info.decode(body, _EXTENDED)[0]
+    )
+
+
+def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
+    """The encoding that a page says it is in; of labels that are known the first counts."""
+    declaration = _XML_DECLARATION.match(body)
+    in_declaration = [declaration[1].decode("latin-1")] if declaration else []
+    sources = (in_declaration, _in_metas(body)) if is_xml else (_in_metas(body), in_declaration)
+    for source in sources:
+        for label in source:
+            found = webencodings.lookup(label)
+            if found is not None:
+                return webencodings.lookup(_IN_PAGE[found.name]) if found.name in _IN_PAGE else found
+    return None
+
+
+def _in_metas(body: bytes) -> Iterator[str]:
+    """The labels in the `meta` elements of a page, wherever they stand: comments and scripts have none."""
+    if b"charset" not in body.lower():
+        return
+    parser = etree.HTMLParser(
+        encoding="iso-8859-1", no_network=True, remove_comments=True, remove_pis=True, recover=True
+    )
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.LxmlError, ValueError):
+        return
+    for number, element in enumerate(root.iter("meta") if root is not None else ()):
+        if number > _METAS:
+            return
+        if element.get("charset"):
+            yield element.get("charset")
+        elif (element.get("http-equiv") or "").strip().lower() == "content-type":
+            found = _PRAGMA_CHARSET.search(element.get("content") or "")
+            if found is not None:
+                yield next(filter(None, found.groups()), "")
+
+
+def _is_mostly_utf8(body: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(body)
+    except UnicodeDecodeError:
+        sound = _SOUND.findall(body)
+        broken = sum(byte > 0x7F for byte in body.translate(None, bytes(range(0x80)))) - sum(map(len, sound))
+        return len(sound) >= _SOUND_FOR_BROKEN * broken
+    return True
+
+
+def _detected(body: bytes) -> str | None:
+    if body.isascii():
+        return "iso2022_jp_ext" if _ESCAPES.search(body) else None
+    # Cut where no character can be: before a tag.
+    sample = _TAGS.sub(b" ", body[: body.rfind(b"<", 0, _SAMPLE_BYTES) if len(body) > _SAMPLE_BYTES else None])
+    matches = from_bytes(sample, cp_isolation=_CANDIDATES, preemptive_behaviour=False)
+    # Of a few words the library often cannot tell: what looks like words is taken, of the rest the commoner.
+    order = [codecs.lookup(name).name for name in _CANDIDATES]
+    best = min(
+        matches,
+        key=lambda each: (
+            _oddities(str(each)),
+            each.chaos,
+            -each.coherence,
+            order.index(codecs.lookup(each.encoding).name),
+        ),
+        default=None,
+    )
+    return best.encoding if best is not None else None
+
+
+def _oddities(text: str) -> int:
+    """The number of words that nobody writes: signs or half kana in them, small letters before capitals, two scripts; and
+    one for a text of a script with capitals that has none, or nothing else.
+    """
+    words = [word for word in _WORD.findall(text[:2000]) if not word.isascii()]
+    letters = "".join(words)
+    one_case = letters.lower() != letters.upper() and letters in (letters.lower(), letters.upper()) and len(letters) > 3
+    return one_case + sum(
+        unicodedata.category(word[0]).startswith("M")
+        or any(unicodedata.category(character) in _SIGNS or "\uff61" <= character <= "\uff9f" for character in word)
+        or any(one.islower() and other.isupper() for one, other in itertools.pairwise(word))
+        or len(
+            {unicodedata.name(character, "").partition(" ")[0] for character in word if character.isalpha()} - _TOGETHER
+        )
+        > 1
+        for word in words
+    )
+
+
+def _extend(error: UnicodeError) -> tuple[str, int]:
+    """Characters of NEC and IBM in EUC-JP and ISO-2022-JP, which the standard has and Python's decoders have not."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    pair = error.object[error.start : error.start + 2]
+    if error.encoding in ("euc_jp", "iso2022_jp_ext") and len(pair) == 2:
+        try:
+            return bytes(byte | 0x80 for byte in pair).decode("euc_jis_2004"), error.start + 2
+        except UnicodeDecodeError:
+            pass
+    return "\ufffd", error.end
+
+
+_EXTENDED: Final = "extended"
+codecs.register_error(_EXTENDED, _extend)
