@@ -337,7 +337,7 @@ class RemoteCopyRequested(Event):
 
 
 class RemoteCopyStored(Event):
-    """An attachment of another server was copied, and measured."""
+    """An attachment of another server was copied, and measured; or it was found that it cannot be shown."""
 
     copy_id: int
 

@@ -44,6 +44,12 @@ class StatusEdited(Event, key="status:{status_id}"):
     first_mention_id: int | None = None
 
 
+class FilesUnmeasured(Event, key="status:{status_id}"):
+    """A post of another server came, or was edited, with files of which its server does not say what they are or how large."""
+
+    status_id: int
+
+
 class QuotePolicyChanged(Event, key="status:{status_id}"):
     """Change by its author of who may quote a post, and of nothing else; no version is kept."""
 

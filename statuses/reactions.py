@@ -5,6 +5,7 @@ from social.kernel.events import on
 from statuses.events import (
     AnswersOutlived,
     BoostsOutlived,
+    FilesUnmeasured,
     MediaUploaded,
     ScheduledStatusDue,
     ScheduledStatusFailed,
@@ -17,7 +18,7 @@ from statuses.services.cards import attach_cards
 from statuses.services.changing import renew_mentions
 from statuses.services.deleting import delete_more_boosts, detach_more_answers
 from statuses.services.processing import PROCESSING_SECONDS, process_media, process_released
-from statuses.services.remote_files import complete_files
+from statuses.services.remote_files import complete_files, measure_files
 from statuses.services.scheduling import publish_due, send_failure_mails
 
 on(AccountRenamed, renew_mentions, batch=1, seconds=120)
@@ -27,6 +28,7 @@ on(ScheduledStatusDue, publish_due, batch=1, seconds=120)
 on(ScheduledStatusFailed, send_failure_mails, queue="mailers", batch=5, seconds=90)
 on(AnswersOutlived, detach_more_answers, batch=1)
 on(RemoteCopyStored, complete_files, batch=1)
+on(FilesUnmeasured, measure_files, batch=20)
 on(FileReleased, process_released, queue="media", batch=1, seconds=60)
 on(MediaUploaded, process_media, queue="media", batch=1, seconds=PROCESSING_SECONDS)
 on(StatusPublished, attach_cards, when=lambda event: event.link)

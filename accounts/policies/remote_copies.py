@@ -21,11 +21,9 @@ ACCEPTED: Final = (
     "image/*",
     "video/*",
     "audio/*",
-    "application/ogg",
     "application/octet-stream",
-    "binary/octet-stream",
 )
-"""The content types under which another server may send a file; its first bytes decide what it is."""
+"""The content types that are asked for. What comes may have any: the first bytes decide what it is."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,8 @@ TERMS: Final = {
     # Contract, federation section 16.
     CopyPurpose.EMOJI: Terms(256 * 1024, 10.0),
 }
-EMOJI_TYPES: Final = ("image/png", "image/gif", "image/webp")
-"""The types of the pictures of custom emojis (contract, federation section 16)."""
+EMOJI_TYPES: Final = ("image/png", "image/gif", "image/webp", "image/avif")
+"""The types of the pictures of custom emojis (contract, federation section 16), and AVIF, which others have."""
 PICTURE_BYTES: Final = 16 * _MEBIBYTE
 """The largest picture, as for uploads (contract, behaviours section 10)."""
 

@@ -116,6 +116,34 @@ class _Failed(Exception):
         self.failure, self.reason = failure, reason
 
 
+class _NotShown(http.WrongType):
+    reason = FileReason.FILE_NOT_SHOWN
+
+
+class _Download(tempfile.SpooledTemporaryFile[bytes]):
+    """What is downloaded. Raises WrongType as soon as its first bytes are those of nothing that is shown for the purpose:
+    they decide, and not the content type, which many servers do not know (contract, federation section 17).
+    """
+
+    def __init__(self, purpose: CopyPurpose) -> None:
+        super().__init__(max_size=_MEMORY_BYTES, dir=str(settings.DATA_DIR))
+        self._purpose = purpose
+        self._head = b""
+
+    def write(self, data: Any) -> int:
+        if len(self._head) < types.HEAD:
+            self._head += bytes(data[: types.HEAD - len(self._head)])
+            if len(self._head) == types.HEAD and not _is_taken(self._purpose, types.media_type(self._head)):
+                raise _NotShown(f"it is {types.media_type(self._head) or 'nothing that is known'}")
+        return super().write(data)
+
+
+def _is_taken(purpose: CopyPurpose, found: str | None) -> bool:
+    if found in recordings.READABLE:
+        return found in _EXTENSIONS and purpose == CopyPurpose.ATTACHMENT
+    return found in (EMOJI_TYPES if purpose == CopyPurpose.EMOJI else images.ACCEPTED)
+
+
 def _begin(jobs: Sequence[Job[CopyFetch]]) -> Iterator[Steps]:
     copies = RemoteCopy.objects.filter(id__one_of=[job.row.copy_id for job in jobs]).in_bulk()
     for job in jobs:
@@ -125,13 +153,15 @@ def _begin(jobs: Sequence[Job[CopyFetch]]) -> Iterator[Steps]:
 def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
     """Fetch and keep a file; what cannot be had or is not shown has failed. Raises OSError when nothing can be stored.
 
+    Publishes RemoteCopyStored for an attachment that was measured, and for one that cannot be shown.
+
     A file is taken for what its first bytes say, and kept only if it can be decoded: pictures are drawn anew, videos and
     sounds are kept as they are.
     """
     if copy is None or copy.state != CopyState.WAITING:
         return
     try:
-        with tempfile.SpooledTemporaryFile(max_size=_MEMORY_BYTES, dir=str(settings.DATA_DIR)) as spooled:
+        with _Download(CopyPurpose(copy.purpose)) as spooled:
             file = cast("IO[bytes]", spooled)
             yield from _download(job, copy, file)
             if scanning.is_on():
@@ -139,7 +169,10 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
             stored = yield _in_thread(_store, copy, file)
     except _Failed as failed:
         logger.info("%s was not copied: %s", copy.url[:500], failed)
-        _fail(copy, failed.failure)
+        with transaction.atomic():
+            _fail(copy, failed.failure)
+            if failed.failure == CopyFailure.REFUSED and copy.purpose == CopyPurpose.ATTACHMENT:
+                publish(RemoteCopyStored(copy_id=copy.id))
         count_refusals(copy.host, {failed.reason: 1})
         return
     kept = False
@@ -187,7 +220,7 @@ def _download(job: Job[CopyFetch], copy: RemoteCopy, file: IO[bytes]) -> Steps:
         response: http.Response = yield http.fetch_async(
             http.Request(
                 copy.url,
-                accept=ACCEPTED,
+                headers={"Accept": ", ".join(ACCEPTED)},
                 max_bytes=terms.max_bytes,
                 deadline=terms.seconds,
                 schemes=("https", "http"),
@@ -223,9 +256,11 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
     found = types.media_type(file.read(types.HEAD)) or "nothing that is known"
     file.seek(0)
     try:
-        if found in (EMOJI_TYPES if purpose == CopyPurpose.EMOJI else images.ACCEPTED) and size <= PICTURE_BYTES:
+        if not _is_taken(purpose, found):
+            pass
+        elif found not in recordings.READABLE and size <= PICTURE_BYTES:
             return _store_picture(purpose, file)
-        if found in recordings.READABLE and found in _EXTENSIONS and purpose == CopyPurpose.ATTACHMENT:
+        elif found in recordings.READABLE:
             with recordings.examine(file, found) as examined:
                 cover = examined.cover.preview if examined.cover is not None else None
                 with _keeping(purpose, cover) as preview:

@@ -37,6 +37,7 @@ IMAGE_BYTES: Final = 8 * 1024 * 1024
 """Contract, federation section 16 "Card image"."""
 
 _TAGS: Final = 20_000
+_PICTURES: Final = 10
 _SIDE_LIMIT: Final = 10_000
 # Around JSON, so that old readers of HTML and XML pass over it; and what no string of JSON may have in it.
 _WRAPPINGS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"))
@@ -143,7 +144,7 @@ class _Page:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.metas: dict[str, str] = {}
+        self.metas: dict[str, list[str]] = {}
         self.title = ""
         self.language = ""
         self.embeds: dict[str, str] = {}
@@ -171,7 +172,7 @@ class _Page:
         if content:
             for name in (element.get("property"), element.get("name"), element.get("itemprop")):
                 if name:
-                    self.metas.setdefault(name.strip().lower(), content)
+                    self.metas.setdefault(name.strip().lower(), []).append(content)
 
     def _read_link(self, element: Any) -> None:
         relations = (element.get("rel") or "").lower().split()
@@ -179,7 +180,12 @@ class _Page:
             self.embeds[kind] = self.embeds.get(kind) or self.address(element.get("href"))
 
     def meta(self, *names: str) -> str:
-        return next((self.metas[name] for name in names if self.metas.get(name, "").strip()), "")
+        return next((content for name in names for content in self.metas.get(name, ())[:1] if content.strip()), "")
+
+    def _pictures(self) -> Iterator[Any]:
+        for name in ("og:image", "og:image:secure_url", "og:image:url", "twitter:image", "twitter:image:src"):
+            yield from self.metas.get(name, ())[:_PICTURES]
+        yield from _pictures(self.article)
 
     def address(self, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
@@ -216,10 +222,7 @@ class _Page:
             player_url=player,
             width=_side(self.meta("og:video:width", "twitter:player:width")) if player else 0,
             height=_side(self.meta("og:video:height", "twitter:player:height")) if player else 0,
-            image_url=self.address(
-                self.meta("og:image", "og:image:secure_url", "og:image:url", "twitter:image", "twitter:image:src")
-            )
-            or next(filter(None, map(self.address, _pictures(article))), ""),
+            image_url=next(filter(None, map(self.address, self._pictures())), ""),
             image_description=_text(self.meta("og:image:alt", "twitter:image:alt"), DESCRIPTION_LIMIT),
             published_at=_moment(
                 self.meta("article:published_time", "og:article:published_time", "og:published_time")

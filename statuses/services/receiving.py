@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -16,7 +16,7 @@ from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.plans import Plan, Slot
-from statuses.events import StatusJoinedThread
+from statuses.events import FilesUnmeasured, StatusJoinedThread
 from statuses.models import (
     MediaAttachment,
     Mention,
@@ -32,6 +32,7 @@ from statuses.services.changing import bump, change_statuses
 from statuses.services.holding import hold_edit
 from statuses.services.polls import refresh_poll
 from statuses.services.quotes import write_quote_policy
+from statuses.services.remote_files import is_unmeasured
 from statuses.services.revising import store_revision
 from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored, screen_edit
 from statuses.services.storing import Composed, RemoteFile, announce, named, revise_quote, store_status
@@ -60,17 +61,17 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
         if _STATUS_IDS.run(uri=new.uri):
             return None
         store_emojis(new.author.domain or "", new.emojis)
-        if new.files:
-            media = MediaAttachment.objects.bulk_create(
-                (media_of(new.author, file) for file in new.files), batch_size=BATCH
-            )
-            new = replace(new, media_ids=[item.id for item in media])
+        media = MediaAttachment.objects.bulk_create(
+            (media_of(new.author, file) for file in new.files), batch_size=BATCH
+        )
+        new = replace(new, media_ids=[item.id for item in media] or new.media_ids)
         limited_by = limit_author(new, screening)
         orphan = _ORPHAN.first(uri=new.uri)
         status = store_status(replace(new, answered_by=orphan))
         if orphan is not None:
             _adopt_orphans(status)
         note_stored(status, screening, limited_by)
+        _have_measured(status, media)
         _store_counts(status.id, new)
     return status
 
@@ -148,6 +149,7 @@ def revise_remote_status(
             screening=screening,
         )
         bump(counts or {})
+        _have_measured(status, media)
         _store_counts(status.id, new)
         return changed
 
@@ -203,6 +205,11 @@ def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment]
             described.append(row.id)
         media.append(row)
     return media, described
+
+
+def _have_measured(status: Status, media: Sequence[MediaAttachment]) -> None:
+    if any(map(is_unmeasured, media)):
+        publish(FilesUnmeasured(status_id=status.id))
 
 
 def media_of(author: Account, file: RemoteFile) -> MediaAttachment:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account
+from accounts.models import Account, RemoteCopy
 from federation.documents.notes import load_notes, note_document
 from federation.remote.actors import fetch_actor
 from statuses.models import MediaAttachment, Status
@@ -74,31 +74,80 @@ def test_what_another_server_says_of_its_files_is_shown(
     assert [(file["meta"], file["blurhash"], file["description"]) for file in shown[2:]] == [(None, None, None)] * 2
 
 
-def test_what_another_server_does_not_say_of_its_files_is_measured_when_they_are_first_fetched(
+def test_what_another_server_does_not_say_of_its_pictures_is_measured_when_they_arrive(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    elsewhere.pages["/a.png"] = Answer(picture(60, 30), "image/png")
+    elsewhere.pages["/b"] = Answer(recording("mp4", "libx264"), "")
+    bare = {"type": "Document", "mediaType": "image/png", "url": elsewhere.uri("a.png")}
+    nameless = {"type": "Document", "url": elsewhere.uri("b")}
+    received(zoe, bare, nameless)
+    work()
+    shown, moving = entities(Status.objects.get())
+    assert shown["meta"]["original"] == {"width": 60, "height": 30, "size": "60x30", "aspect": 2.0}
+    assert (shown["meta"]["small"]["size"], len(shown["blurhash"])) == ("60x30", 36)
+    assert (moving["type"], moving["meta"]["original"]["width"]) == ("gifv", 96), "without sound it is one"
+    asked = len(elsewhere.asked)
+    received(zoe, bare, number=2)
+    work()
+    again = entities(Status.objects.order_by("id").last())[0]
+    assert (again["meta"], again["blurhash"]) == (shown["meta"], shown["blurhash"])
+    assert len(elsewhere.asked) == asked, "what is here already is not fetched again"
+
+
+def test_nothing_is_measured_beyond_the_room_for_files_of_others(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, settings: Any
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    settings.REMOTE_MEDIA_BUDGET = 0
+    elsewhere.pages["/a.png"] = Answer(picture(60, 30), "image/png")
+    received(zoe, {"type": "Document", "mediaType": "image/png", "url": elsewhere.uri("a.png")})
+    work()
+    assert (entities(Status.objects.get())[0]["meta"], RemoteCopy.objects.count()) == (None, 0)
+
+
+def test_what_was_measured_counts_before_what_another_server_says(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
     elsewhere.pages["/a.png"] = Answer(picture(60, 30), "image/png")
     elsewhere.pages["/a.mp4"] = Answer(recording("mp4", "libx264"), "video/mp4")
-    bare = {"type": "Document", "mediaType": "image/png", "url": elsewhere.uri("a.png")}
+    said = {"focalPoint": [0.5, 0.5], "blurhash": BLUR, "width": 600, "height": 600}
+    named = {"type": "Document", "mediaType": "video/mp4", "url": elsewhere.uri("a.png"), **said}
     silent = {"type": "Document", "mediaType": "video/mp4", "url": elsewhere.uri("a.mp4")}
-    said = {"focalPoint": [0.5, 0.5], "blurhash": BLUR, "width": 600, "height": 300}
-    (first, moving), (second,) = received(zoe, bare, silent), received(zoe, bare | said, number=2)
-    assert (first["meta"], first["blurhash"], moving["type"]) == (None, None, "video")
-    for file in (first, moving):
+    for file in received(zoe, named, silent):
+        assert file["type"] == "video"
         assert show(file["url"]).status_code == 302
     work()
-    one, two = Status.objects.order_by("id")
-    first, moving = entities(one)
+    first, moving = entities(Status.objects.get())
     assert first["meta"]["original"] == {"width": 60, "height": 30, "size": "60x30", "aspect": 2.0}
-    assert (first["meta"]["small"]["size"], len(first["blurhash"])) == ("60x30", 36)
+    assert (first["type"], first["meta"]["focus"], first["blurhash"]) == ("image", {"x": 0.5, "y": 0.5}, BLUR)
     original = moving["meta"]["original"]
-    assert (moving["type"], original["width"], original["duration"]) == ("gifv", 96, 1.0), "without sound it is one"
-    (completed,) = entities(two)
-    assert (completed["meta"]["original"], completed["blurhash"]) == (second["meta"]["original"], BLUR), (
-        "what its server says stays"
-    )
-    assert (completed["meta"]["focus"], completed["meta"]["small"]["size"]) == ({"x": 0.5, "y": 0.5}, "60x30")
+    assert (moving["type"], original["width"], original["duration"]) == ("gifv", 96, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n", "image/x-eps"),
+        (b"II*\x00" + bytes(100), "image/tiff"),
+        (b"%PDF-1.7\n" + bytes(100), "image/png"),
+        (picture()[:60], "image/png"),
+    ],
+    ids=["svg", "eps", "tiff", "pdf", "cut"],
+)
+def test_what_cannot_be_shown_is_unknown_and_no_broken_picture(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, body: bytes, content_type: str
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    elsewhere.pages["/a"] = Answer(body, content_type)
+    received(zoe, {"type": "Image", "url": elsewhere.uri("a"), "name": "a drawing"})
+    work()
+    (shown,) = entities(Status.objects.get())
+    assert (shown["type"], shown["preview_url"], shown["remote_url"]) == ("unknown", None, elsewhere.uri("a"))
+    assert shown["description"] == "a drawing"
 
 
 def uploaded(account: Account, data: bytes, content_type: str, **more: Any) -> MediaAttachment:

@@ -98,9 +98,25 @@ _SAMPLES: Final = {
     ),
 }
 _UNSEEN: Final = 2
+_ANCILLARY: Final = 0x20
 
 Facts = dict[str, Any]
 
+
+class _PngStream(PngImagePlugin.PngStream):
+    """Chunks of a PNG. A wrong checksum of one that no decoder needs costs the picture as little as in browsers."""
+
+    def crc(self, cid: bytes, data: bytes) -> None:
+        if cid[0] & _ANCILLARY:
+            self.crc_skip(cid, data)
+        else:
+            super().crc(cid, data)
+
+
+PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # there is no other way to say so
+# Profiles of cameras and what programs write beside a picture are larger than Pillow's guess of a megabyte; the job's memory
+# is bounded anyway.
+PngImagePlugin.MAX_TEXT_CHUNK = 16 * 1024 * 1024
 # Pillow's own guard does not report the size. `_check_size` is stricter and comes before any pixel is decoded; this one is
 # left for sizes that are beyond all reason.
 Image.MAX_IMAGE_PIXELS = 2**31
