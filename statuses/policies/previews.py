@@ -31,8 +31,10 @@ PAGE_BYTES: Final = 1 << 20
 """Length of the part of a page that is read: what it says about itself stands at its beginning."""
 EMBED_BYTES: Final = 256 * 1024
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
-EMBED_LINKS: Final = ("application/json+oembed", "text/xml+oembed", "application/xml+oembed")
-"""The types of links to what a page says of itself by oEmbed (oEmbed, section 4), the first that there is counts."""
+EMBED_LINKS: Final = ("application/json+oembed", "text/json+oembed", "text/xml+oembed", "application/xml+oembed")
+"""The types of links to what a page says of itself by oEmbed (oEmbed, section 4), as they are written; the first that there is
+counts.
+"""
 IMAGE_BYTES: Final = 8 * 1024 * 1024
 """Contract, federation section 16 "Card image"."""
 
@@ -41,7 +43,7 @@ _PICTURES: Final = 10
 _SIDE_LIMIT: Final = 10_000
 # Around JSON, so that old readers of HTML and XML pass over it; and what no string of JSON may have in it.
 _WRAPPINGS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"))
-_COMMENT_SIGNS: Final = " \t\r\n/*"
+_COMMENT_SIGNS: Final = " \t\r\n/*;"
 _CONTROLS: Final = re.compile(r"[\x00-\x1f]+")
 _ARTICLES: Final = ("NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "VideoObject", "WebPage")
 _SCRIPT_BYTES: Final = 200_000
@@ -273,7 +275,10 @@ def _first(value: Any) -> dict[str, Any]:
     value = value[0] if isinstance(value, list) and value else value
     if isinstance(value, str):
         return {"name": value}
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return {}
+    name = value.get("name")
+    return {**value, **name} if isinstance(name, dict) else value
 
 
 def _pictures(article: dict[str, Any]) -> Iterable[Any]:

@@ -116,6 +116,20 @@ def test_an_emoji_is_renewed_when_its_server_says_that_it_has_changed(
     assert CustomEmoji.objects.count() == 1
 
 
+@pytest.mark.parametrize("image_format", ["PNG", "AVIF", "WEBP"])
+def test_an_emoji_of_another_server_that_moves_keeps_moving(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, files: Path, image_format: str
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    frames = [Image.new("RGB", (32, 32), colour) for colour in ("red", "blue", "lime")]
+    buffer = io.BytesIO()
+    frames[0].save(buffer, image_format, save_all=True, append_images=frames[1:], duration=100)
+    entity = post_of(zoe, zoe.note("<p>:aa:</p>", tag=[tag(elsewhere, "aa", body=buffer.getvalue())]))
+    (emoji,) = entity["emojis"]
+    assert opened(files, emoji["url"]).n_frames == 3
+    assert getattr(opened(files, emoji["static_url"]), "n_frames", 1) == 1
+
+
 def test_only_so_many_emojis_are_kept_and_only_small_pictures_of_those_that_are_written(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:

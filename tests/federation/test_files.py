@@ -135,8 +135,9 @@ def test_what_was_measured_counts_before_what_another_server_says(
         (b"II*\x00" + bytes(100), "image/tiff"),
         (b"%PDF-1.7\n" + bytes(100), "image/png"),
         (picture()[:60], "image/png"),
+        (b"", "image/png"),
     ],
-    ids=["svg", "eps", "tiff", "pdf", "cut"],
+    ids=["svg", "eps", "tiff", "pdf", "cut", "empty"],
 )
 def test_what_cannot_be_shown_is_unknown_and_no_broken_picture(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, body: bytes, content_type: str

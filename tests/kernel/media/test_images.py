@@ -452,3 +452,61 @@ def test_a_broken_animation_is_shown_by_its_first_frame() -> None:
     whole = _moving("PNG")
     broken = whole[: whole.rindex(b"fcTL") + 8]
     assert _opened(process(broken).original.data).convert("RGB").getpixel((5, 5)) == (255, 0, 0)
+
+
+def test_what_stands_beside_the_picture_in_a_png_does_not_cost_the_picture() -> None:
+    from PIL.PngImagePlugin import PngInfo
+
+    info = PngInfo()
+    info.add_text("workflow", "x" * 3_000_000, zip=True)
+    for number in range(60):
+        info.add_text(f"note{number}", "y")
+    data = bytearray(_saved(Image.new("RGB", (20, 20), (200, 30, 30)), "PNG", pnginfo=info))
+    data[data.index(b"tEXt") + 6] ^= 1
+    assert _opened(process(bytes(data)).original.data).getpixel((5, 5)) == (200, 30, 30)
+    data[data.index(b"IHDR") + 18] ^= 1
+    with pytest.raises(Unidentified):
+        process(bytes(data))
+
+
+@pytest.mark.parametrize("image_format", ["GIF", "PNG", "WEBP"])
+def test_frames_of_an_avatar_leave_nothing_of_the_frame_before(image_format: str) -> None:
+    frames = []
+    for box, colour in (((5, 5, 25, 25), "red"), ((35, 35, 55, 55), "blue")):
+        frame = Image.new("RGBA", (60, 60), (0, 0, 0, 0))
+        frame.paste(colour, box)
+        frames.append(frame)
+    disposal = {"GIF": {"disposal": 2}, "PNG": {"disposal": 1}}.get(image_format, {})
+    data = _saved(frames[0], image_format, save_all=True, append_images=frames[1:], duration=100, loop=0, **disposal)
+    with images.draw(io.BytesIO(data), images.Shape(60, 60, cropped=True)) as drawing:
+        shown = _opened(drawing.shown.data)
+        seen = [
+            [frame.convert("RGBA").getpixel(place)[3] for place in ((15, 15), (45, 45), (58, 2))]
+            for frame in ImageSequence.Iterator(shown)
+        ]
+    assert seen == [[255, 0, 0], [0, 255, 0]]
+
+
+def test_a_black_ground_in_a_gif_stays_black() -> None:
+    second = Image.new("RGB", (120, 120), "black")
+    second.paste("white", (30, 30, 90, 90))
+    data = _saved(Image.new("RGB", (120, 120), "white"), "GIF", save_all=True, append_images=[second], duration=500)
+    with images.draw(io.BytesIO(data), images.Shape(120, 120, cropped=True)) as drawing:
+        shown = _opened(drawing.shown.data)
+        shown.seek(1)
+        assert shown.convert("RGBA").getpixel((2, 2)) == (0, 0, 0, 255)
+
+
+@pytest.mark.parametrize("image_format", ["WEBP", "PNG"])
+def test_orientation_is_applied_to_what_moves(image_format: str) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    shown = _opened(process(_moving(image_format, exif=exif)).original.data)
+    assert (shown.size, shown.n_frames) == ((40, 60), 3)
+
+
+def test_a_cmyk_jpeg_is_not_inverted() -> None:
+    data = _saved(Image.new("CMYK", (20, 20), (0, 255, 255, 0)), "JPEG", quality=95)
+    red, green, blue = _opened(process(data).original.data).getpixel((5, 5))
+    assert red > 240
+    assert max(green, blue) < 15

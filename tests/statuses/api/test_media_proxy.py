@@ -119,7 +119,10 @@ def test_the_files_of_posts_of_this_server_have_an_address_too(alice: Account, b
     assert Api().get(f"/media_proxy/{media[0].id}/original").status_code == 404, "it is of this server"
 
 
-@pytest.mark.parametrize("content_type", ["", "text/html", "text/plain", "application/json", "video/mp4", "nonsense"])
+@pytest.mark.parametrize(
+    "content_type",
+    ["", "application/octet-stream", "text/html", "text/plain", "application/json", "video/mp4", "nonsense"],
+)
 def test_a_file_is_what_its_first_bytes_are_whatever_its_server_calls_it(
     elsewhere: RemoteServer, alice: Account, content_type: str
 ) -> None:

@@ -1,0 +1,101 @@
+"""What a page says of itself is found where pages put it, well or badly written (behaviours section 9 "Cards")."""
+
+from __future__ import annotations
+
+import pytest
+
+from statuses.policies.previews import Preview, read_embed, read_page
+
+URL = "https://a.example/x/y?z"
+
+
+def read(head: str, content_type: str = "text/html; charset=utf-8") -> Preview:
+    return read_page(f"<html><head>{head}</head><body>words</body></html>".encode(), content_type, URL)
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("/p.png", "https://a.example/p.png"),
+        ("p.png", "https://a.example/x/p.png"),
+        ("//b.example/p.png", "https://b.example/p.png"),
+        (" https://a.example/ü ö.png ", "https://a.example/%C3%BC%20%C3%B6.png"),
+    ],
+)
+def test_the_address_of_a_picture_is_read_from_the_address_of_its_page(written: str, found: str) -> None:
+    assert read(f'<title>t</title><meta property="og:image" content="{written}">').image_url == found
+
+
+def test_of_several_pictures_the_first_that_can_be_fetched_counts() -> None:
+    none = '<meta property="og:image" content="data:image/png;base64,AA"><meta property="og:image" content="">'
+    assert read(f'{none}<meta property="og:image" content="/2.png"><title>t</title>').image_url.endswith("/2.png")
+    assert read(f'{none}<meta name="twitter:image" content="/3.png"><title>t</title>').image_url.endswith("/3.png")
+    article = '<script type="application/ld+json">{"@type":"Article","image":["ftp://x","/4.png"]}</script>'
+    assert read(f"{none}{article}<title>t</title>").image_url.endswith("/4.png")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<meta property="twitter:title" content="Right"><title>t</title>',
+        '<meta name="twitter:title" content="Right"><title>t</title>',
+        '<meta name="og:title" content="Right"><title>t</title>',
+        '<meta property="og:title" content=""><meta name="twitter:title" content="Right"><title>t</title>',
+        '<meta property="og:title" content=" "><title>Right</title>',
+        "<svg><title>of a drawing</title></svg><title>Right</title>",
+        '<noscript><meta property="og:title" content="Right"></noscript><title>t</title>',
+        '</head><body><meta property="og:title" content="Right">',
+        '<script type="application/ld+json">{"@graph":[{"@type":["Article"],"headline":"Right"}]}</script><title>t</title>',
+        '<script type="application/ld+json; charset=utf-8">{"@type":"Article","name":"Right"}</script><title>t</title>',
+    ],
+)
+def test_the_title_is_found_wherever_a_page_says_it(head: str) -> None:
+    assert read(head).title == "Right"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("It&#039;s", "It's"),
+        ("It&amp;#8217;s", "It’s"),
+        ("More&amp;nbsp;words", "More words"),
+        ("&laquo;x&raquo; &hellip;", "«x» …"),
+        ("a &lt;b&gt; c", "a <b> c"),
+    ],
+)
+def test_references_to_characters_are_read(written: str, shown: str) -> None:
+    assert read(f'<meta property="og:title" content="{written}">').title == shown
+    assert read(f"<title>{written}</title>").title == shown
+
+
+def test_a_long_title_ends_between_characters() -> None:
+    title = read(f"<title>{'日' * 3000}</title>").title
+    assert set(title) == {"日"}
+
+
+def test_a_page_in_utf_8_that_says_only_its_language_is_read_as_utf_8() -> None:
+    page = '<html lang="zh-Hant-TW"><head><title>蘋果技術</title>'.encode()
+    assert read_page(page, "text/html", URL).title == "蘋果技術"
+
+
+def test_an_oembed_document_with_odd_values_keeps_what_is_of_use() -> None:
+    found = read_embed(
+        b'{"type":"photo","url":"https://a.example/p.png","title":5,"author_name":null}', Preview(title="x")
+    )
+    assert (found.title, found.type, found.image_url) == ("x", "photo", "https://a.example/p.png")
+    latin = '<?xml version="1.0" encoding="iso-8859-1"?><oembed><title>Bär</title></oembed>'.encode("latin-1")
+    assert read_embed(latin, Preview()).title == "Bär"
+    assert read_embed(b"<html><p>not found", Preview(title="x")).title == "x"
+
+
+@pytest.mark.parametrize(
+    "author", ['"Ann"', '{"name":"Ann"}', '[{"name":"Ann"},{"name":"Bo"}]', '{"name":{"@type":"Person","name":"Ann"}}']
+)
+def test_the_author_of_an_article_is_named_however_it_is_written(author: str) -> None:
+    script = f'<script type="application/ld+json">{{"@type":"Article","headline":"H","author":{author}}};</script>'
+    assert read(script).author_name == "Ann"
+
+
+def test_a_character_that_json_does_not_allow_does_not_cost_the_article() -> None:
+    script = '<script type="application/ld+json">{"@type":"Article",\n"headline":"A\nlong\ttitle\x01"}</script>'
+    assert read(script).title == "A long title"
