@@ -116,12 +116,12 @@ class _Failed(Exception):
         self.failure, self.reason = failure, reason
 
 
-class _NotShown(http.WrongType):
+class _NotShown(http.FetchError):
     reason = FileReason.FILE_NOT_SHOWN
 
 
 class _Download(tempfile.SpooledTemporaryFile[bytes]):
-    """What is downloaded. Raises WrongType as soon as its first bytes are those of nothing that is shown for the purpose:
+    """What is downloaded. Raises _NotShown as soon as its first bytes are those of nothing that is shown for the purpose:
     they decide, and not the content type, which many servers do not know (contract, federation section 17).
     """
 
@@ -227,7 +227,7 @@ def _download(job: Job[CopyFetch], copy: RemoteCopy, file: IO[bytes]) -> Steps:
                 file=file,
             )
         )
-    except (http.Refused, http.TooLarge, http.WrongType, http.TooManyRedirects) as error:
+    except (http.Refused, http.TooLarge, http.WrongType, http.TooManyRedirects, _NotShown) as error:
         raise _Failed(CopyFailure.REFUSED, error.reason, str(error)) from None
     except http.FetchError as error:
         job.answers[copy.host] = str(error)
