@@ -10,6 +10,7 @@ from moderation.queries.announcements import find_shown, list_shown, show
 from moderation.serializers.announcement import present_announcements
 from moderation.services.announcements import add_reaction, dismiss_announcement, remove_reaction
 from social.api.access import optional_user, user
+from social.api.admission import admission_of
 from social.api.declarations import EMPTY, Endpoint
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
@@ -28,9 +29,11 @@ class AnnouncementsViewSet(ApiViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """The announcements of this server, oldest first. For users, with any scope: without a token 422 (contract)."""
-        if self.caller is None:
+        admission = admission_of(request)
+        if admission is None or admission.identity is None:
             raise Invalid(_("This method requires an authenticated user"))
-        user().check(self.caller)
+        # Not `self.caller`: nobody may see them without a user, so that one who is disabled is told so.
+        user().check(admission.identity)
         return reply(present_announcements(show(list(list_shown()), self.account_id)))
 
     def dismiss(self, request: Request, id: int) -> HttpResponse:

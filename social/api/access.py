@@ -5,7 +5,7 @@ Source: contract, behaviours section 3 ("Order of checks"), endpoints.tsv column
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, IntFlag
 
 from django.utils.translation import gettext as _
@@ -67,6 +67,14 @@ class Access:
             self._check_user(identity)
         elif kind is AccessKind.APP_TOKEN and identity.user_id is not None:
             raise errors.Forbidden(_("This method requires an client credentials authentication"))
+
+    def seen(self, identity: Identity | None) -> Identity | None:
+        """The caller as the action sees it, after `check`: where no user is needed a disabled one is nobody, and of a token
+        that is needed its application is left (contract, behaviours section 5; security row 80).
+        """
+        if identity is None or not identity.disabled:
+            return identity
+        return replace(identity, user_id=None, account_id=None) if self.kind is AccessKind.ANY_TOKEN else None
 
     def _check_user(self, identity: Identity) -> None:
         if identity.user_id is None:

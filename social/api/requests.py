@@ -57,6 +57,12 @@ class ApiRequest(Request):
         """Find out who calls. Raises what the authenticators raise; DRF does the same at the first look at `user`."""
         _caller = self.user
 
+    def call_as(self, identity: Identity | None) -> None:
+        """Let this be the caller, or nobody."""
+        if identity is not self.auth:
+            self.auth = identity
+            self.user = Caller(identity.user_id, identity.account_id) if identity is not None else Caller()
+
     @property
     def parameters(self) -> dict[str, Any]:
         """Return the parameters, nested; on a clash the query wins (contract, parameters section 0).

@@ -103,7 +103,7 @@ class StatusesViewSet(ApiViewSet):
             max_body=TEXT_BODY_LIMIT,
         ),
         "history": Endpoint(optional_user("read:statuses"), "StatusEdit", many=True),
-        "source": Endpoint(any_token("read:statuses"), "StatusSource"),
+        "source": Endpoint(user("read:statuses"), "StatusSource"),
         "translate": Endpoint(user("read:statuses"), "Translation", input=TranslationInput),
         "context": Endpoint(optional_user("read:statuses"), "Context"),
         "favourited_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ACCOUNT_PAGES),

@@ -86,8 +86,9 @@ def test_the_suspended_are_refused_wherever_a_token_counts_and_the_disabled_wher
         assert answer(get(f"/api/v1/access/{name}", token=callers.user_token(suspended=True))) == (403, DISABLED), name
     for name in ("person", "unconfirmed", "moderator"):
         assert answer(get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True))) == (403, DISABLED), name
-    for name in ("optional", "anybody"):
-        assert get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True)).status_code == 200, name
+    for name in ("public", "optional", "anybody"):
+        # Security row 80: what is open to others is open to them as to anybody.
+        assert get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True)).json()["user"] is None, name
 
 
 def test_the_unconfirmed_may_use_what_is_made_for_them(callers: Tokens, get: Any) -> None:

@@ -15,7 +15,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts.models import Account
+from accounts.models import Account, User
 from accounts.queries.relations import load_relations
 from social.api.access import AccessKind
 from social.kernel import clock
@@ -37,19 +37,24 @@ ACTING = ("/favourite", "/unfavourite", "/reblog", "/unreblog")
 
 
 def _readers(author: Account) -> dict[str, Api]:
-    people = {name: make_account(name) for name in ("stranger", "follower", "mentioned", "blocked")}
-    follow(people["follower"], author)
+    people = {name: make_account(name) for name in ("stranger", "follower", "mentioned", "blocked", "disabled")}
+    for follower in ("follower", "disabled"):
+        follow(people[follower], author)
+    # Security row 80: somebody disabled is nobody where nobody is needed.
+    User.objects.filter(account=people["disabled"]).update(disabled_at=clock.now())
     follow(people["blocked"], author)
     block(author, people["blocked"])
     return {"anybody": Api(), "author": api_of(author)} | {name: api_of(person) for name, person in people.items()}
 
 
 MAY_READ = {
-    "public": {"anybody", "author", "stranger", "follower", "mentioned"},
-    "unlisted": {"anybody", "author", "stranger", "follower", "mentioned"},
+    "public": {"anybody", "disabled", "author", "stranger", "follower", "mentioned"},
+    "unlisted": {"anybody", "disabled", "author", "stranger", "follower", "mentioned"},
     "private": {"author", "follower", "mentioned"},
     "direct": {"author", "mentioned"},
 }
+
+NOBODY = ("anybody", "disabled")
 
 
 @pytest.mark.parametrize("visibility", MAY_READ)
@@ -58,7 +63,7 @@ def test_every_route_of_a_post_opens_for_its_readers_alone(alice: Account, visib
     status = make_status(alice, "@mentioned hello", visibility=visibility)
     answer = make_status(alice, "@mentioned again", visibility=visibility, reply_to=status)
     for name, api in readers.items():
-        for route in READING + ((*NEEDS_TOKEN, *ACTING, "") if name != "anybody" else ()):
+        for route in READING + ((*NEEDS_TOKEN, *ACTING, "") if name not in NOBODY else ()):
             send: Any = api.post if route in ACTING else api.get
             shown, missing = send(f"{STATUSES}/{status.id}{route}"), send(f"{STATUSES}/1{route}")
             if name in MAY_READ[visibility]:
