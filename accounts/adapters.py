@@ -10,12 +10,13 @@ from allauth.account.utils import get_next_redirect_url, user_pk_to_url_str
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django import forms
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext, gettext_lazy
 
 from accounts.models import User
+from accounts.pages.known_browsers import find_browser, keep_browser
 from accounts.pages.visits import note
 from accounts.policies.second_factors import relying_party
 from accounts.policies.sign_up import SignUpDraft, password_errors
@@ -114,13 +115,16 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmation_url(emailconfirmation.email_address)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the attempt, whether it succeeds or not (contract, behaviours section 4). Raises RateLimited."""
+        """Count the attempt, whether it succeeds or not (contract, behaviours section 4): by address, and by person or, in a
+        browser of that person, by browser (security row 81). Raises RateLimited.
+        """
         email = str(credentials.get("email") or "").lower()
         address = rate_key(client_ip(request))
-        counts = [
-            admission.count(limits.SIGN_IN_ADDRESS, address=address),
-            admission.count(limits.SIGN_IN_EMAIL, subject=email) if email else None,
-        ]
+        counts = [admission.count(limits.SIGN_IN_ADDRESS, address=address)]
+        if browser := find_browser(request, email):
+            counts.append(admission.count(limits.SIGN_IN_BROWSER, subject=browser))
+        elif email:
+            counts.append(admission.count(limits.SIGN_IN_EMAIL, subject=email))
         limits.refuse_exceeded([count for count in counts if count is not None])
 
     def _rollback_login_failed_rl_usage(self) -> None:
@@ -131,6 +135,20 @@ class AccountAdapter(DefaultAccountAdapter):
         """Open the session, under a new key, and keep which browser it belongs to."""
         super().login(request, user)
         note(request, user)
+
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
+        """Go where the person wanted to go, in a browser that is known from now on."""
+        response: HttpResponse = super().post_login(request, user, **kwargs)
+        keep_browser(request, response, user.email)
+        return response
+
+    def reauthenticate(self, user: User, password: str) -> bool:
+        """Tell whether somebody who is signed in knows the password. Counted by person: what strangers try when signing in
+        is another counter (security row 81). Raises RateLimited.
+        """
+        count = admission.count(limits.SIGN_IN_AGAIN, subject=str(user.pk))
+        limits.refuse_exceeded([count] if count is not None else [])
+        return user.check_password(password)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """True: changes to the safety of an account always ask once more who it is."""

@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from allauth.core import context
+from allauth.core import context, ratelimit
 from allauth.core.internal.cryptokit import normalize_user_code
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm as AllauthAuthenticateForm
@@ -24,12 +24,13 @@ from allauth.mfa.webauthn.forms import (
 )
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from fido2.utils import websafe_encode
 from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
 from accounts.models import User
 from accounts.pages.forms import PLAIN
 from accounts.policies.second_factors import NAME_LIMIT, PASSKEYS_LIMIT, is_own_origin
-from accounts.queries.sign_in import load_second_factors
+from accounts.queries.sign_in import is_registered_passkey, load_second_factors
 from accounts.services.mails import report_second_factor_lock
 from accounts.services.second_factors import accept_app_code, accept_signature, use_recovery_code
 from social.api.addresses import client_ip
@@ -95,6 +96,8 @@ class _TypedCode:
                 raise
             if not use_recovery_code(user=self.user, typed=typed, address=client_ip(context.request)):
                 raise
+            # As allauth does after a right code of an app.
+            ratelimit.clear(context.request, action="login_failed", key=f"mfa-auth-user-{self.user.pk}")
             self.authenticator = _UsedCode(self.user)
             return typed
         if not accept_app_code(authenticator=self.authenticator, counter=counter_of(self.authenticator, code)):
@@ -188,7 +191,11 @@ class NewPasskeyForm(AddWebAuthnForm):
             raise _wrong_passkey() from None
         except forms.ValidationError:
             raise _wrong_passkey() from None
-        if not is_own_origin(made.client_data.origin):
+        attested = made.attestation_object.auth_data.credential_data
+        # WebAuthn Level 2, section 7.1, step 22: an id is registered once, whoever has it.
+        if attested is None or sent.get("rawId") != websafe_encode(attested.credential_id):
+            raise _wrong_passkey()
+        if not is_own_origin(made.client_data.origin) or is_registered_passkey(sent["rawId"]):
             raise _wrong_passkey()
         if len(load_second_factors(self.user).passkeys) >= PASSKEYS_LIMIT:
             raise forms.ValidationError(_("You have as many passkeys as one account can have."))

@@ -103,3 +103,9 @@ def _passkey(found: Authenticator) -> Passkey:
         last_used=found.last_used_at,
         alone=bool(found.data.get("verified")) and bool(wrapped.is_passwordless),
     )
+
+
+def is_registered_passkey(credential_id: str) -> bool:
+    """Tell whether anybody has a passkey with this id, as browsers write it."""
+    passkeys = Authenticator.objects.filter(type=Authenticator.Type.WEBAUTHN)
+    return passkeys.filter(data__credential__rawId=credential_id).exists()

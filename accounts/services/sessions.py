@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from allauth.usersessions.models import UserSession
@@ -13,6 +14,7 @@ from django.db.models import Exists, OuterRef
 from accounts.events import UserStateChanged
 from accounts.models import AccessToken, Grant, User
 from accounts.services.tokens import refresh_identities, revoke_tokens
+from social.api import admission, limits
 from social.kernel import clock
 from social.kernel.errors import require_found
 from social.kernel.events import publish
@@ -25,7 +27,8 @@ def change_password(*, user: User, password: str, asking_key: str | None = None)
     """Set a password and end everything that was opened with the old one: sessions, tokens, codes and streams.
 
     The session with `asking_key`, of the browser that asks for it, stays as a row for its page to close; it opens
-    nothing any more either, because a session carries a hash of the password.
+    nothing any more either, because a session carries a hash of the password. Wrong attempts that were counted, of whomever,
+    are forgotten.
     """
     hashed = make_password(password)
     with transaction.atomic():
@@ -36,6 +39,8 @@ def change_password(*, user: User, password: str, asking_key: str | None = None)
         end_sessions(user=user, except_key=asking_key)
         UserSession.objects.filter(user=user).delete()
         _end_tokens(user)
+        for rule, subject in ((limits.SIGN_IN_EMAIL, user.email.lower()), (limits.SIGN_IN_AGAIN, str(user.pk))):
+            transaction.on_commit(partial(admission.forget, rule, subject=subject))
 
 
 def sign_out_everywhere(*, user: User) -> None:

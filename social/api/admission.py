@@ -150,18 +150,27 @@ def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
     """
     if not settings.RATE_LIMITS:
         return None
-    now = time.time()
-    window = int(now // rule.period)
+    window = int(time.time() // rule.period)
     counted: Count | None = None
     with redis.best_effort("count a request"):
-        # Of names, such as what somebody typed, only a digest is kept.
-        whose = address if not subject else subject if subject.isdecimal() else checksum_of(subject)
-        key = redis.key("cache", "limit", rule.name, whose, window)
+        key = _counter(rule, subject, address, window)
         pipeline = redis.client("cache").pipeline(transaction=True)
         pipeline.incr(key)
         pipeline.expire(key, rule.period)
         counted = Count(rule, int(pipeline.execute()[0]), (window + 1) * rule.period)
     return counted
+
+
+def forget(rule: Rule, *, subject: str) -> None:
+    """Begin anew with what `count` has counted."""
+    with redis.best_effort("forget a count"):
+        redis.client("cache").delete(_counter(rule, subject, "", int(time.time() // rule.period)))
+
+
+def _counter(rule: Rule, subject: str, address: str, window: int) -> str:
+    # Of names, such as what somebody typed, only a digest is kept.
+    whose = address if not subject else subject if subject.isdecimal() else checksum_of(subject)
+    return redis.key("cache", "limit", rule.name, whose, window)
 
 
 def give_back(admission: Admission) -> None:

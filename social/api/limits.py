@@ -78,6 +78,8 @@ _LIMITS = {
 # For pages, which know their subject themselves: `admission.count(SIGN_IN_EMAIL, subject=email)`.
 SIGN_IN_ADDRESS = Rule("sign_in/address", 25, 300, "address")
 SIGN_IN_EMAIL = Rule("sign_in/email", 25, 3600, "account")
+SIGN_IN_BROWSER = Rule("sign_in/browser", 25, 3600, "account")
+SIGN_IN_AGAIN = Rule("sign_in/again", 25, 3600, "account")
 PASSWORD_RESET_ADDRESS = Rule("password_reset/address", 25, 300, "address")
 PASSWORD_RESET_EMAIL = Rule("password_reset/email", 5, 1800, "account")
 

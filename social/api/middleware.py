@@ -104,6 +104,9 @@ class RequestMiddleware:
             response = self.get_response(request)
         response.headers["X-Request-Id"] = request_id
         response.headers["X-Content-Type-Options"] = "nosniff"
+        # Unless the proxy says otherwise: what comes from it came by https, and browsers heed it nowhere else (RFC 6797).
+        if settings.STRICT_TRANSPORT_SECURITY and forwarded != "http":
+            response.headers["Strict-Transport-Security"] = settings.STRICT_TRANSPORT_SECURITY
         if isinstance(response, HttpResponse):
             # Without it the server sends the body in chunks; CommonMiddleware is only passed by pages.
             response.headers.setdefault("Content-Length", str(len(response.content)))

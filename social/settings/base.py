@@ -245,10 +245,13 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
 # Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
 SESSION_COOKIE_NAME = "__Host-session" if SESSION_COOKIE_SECURE else f"session_{PORT}"
 CSRF_COOKIE_NAME = "__Host-csrf" if CSRF_COOKIE_SECURE else f"csrf_{PORT}"
+KNOWN_BROWSER_COOKIE_NAME = "__Secure-known" if SESSION_COOKIE_SECURE else f"known_{PORT}"
 CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
 SECURE_CONTENT_TYPE_NOSNIFF = True
+# For this host alone: what else its owner has below the domain is not known here.
+STRICT_TRANSPORT_SECURITY = "max-age=63072000" if env.SCHEME == "https" else ""
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 CSRF_TRUSTED_ORIGINS = [BASE_URL]

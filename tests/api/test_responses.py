@@ -304,3 +304,14 @@ def test_lazy_texts_and_plain_collections_can_be_written() -> None:
     )
     with pytest.raises(TypeError):
         render({"a": object()})
+
+
+@pytest.mark.parametrize("proto", [None, "https", "http"])
+def test_browsers_are_told_to_stay_with_https_where_the_server_is_there(settings: Any, proto: str | None) -> None:
+    settings.STRICT_TRANSPORT_SECURITY = "max-age=63072000"
+    headers = {"X-Forwarded-Proto": proto} if proto else {}
+    for path in (PUBLIC, "/nowhere"):
+        found = Client().get(path, headers=headers).headers.get("Strict-Transport-Security")
+        assert found == (None if proto == "http" else "max-age=63072000"), path
+    settings.STRICT_TRANSPORT_SECURITY = ""
+    assert "Strict-Transport-Security" not in Client().get(PUBLIC).headers

@@ -56,6 +56,21 @@ def add(client: Client, key: SoftwareKey, name: str = "Phone") -> Any:
     return client.post(ADD, {"name": name, "credential": key.create(options_on(client.get(ADD)))})
 
 
+def test_an_id_of_a_passkey_of_somebody_else_is_refused(browser: Client, person: User) -> None:
+    key = SoftwareKey()
+    show_again(browser)
+    assert codes_on(add(browser, key))
+    other = signed_in(make_user("bob"))
+    show_again(other)
+    copy = SoftwareKey(id=key.id)
+    assert REFUSED in add(other, copy).content.decode()
+    # Nor under another name than the signed one.
+    options = options_on(other.get(ADD))
+    renamed = json.loads(copy.create(options)) | {"id": "AAAA", "rawId": "AAAA"}
+    assert REFUSED in other.post(ADD, {"name": "x", "credential": json.dumps(renamed)}).content.decode()
+    assert Authenticator.objects.count() == 1
+
+
 def is_signed_in(client: Client) -> bool:
     return b"@ada@" in client.get("/").content
 

@@ -84,6 +84,17 @@ def test_row_26_ten_wrong_codes_in_ten_minutes_are_enough(
     assert b"@ada@" not in client.get("/").content
 
 
+def test_a_right_recovery_code_clears_the_counter_of_wrong_ones(
+    client: Client, sign_in: SignIn, person: User, secret: str, counted: None
+) -> None:
+    for code in make_recovery_codes(user=person)[:2]:
+        sign_in("ada")
+        for _attempt in range(6):
+            client.post("/auth/second_factor/sign_in", {"code": "000000"})
+        assert client.post("/auth/second_factor/sign_in", {"code": code}).status_code == 302
+        client.post("/auth/sign_out")
+
+
 def test_row_26_one_mail_reports_a_lock_after_wrong_codes(
     client: Client, sign_in: SignIn, person: User, secret: str, counted: None, mailoutbox: list[Any]
 ) -> None:

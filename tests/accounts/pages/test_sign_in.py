@@ -14,6 +14,7 @@ from django.test import Client
 
 from accounts.models import User
 from accounts.services.second_factors import make_recovery_codes
+from accounts.services.sessions import change_password
 from social.kernel import clock
 from tests.support.work import work
 
@@ -77,6 +78,50 @@ def test_the_limit_per_person_holds_for_every_way_to_write_the_name(
     assert blocked.status_code == 429
     other = client.post("/auth/sign_in", {"login": "bob", "password": "x"}, REMOTE_ADDR="10.99.0.1")
     assert other.status_code == 200
+
+
+def attack() -> None:
+    """A stranger, from many networks, until the person's counter is full."""
+    for number in range(25):
+        Client().post("/auth/sign_in", {"login": "ada", "password": "wrong"}, REMOTE_ADDR=f"10.{number}.0.1")
+    assert Client().post("/auth/sign_in", {"login": "ada", "password": "correct horse"}).status_code == 429
+
+
+def test_who_has_signed_in_before_is_not_locked_out_by_strangers(
+    client: Client, sign_in: SignIn, person: User, counted: None
+) -> None:
+    """Security row 81: a browser that is known counts for itself, also after signing out."""
+    assert sign_in("ada").status_code == 302
+    client.post("/auth/sign_out")
+    attack()
+    assert sign_in("ada")["Location"] == "/"
+    client.post("/auth/sign_out")
+    # It is known for those who have signed in there, and gets as many attempts as anybody.
+    cookie = client.cookies[settings.KNOWN_BROWSER_COOKIE_NAME]
+    assert (cookie["path"], cookie["httponly"]) == ("/auth/sign_in", True)
+    for number in range(25):
+        client.post("/auth/sign_in", {"login": "ada", "password": "wrong"}, REMOTE_ADDR=f"10.{number}.1.1")
+    assert sign_in("ada").status_code == 429
+    client.cookies[settings.KNOWN_BROWSER_COOKIE_NAME] = cookie.value[::-1]
+    assert sign_in("ada").status_code == 429
+
+
+def test_who_is_signed_in_can_say_so_again_whatever_strangers_try(browser: Client, person: User, counted: None) -> None:
+    """Security row 81."""
+    attack()
+    assert browser.post("/auth/reauthenticate", {"password": "correct horse"}).status_code == 302
+    for _ in range(24):
+        assert browser.post("/auth/reauthenticate", {"password": "wrong"}).status_code == 200
+    assert browser.post("/auth/reauthenticate", {"password": "correct horse"}).status_code == 429
+
+
+def test_a_new_password_ends_the_wait(person: User, counted: None, django_capture_on_commit_callbacks: Any) -> None:
+    """Security row 81."""
+    attack()
+    with django_capture_on_commit_callbacks(execute=True):
+        change_password(user=person, password="another horse")
+    login = {"login": "ada", "password": "another horse"}
+    assert Client().post("/auth/sign_in", login, REMOTE_ADDR="10.99.0.1").status_code == 302
 
 
 def test_who_is_disabled_gets_the_reason_and_is_not_signed_in(sign_in: SignIn, person: User) -> None:

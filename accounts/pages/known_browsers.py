@@ -1,0 +1,54 @@
+"""Browsers in which somebody has signed in: what strangers try at that person's account does not lock these out.
+
+Each has a cookie that names it and the people who signed in there, and a counter of wrong attempts of its own (security row
+81; OWASP "Slow Down Online Guessing Attacks with Device Cookies").
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from secrets import token_urlsafe
+from typing import Final
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+_SALT: Final = "known browser"
+_SECONDS: Final = 365 * 86400
+#: People of one browser; the one who was there longest ago goes first.
+_PEOPLE: Final = 5
+
+
+def find_browser(request: HttpRequest, email: str) -> str | None:
+    """The name of this browser, if the person with this address has signed in there; None for any other."""
+    return _read(request).get(_mark(email))
+
+
+def keep_browser(request: HttpRequest, response: HttpResponse, email: str) -> None:
+    """Give a browser in which somebody has just signed in its cookie, which the page for signing in alone is sent."""
+    known = _read(request)
+    name = known.pop(_mark(email), None) or token_urlsafe(16)
+    kept = [*known.items()][1 - _PEOPLE :]
+    response.set_cookie(
+        settings.KNOWN_BROWSER_COOKIE_NAME,
+        signing.dumps([*kept, (_mark(email), name)], salt=_SALT),
+        max_age=_SECONDS,
+        path=reverse("account_login"),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _read(request: HttpRequest) -> dict[str, str]:
+    try:
+        found = signing.loads(request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE_NAME, ""), salt=_SALT, max_age=_SECONDS)
+    except signing.BadSignature:
+        return {}
+    return {str(mark): str(name) for mark, name in found}
+
+
+def _mark(email: str) -> str:
+    return sha256(email.lower().encode()).hexdigest()[:16]
