@@ -21,7 +21,7 @@ from accounts.admin.permitted import RowForm
 from accounts.admin.sign_up_blocks import BLOCKED, MADE, SignUpBlockAdmin
 from accounts.models import IpBlock, Severity
 from accounts.models.sign_up_block import BLOCK_COMMENT_LIMIT
-from accounts.policies.sign_up import is_wide, network_of
+from accounts.policies.sign_up import doubt_about_network, network_of
 from accounts.queries.sign_up import list_ip_blocks
 from accounts.services import sign_up_blocks
 from accounts.services.block_files import BlockFile
@@ -48,7 +48,7 @@ def _danger(sent: Mapping[str, Any], own_address: str) -> str:
             return text % {"address": own_address}
     except ValueError:
         return ""
-    return _("A good part of all addresses of the internet is in this network.") if is_wide(network) else ""
+    return doubt_about_network(sent.get("network", ""))
 
 
 class NetworkForm(RowForm):

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
 
 from accounts.policies.staff import OPERATOR
 from accounts.queries.domain_follows import FollowsUnder
 from accounts.services.block_files import BlockFile, Planned, export_file, import_file, plan_file, read_file
+from social.management.base import OperatorCommand
 from social.management.progress import progress_bar
 
 
-def read_in(command: BaseCommand, kind: BlockFile[Any], file: str, *, replace: bool, dry_run: bool) -> None:
+def read_in(command: OperatorCommand, kind: BlockFile[Any], file: str, options: Mapping[str, Any]) -> None:
     """Take in a file (`-` is what comes in), or with `dry_run` say what that would do; a line for each, and the counts.
 
-    Raises CommandError for a file that cannot be read, and for one of which every line is refused.
+    Raises CommandError for a file that cannot be read, for one with which follows would end that nobody has said `yes` to,
+    and for one of which every line is refused.
     """
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise CommandError(f"{file}: {error.strerror}.") from None
-    planned = plan_file(kind, read_file(kind, data), replace=replace)
+    planned = plan_file(kind, read_file(kind, data), replace=options["replace"])
     for plan in planned:
         name_follows(command, plan.entry.name, plan.follows)
+    ending = any(plan.follows is not None for plan in planned)
+    command.ask(_("These follows would end.") if ending else "", options)
     done: list[Planned[Any]] = planned
-    if not dry_run:
+    if not options["dry_run"]:
         with progress_bar("Lines", len(planned)) as advance:
             done = []
             for plan in import_file(kind, by=OPERATOR, planned=planned):

@@ -211,6 +211,15 @@ def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
     return network.prefixlen < (8 if network.version == 4 else 16)
 
 
+def doubt_about_network(text: str) -> str:
+    """Why a block of this network is hardly meant, whoever writes it; empty where nothing is odd about it."""
+    try:
+        wide = is_wide(network_of(text))
+    except ValueError:
+        return ""
+    return _("A good part of all addresses of the internet is in this network.") if wide else ""
+
+
 def normalised_username(username: str) -> str:
     """A name as blocks compare it: small letters, digits as the letters they look like."""
     return username.lower().translate(_LOOK_ALIKES)

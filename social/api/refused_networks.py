@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -24,6 +25,8 @@ from social.api.responses import error
 logger = logging.getLogger("social.api")
 RELOAD_SECONDS: float = 5.0
 _INITIAL_TIME: Final = float("-inf")
+#: What machines ask to see whether the server lives; it says nothing else, and `/metrics` asks for a token or for this machine.
+_PROBES: Final = re.compile(r"/(?:health(?:/ready)?|metrics)/?")
 
 
 class _State:
@@ -69,23 +72,24 @@ def _load() -> None:
         _State.networks = tuple(ipaddress.ip_network(network) for network in _State.load())
         _in_one.cache_clear()
     except DatabaseError as problem:
-        logger.warning("Blocked networks could not be read (%s)", type(problem).__name__)
+        logger.warning("Blocked networks could not be read (%s)", problem)
 
 
 @lru_cache(maxsize=4096)
 def _in_one(address: str) -> bool:
     parsed = ipaddress.ip_address(address)
-    return any(parsed in network for network in _State.networks)
+    # This machine is only meant by who names it: whoever refuses "everybody" goes on watching the server, and can undo it.
+    return any(parsed in network and (network.is_loopback or not parsed.is_loopback) for network in _State.networks)
 
 
 class RefusedNetworksMiddleware:
-    """Answers 403 to everything that comes from a refused network. Stands behind RequestMiddleware."""
+    """Answers 403 to what comes from a refused network, but for probes (security row 79). Stands behind RequestMiddleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve or refuse the request."""
-        if is_refused(client_ip(request)):
+        if is_refused(client_ip(request)) and not _PROBES.fullmatch(request.path):
             return error(_("Forbidden"), status=403)
         return self.get_response(request)

@@ -1,4 +1,4 @@
-"""The domain and the fingerprints of the secrets an installation was first started with."""
+"""The domains and the fingerprints of the secrets an installation was first started with."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from social.kernel.lengths import HOST_LIMIT, OBJECT_LIMIT, lengths
 
 
 class Installation(models.Model):
-    """Domain of this installation, a single row, written by the first start: other servers store identifiers made under it."""
+    """Domains of this installation, a single row, written by the first start: other servers store ids made under them."""
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     local_domain = models.TextField()
+    #: Where the pages are since the last start, and with them the ids that are made.
+    web_domain = models.TextField(null=True)
     fingerprints = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -20,6 +22,8 @@ class Installation(models.Model):
         app_label = "social"
         db_table = "social_installation"
         constraints = [
-            lengths("social_installation_lengths", local_domain=HOST_LIMIT, fingerprints=OBJECT_LIMIT),
+            lengths(
+                "social_installation_lengths", local_domain=HOST_LIMIT, web_domain=HOST_LIMIT, fingerprints=OBJECT_LIMIT
+            ),
             models.CheckConstraint(condition=models.Q(id=1), name="installation_is_one"),
         ]

@@ -93,15 +93,20 @@ class Cursor(Protocol):
         """The next row."""
 
 
-def stored_domain(cursor: Cursor) -> str | None:
-    """The local domain this database was made for; None before the first start."""
+def stored_installation(cursor: Cursor) -> dict[str, Any]:
+    """The row of this installation; empty before the first start. It lacks the columns of later releases."""
     cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [TABLE])
     row = cursor.fetchone()
     if not row or not row[0]:
-        return None
-    cursor.execute(f"SELECT local_domain FROM {TABLE} WHERE id = 1")  # noqa: S608  (a constant)
+        return {}
+    cursor.execute(f"SELECT to_jsonb(found)::text FROM {TABLE} found WHERE id = 1")  # noqa: S608  (a constant)
     found = cursor.fetchone()
-    return str(found[0]) if found else None
+    return dict(json.loads(found[0])) if found else {}
+
+
+def stored_domain(cursor: Cursor) -> str | None:
+    """The local domain this database was made for; None before the first start."""
+    return stored_installation(cursor).get("local_domain")
 
 
 def check_domain(cursor: Cursor, domain: str) -> bool:
@@ -116,6 +121,17 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
     return stored is not None
 
 
+def check_web_domain(cursor: Cursor, web_domain: str) -> None:
+    """Raises OperatorError when the server was started with pages elsewhere: ids are made of their address, for ever."""
+    stored = stored_installation(cursor).get("web_domain")
+    if stored is not None and stored != web_domain:
+        raise OperatorError(
+            f"The server was started with its pages at {stored}, and WEB_DOMAIN is {web_domain} here: what is made here "
+            f"would have other ids for ever. Set WEB_DOMAIN={stored}, or start the server with WEB_DOMAIN={web_domain}; "
+            f"where its processes run on their own, {env.manage_command('setup')} with it comes first"
+        )
+
+
 def keep_domain(cursor: Cursor, domain: str) -> None:
     """Store `domain` at the first start. Raises OperatorError when another one is stored."""
     cursor.execute(
@@ -124,6 +140,11 @@ def keep_domain(cursor: Cursor, domain: str) -> None:
         [domain],
     )
     check_domain(cursor, domain)
+
+
+def keep_web_domain(cursor: Cursor, web_domain: str) -> None:
+    """Store where the pages are from now on."""
+    cursor.execute(f"UPDATE {TABLE} SET web_domain = %s WHERE id = 1", [web_domain])  # noqa: S608  (a constant)
 
 
 _FILE = Path("run") / "schema.json"
@@ -162,6 +183,20 @@ def _folder(app: str) -> Path | None:
             break
         folder /= part
     return folder
+
+
+def refuse_older_tables(cursor: Cursor, apps: Iterable[str]) -> None:
+    """Raises OperatorError when a migration of this code is not applied: after an upgrade `setup` comes first."""
+    cursor.execute("SELECT string_agg(app || '.' || name, ' ') FROM django_migrations")
+    applied = set(str((cursor.fetchone() or [""])[0]).split())
+    for app in apps:
+        folder = _folder(app)
+        for path in sorted(folder.glob("migrations/[0-9]*.py")) if folder else ():
+            if f"{path.parts[-3]}.{path.stem}" not in applied:
+                raise OperatorError(
+                    f"The tables are not those of this release: {path.parts[-3]}.{path.stem} is not applied. "
+                    f"Run {env.manage_command('setup')}"
+                )
 
 
 def database_mark(cursor: Cursor) -> str:

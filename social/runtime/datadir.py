@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -28,9 +29,15 @@ def open_data_dir(path: Path) -> None:
         os.listdir(path)
     except OSError as error:
         raise OperatorError(
-            f"The data directory {path} cannot be used ({error.strerror}: {error.filename}). "
-            f"Give it to user {_user()} (chown -R), free some space, or name another with --data-dir."
+            f"The data directory {path} cannot be used ({error.strerror}: {error.filename}). {_remedy(error)}, "
+            f"or name another with --data-dir."
         ) from None
+
+
+def _remedy(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "Its disk is full: free some space (backups, logs)"
+    return f"Give it to user {_user()} (chown -R)"
 
 
 def _user() -> str:

@@ -12,6 +12,9 @@ from django.conf import settings
 from django.core.mail import get_connection
 from django.db import Error, connection
 
+from accounts.models import Account
+from accounts.policies.sign_up import doubt_about_network
+from accounts.queries.sign_up import load_refused_networks
 from accounts.queries.site_settings import find_site_text
 from moderation.models import DomainAllow
 from social.kernel import heartbeats, outbox, redis
@@ -86,6 +89,22 @@ def _domain() -> Iterator[Check]:
         yield Check("domain", "failed", detail, f"Set LOCAL_DOMAIN={stored}: the domain is for ever.")
     else:
         yield Check("domain", "ok", f"{stored}, web pages at {settings.BASE_URL}")
+
+
+def _ids() -> Iterator[Check]:
+    """Ids of people here that lie elsewhere: made by a command with other addresses, or before the pages were moved."""
+    strays = Account.objects.filter(domain=None).exclude(uri__startswith=f"{settings.BASE_URL}/").order_by("id")
+    if not (number := strays.count()):
+        yield Check("ids", "ok", f"those of all accounts here begin with {settings.BASE_URL}/")
+        return
+    some = ", ".join(account.uri for account in strays[:3])
+    yield Check(
+        "ids",
+        "warning" if env.LOOPBACK else "failed",
+        f"{number} accounts here have ids outside of {settings.BASE_URL}/, first {some}",
+        f"Other servers cannot ask for these. If the pages were there before, keep that address leading here; else let their "
+        f"people move to new accounts, and remove these: {env.manage_command('delete_account NAME')}",
+    )
 
 
 def _fingerprints() -> Iterator[Check]:
@@ -189,6 +208,16 @@ def _proxies() -> Iterator[Check]:
         yield Check("proxies", "ok", "none: clients reach this server directly")
 
 
+def _blocks() -> Iterator[Check]:
+    """Networks that get no answer: so many addresses in one are hardly meant (security row 79)."""
+    networks = load_refused_networks()
+    if wide := [network for network in networks if doubt_about_network(network)]:
+        remedy = f"If that is not meant: {env.manage_command(f'block_sign_ups network {wide[0]} --remove')}"
+        yield Check("blocks", "failed", f"nobody in {', '.join(wide[:5])} gets any answer but from /health", remedy)
+    else:
+        yield Check("blocks", "ok", f"{len(networks)} networks get no answer")
+
+
 def _federation() -> Iterator[Check]:
     if settings.FEDERATION_LOOPBACK:
         yield Check(
@@ -250,14 +279,16 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _database,
     _migrations,
     _domain,
+    _ids,
     _fingerprints,
     _clock,
     _redis,
     _processes,
     _outbox,
     _proxies,
+    _blocks,
     _federation,
     _mail,
     _web_push,
 )
-_ASK_THE_DATABASE = (_migrations, _domain, _fingerprints, _clock, _outbox, _web_push)
+_ASK_THE_DATABASE = (_migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _web_push)

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from social.runtime.database import TABLE, Cursor
+from social.runtime.database import TABLE, Cursor, stored_installation
 from social.runtime.failures import OperatorError
 from social.settings.env import manage_command
 from social.settings.secrets import Secrets
@@ -43,13 +43,7 @@ def _fingerprint(name: str, value: str) -> str:
 
 def stored_fingerprints(cursor: Cursor) -> Fingerprints:
     """The fingerprints that the database keeps; empty before the first start."""
-    cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [TABLE])
-    row = cursor.fetchone()
-    if not row or not row[0]:
-        return {}
-    cursor.execute(f"SELECT fingerprints::text FROM {TABLE} WHERE id = 1")  # noqa: S608  (a constant)
-    found = cursor.fetchone()
-    stored: Any = json.loads(found[0]) if found else {}
+    stored: Any = stored_installation(cursor).get("fingerprints")
     return stored if isinstance(stored, dict) else {}
 
 

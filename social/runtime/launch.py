@@ -105,6 +105,8 @@ def _start(supervisor: Supervisor, embedded: tuple[Embedded, list[ProcessSpec]] 
         if code != 0:
             raise OperatorError(f"{env.manage_command('setup')} {describe_exit(code)}: see the lines above.")
     remember(env.DATA_DIR, env.LOCAL_DOMAIN)
+    with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
+        database.keep_web_domain(cursor, env.WEB_DOMAIN)
     # The web server first: it has the machine to itself until it answers; nobody sits and waits for the others.
     for name in ("web", "streaming"):
         supervisor.start(_python(name, "-m", "social.runtime.serve", name))

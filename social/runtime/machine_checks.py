@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shutil
 import stat
+import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from secrets import token_hex
 from typing import Literal
 
@@ -35,6 +38,10 @@ _PIXEL = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x
 #: Open files of a web process: a connection and the body or the file that it waits for, and everything else.
 LEAST_OPEN_FILES = 2 * Limits().connections + 256
 LEAST_FREE, LOW_FREE = 256 << 20, 2 << 30
+_FREE_SPACE = (
+    f"Remove what is largest: backups in {env.DATA_DIR / 'backups'}, logs (journalctl --vacuum-size=500M), copies of files of "
+    f"other servers ({env.manage_command('media remove')}; {env.manage_command('media usage')} says what files take)"
+)
 RUN_SETUP = f"Run {env.manage_command('setup')}"
 
 
@@ -125,7 +132,9 @@ def decoding() -> Iterator[Check]:
         with decoder.decode(jobs.PICTURE, io.BytesIO(_PIXEL), {}):
             pass
     except (DecodingFailed, jobs.Refused, OSError) as error:
-        remedy = "Uploads fail: install the requirements again, and see that there is memory and room for files."
+        remedy = "Uploads fail: install the requirements again, and see that there is memory."
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            remedy = f"Uploads fail for want of room at {tempfile.gettempdir()}. {_FREE_SPACE}."
         yield Check("decoding", "failed", f"a picture could not be decoded ({first_line(error)})", remedy)
     else:
         shut = "shut in by a filter of system calls" if decoder.is_confined else "without a filter of system calls"
@@ -133,15 +142,18 @@ def decoding() -> Iterator[Check]:
 
 
 def disk() -> Iterator[Check]:
-    """The room that is left."""
-    free = shutil.disk_usage(env.DATA_DIR).free
-    detail = f"{free / (1 << 30):.1f} GB free at {env.DATA_DIR}"
-    if free < LEAST_FREE:
-        yield Check("disk", "failed", detail, "Free some space before PostgreSQL stops for want of it.")
-    elif free < LOW_FREE:
-        yield Check("disk", "warning", detail, "Free some space, or move DATA_DIR to a larger disk.")
-    else:
-        yield Check("disk", "ok", detail)
+    """The room that is left where the server writes: its folder, uploaded files, and files that are only used for a moment."""
+    places = (env.DATA_DIR, env.DATA_DIR / "media", Path(tempfile.gettempdir()))
+    by_disk = {place.stat().st_dev: place for place in reversed(places) if place.is_dir()}
+    for place in sorted(by_disk.values(), key=places.index):
+        free = shutil.disk_usage(place).free
+        detail = f"{free / (1 << 30):.1f} GB free at {place}"
+        if free < LEAST_FREE:
+            yield Check("disk", "failed", detail, f"{_FREE_SPACE}, before PostgreSQL stops for want of room.")
+        elif free < LOW_FREE:
+            yield Check("disk", "warning", detail, f"{_FREE_SPACE}, or move DATA_DIR to a larger disk.")
+        else:
+            yield Check("disk", "ok", detail)
 
 
 def open_files() -> Iterator[Check]:

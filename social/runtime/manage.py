@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from social.runtime.failures import OperatorError
 from social.runtime.options import recall, recall_domain, take_options
 from social.runtime.unfinished import find_mark, refuse_unfinished
+
+if TYPE_CHECKING:
+    import psycopg
 
 #: Commands that look at files only; they need no servers.
 SERVERLESS_COMMANDS = frozenset(
@@ -36,6 +41,14 @@ SERVERLESS_COMMANDS = frozenset(
 )
 #: Commands that begin an installation; every other one is meant for one that exists, and makes nothing where none is.
 STARTING_COMMANDS = frozenset(["run", "setup", "migrate"])
+#: Commands that may look at a server whose first start has not ended; every other one would make ids with wrong addresses.
+UNNAMED_COMMANDS = frozenset(
+    ["setup", "restore", "doctor", "migrate", "showmigrations", "sqlmigrate", "sqlflush", "dbshell"]
+)
+#: Seconds in which a database that starts with the machine lets us in.
+DATABASE_SECONDS = 60.0
+#: Seconds in which a first start that is under way has stored the domain.
+FIRST_START_SECONDS = 120.0
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -262,13 +275,67 @@ def _servers(command: str) -> Iterator[None]:
             addresses = stack.enter_context(borrowed_servers(servers, **terms)).environment()
             for name in addresses:
                 os.environ[name] = os.environ.get(name) or addresses[name]
-            # The settings module has read the environment already when something above asked for it.
-            url = os.environ.get("REDIS_URL", "")
-            env.REDIS_URLS.update({role: found or url for role, found in env.REDIS_URLS.items()})
-        if command not in ("doctor", "setup", "restore"):
+        checked = command not in ("doctor", "setup", "restore")
+        secrets = load_secrets(env.DATA_DIR) if checked else None
+        if command != "restore":
+            with contextlib.suppress(*([OperatorError] if command == "doctor" else [])):
+                _take_domain(command)
+        importlib.reload(env)  # it read the environment before the servers were known
+        if secrets is not None:
             with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
-                check_secrets(cursor, load_secrets(env.DATA_DIR), env.DATA_DIR)
+                database.check_domain(cursor, env.LOCAL_DOMAIN)
+                database.check_web_domain(cursor, env.WEB_DOMAIN)
+                check_secrets(cursor, secrets, env.DATA_DIR)
         yield
+
+
+def _take_domain(command: str) -> None:
+    """Put the stored domains into the environment where it names none. Waits for a first start that is under way.
+
+    Raises OperatorError when the first start has not ended.
+    """
+    from social.runtime import database
+    from social.runtime.datadir import running_supervisor
+
+    data_dir = _data_dir()
+    deadline = time.monotonic() + FIRST_START_SECONDS
+    with _connected(command) as connection, connection.cursor() as cursor:
+        while not (stored := database.stored_installation(cursor)) and command not in UNNAMED_COMMANDS:
+            if running_supervisor(data_dir) is None or time.monotonic() > deadline:
+                from social.settings.env import manage_command
+
+                raise OperatorError(
+                    f"The first start of this server has not ended, so nobody knows its domain yet. "
+                    f"Let it end, or begin it: {manage_command('run')}"
+                )
+            time.sleep(0.1)
+    if command != "setup":
+        recall(data_dir)
+    for name in ("LOCAL_DOMAIN", "WEB_DOMAIN"):
+        found = stored.get(name.lower())
+        if found and not os.environ.get(name):
+            os.environ[name] = found
+
+
+def _connected(command: str) -> psycopg.Connection[Any]:
+    """A connection to the database; `setup`, which begins a boot, waits for a server that is only just starting.
+
+    Raises OperatorError.
+    """
+    from social.runtime import database
+
+    deadline = time.monotonic() + (DATABASE_SECONDS if command == "setup" else 0)
+    said = False
+    while True:
+        try:
+            return database.connect(os.environ["DATABASE_URL"])
+        except OperatorError as error:
+            if time.monotonic() > deadline:
+                raise
+            if not said:
+                said = True
+                print(f"{error} Waiting for it, {DATABASE_SECONDS:.0f} s at most.", file=sys.stderr, flush=True)
+        time.sleep(0.5)
 
 
 def _django(arguments: list[str]) -> int:

@@ -113,5 +113,5 @@ def recall(data_dir: Path) -> None:
     values = _noted(data_dir)
     for name in NAMES:
         value = values.get(name)
-        if isinstance(value, str):
-            os.environ.setdefault(name, value)
+        if isinstance(value, str) and not os.environ.get(name):
+            os.environ[name] = value

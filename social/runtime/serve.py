@@ -139,7 +139,11 @@ def scheduler() -> None:
 
 
 def _check_installation() -> None:
-    """Raises OperatorError on a machine whose domain or secrets are not those of the database, or that cannot reach it."""
+    """Raises OperatorError on a machine whose domains, secrets or tables are not those of the database, or that cannot reach
+    it.
+    """
+    from django.conf import settings
+
     from social.runtime import database
     from social.runtime.fingerprints import check_secrets
     from social.runtime.unfinished import refuse_unfinished
@@ -152,7 +156,9 @@ def _check_installation() -> None:
         raise OperatorError(f"DATABASE_URL is not set. Set it, or start everything with {env.manage_command('run')}")
     with database.connect(url) as connection, connection.cursor() as cursor:
         database.check_domain(cursor, env.LOCAL_DOMAIN)
+        database.check_web_domain(cursor, env.WEB_DOMAIN)
         check_secrets(cursor, secrets, env.DATA_DIR)
+        database.refuse_older_tables(cursor, settings.INSTALLED_APPS)
 
 
 PROCESSES: dict[str, Callable[[], None]] = {

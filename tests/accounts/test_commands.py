@@ -242,6 +242,15 @@ def test_blocks_of_signing_up_are_added_listed_and_removed(kind: str, value: str
         said("block_sign_ups", kind, value, "--remove")
 
 
+def test_a_network_of_everybody_is_blocked_only_when_that_is_said() -> None:  # security row 79
+    for severity in ("no_access", "sign_up_block"):
+        with pytest.raises(CommandError, match=r"good part of all addresses.*--yes"):
+            said("block_sign_ups", "network", "0.0.0.0/0", "--severity", severity)
+    assert said("block_sign_ups") == ""
+    said("block_sign_ups", "network", "0.0.0.0/0", "--yes")
+    assert said("block_sign_ups").startswith("IpBlock 0.0.0.0/0")
+
+
 def test_a_dry_run_shows_what_a_change_would_lead_to_and_changes_nothing() -> None:
     token = create("alice", "--confirmed", "--token", "read")["access_token"]
     before = (User.objects.values().get(), AuditEntry.objects.count(), OutboxRow.objects.count())

@@ -73,8 +73,13 @@ def test_a_dry_run_names_the_follows_that_end_and_changes_nothing(tmp_path: Path
     assert said.endswith("bad.example: suspend, would be added.\n")
     with pytest.raises(CommandError, match="Domain is invalid"):
         run("add", "http://bad.example/", "--dry-run")
+    for meant in (("import", str(file)), ("add", "bad.example")):
+        with pytest.raises(CommandError, match=r"These follows would end.*--yes"):
+            run(*meant)
     assert not rules()
     assert not AuditEntry.objects.exists()
+    run("add", "bad.example", "--yes")
+    assert rules() == {"bad.example": "suspend"}
 
 
 def test_a_plan_costs_the_same_for_two_and_two_hundred_lines() -> None:

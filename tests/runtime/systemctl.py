@@ -55,8 +55,9 @@ class Unit:
             if calendar := self.get("Timer", "OnCalendar"):
                 subprocess.run(["systemd-analyze", "calendar", calendar], check=True, stdout=subprocess.DEVNULL)
             return
-        for needed in self.get("Unit", "Requires").split():
-            Unit(needed).start()
+        for needed in self.get("Unit", "Wants").split():
+            if needed.startswith("social"):
+                Unit(needed).start()
         if self.pid():
             return
         user, group = self.get("Service", "User"), self.get("Service", "Group")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import ipaddress
 import json
@@ -20,7 +21,9 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
-from accounts.models import SiteSetting
+from accounts.models import Account, Severity, SiteSetting
+from accounts.policies.staff import OPERATOR
+from accounts.services.sign_up_blocks import block_network
 from moderation.models import DomainAllow
 from social.kernel import heartbeats, redis
 from social.kernel.media.decoder import Decoder
@@ -66,6 +69,7 @@ def test_a_healthy_installation_passes(examine: Examine) -> None:
             "migrations",
             "tables",
             "domain",
+            "ids",
             "fingerprints",
             "clock",
             "web",
@@ -73,7 +77,7 @@ def test_a_healthy_installation_passes(examine: Examine) -> None:
             "worker",
         ),
         *("streaming", "worker", "redis cache", "redis broker", "redis streams", "redis feeds", "scheduler", "outbox"),
-        *("proxies", "federation", "mail", "web push"),
+        *("proxies", "blocks", "federation", "mail", "web push"),
     }
     assert found["database"].detail.startswith("PostgreSQL 18")
 
@@ -214,7 +218,16 @@ def test_files_that_cannot_be_decoded(examine: Examine, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(("free", "state"), [(100 << 20, "failed"), (1 << 30, "warning"), (50 << 30, "ok")])
 def test_disk(examine: Examine, monkeypatch: pytest.MonkeyPatch, free: int, state: str) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage(free))
-    assert examine()["disk"].state == state
+    check = examine()["disk"]
+    assert check.state == state
+    assert state == "ok" or ("backups" in check.remedy and "media remove" in check.remedy)
+
+
+def test_decoding_that_fails_for_want_of_room_says_so(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(Decoder, "decode", lambda *_: (_ for _ in ()).throw(full))
+    remedy = examine()["decoding"].remedy
+    assert ("for want of room" in remedy, "requirements" in remedy) == (True, False)
 
 
 def test_a_missing_migration(examine: Examine) -> None:
@@ -237,6 +250,18 @@ def test_no_domain_yet(examine: Examine) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM social_installation")
     assert examine()["domain"].remedy == f"Run {env.manage_command('setup')}"
+
+
+def test_ids_of_people_here_that_lie_elsewhere(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As commands with another environment made them, or a server whose pages were moved."""
+    assert examine()["ids"].state == "ok"
+    Account.objects.create(username="alice", uri="http://elsewhere.localhost:8000/users/alice")
+    Account.objects.create(username="far", domain="far.example", uri="https://far.example/users/far")
+    assert examine()["ids"].state == "warning"
+    monkeypatch.setattr(env, "LOOPBACK", False)
+    check = examine()["ids"]
+    assert (check.state, check.detail.partition(" ")[0]) == ("failed", "1")
+    assert "http://elsewhere.localhost:8000/users/alice" in check.detail
 
 
 def test_a_clock_that_is_off(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,6 +330,15 @@ def test_proxies_that_are_everybody(examine: Examine, monkeypatch: pytest.Monkey
     check = examine()["proxies"]
     assert check.state == "failed"
     assert "any address" in check.remedy
+
+
+def test_a_network_of_everybody_that_gets_no_answer_is_named(examine: Examine) -> None:  # security row 79
+    for network in ("192.0.2.0/24", "0.0.0.0/0"):
+        block_network(by=OPERATOR, network=network, severity=Severity.NO_ACCESS)
+    check = examine()["blocks"]
+    assert (check.state, "0.0.0.0/0" in check.detail, "192.0.2" in check.detail) == ("failed", True, False)
+    assert "block_sign_ups network 0.0.0.0/0 --remove" in check.remedy
+    assert examine()["web"].state == "ok"
 
 
 def test_loopback_federation_is_reported(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:

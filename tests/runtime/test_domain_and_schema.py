@@ -58,6 +58,13 @@ def test_a_schema_is_current_only_for_the_same_code_and_the_same_applied_migrati
     assert not database.is_schema_current(cursor, tmp_path, apps)
 
 
+def test_a_process_on_its_own_is_refused_while_a_migration_of_its_release_is_not_applied(cursor: Any) -> None:
+    database.refuse_older_tables(cursor, settings.INSTALLED_APPS)
+    cursor.execute("DELETE FROM django_migrations WHERE app = 'mfa' AND name LIKE '0002%%'")
+    with pytest.raises(OperatorError, match=r"mfa\.0002_\w+ is not applied\. Run .*setup"):
+        database.refuse_older_tables(cursor, settings.INSTALLED_APPS)
+
+
 def test_a_damaged_note_only_means_looking_again(cursor: Any, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "schema.json").write_text("{")

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from accounts.management.block_files import read_in, write_out
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Severity, UsernameBlock
-from accounts.policies.sign_up import email_digest, network_of, normalised_username
+from accounts.policies.sign_up import doubt_about_network, email_digest, network_of, normalised_username
 from accounts.policies.staff import OPERATOR
 from accounts.services import sign_up_blocks
 from accounts.services.block_files import BlockFile
@@ -22,7 +22,7 @@ from accounts.services.sign_up_blocks import SignUpBlock
 from accounts.services.sign_up_files import EmailDomainFile, NetworkFile
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
-from social.management.base import OperatorCommand
+from social.management.base import OperatorCommand, add_yes
 
 
 def _network(value: str) -> str:
@@ -69,6 +69,7 @@ class Command(OperatorCommand):
         )
         parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
         parser.add_argument("--output", type=Path, help="a new file to export to")
+        add_yes(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["kind"] is None:
@@ -86,6 +87,8 @@ class Command(OperatorCommand):
             else:
                 sign_up_blocks.remove_block(by=OPERATOR, block=block)
         else:
+            if options["kind"] == "network":
+                self.ask(doubt_about_network(options["value"]), options)
             try:
                 # What is refused is refused by a dry run, too.
                 with transaction.atomic():
@@ -103,7 +106,7 @@ class Command(OperatorCommand):
         if options["export"]:
             write_out(self, kind(), options["output"])
         else:
-            read_in(self, kind(), options["file"], replace=options["replace"], dry_run=options["dry_run"])
+            read_in(self, kind(), options["file"], options)
 
     def _list(self) -> None:
         for model in (EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock):

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.management.block_files import name_follows, read_in, write_out
 from accounts.policies.staff import OPERATOR
@@ -18,7 +19,7 @@ from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.services.domain_files import AllowFile, RuleFile
 from moderation.services.domain_rules import change_rule, create_rule, remove_rule
 from social.kernel.text.names import normalise_domain
-from social.management.base import OperatorCommand
+from social.management.base import OperatorCommand, add_yes
 from social.management.tables import table
 
 
@@ -57,6 +58,8 @@ class Command(OperatorCommand):
             parser_.add_argument("--allowed", action="store_true", help="the servers that are let in, instead of rules")
         for parser_ in (add, remove, read):
             parser_.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
+        for parser_ in (add, read):
+            add_yes(parser_)
 
     def handle(self, *args: Any, **options: Any) -> None:
         getattr(self, f"_{options['what']}")(options)
@@ -84,7 +87,9 @@ class Command(OperatorCommand):
         draft = DomainRuleDraft(**{name: options[name] for name in names})
         domain = normalise_domain(options["domain"]) or options["domain"]
         if options["severity"] == DomainSeverity.SUSPEND:
-            name_follows(self, domain, load_follows_under([domain]).get(domain))
+            follows = load_follows_under([domain]).get(domain)
+            name_follows(self, domain, follows)
+            self.ask(_("These follows would end.") if follows is not None else "", options)
         known = DomainRule.objects.filter(domain=domain).first()
         # What is refused is refused in a dry run, too; what follows from a rule begins when it is committed.
         with transaction.atomic():
@@ -108,7 +113,7 @@ class Command(OperatorCommand):
 
     def _import(self, options: dict[str, Any]) -> None:
         kind = AllowFile() if options["allowed"] else RuleFile()
-        read_in(self, kind, options["file"], replace=options["replace"], dry_run=options["dry_run"])
+        read_in(self, kind, options["file"], options)
 
     def _export(self, options: dict[str, Any]) -> None:
         write_out(self, AllowFile() if options["allowed"] else RuleFile(), options["output"])

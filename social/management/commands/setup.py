@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import connection
+from django.db import connection, transaction
 
 from social.runtime import database, fingerprints, health, tables
 from social.runtime.migrating import migrate
@@ -49,11 +49,14 @@ class Command(BaseCommand):
             for added in tables.add_missing():
                 self.stdout.write(f"Added: {added}.")
         tables.check_tables()
-        with connection.cursor() as cursor:
-            database.keep_domain(cursor, settings.LOCAL_DOMAIN)
-            fingerprints.keep_fingerprints(cursor, settings.SECRETS)
-            database.note_schema(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)
+        # Before the domain is stored: a command that waits for that looks here then.
         remember(settings.DATA_DIR, settings.LOCAL_DOMAIN)
+        with transaction.atomic(), connection.cursor() as cursor:
+            database.keep_domain(cursor, settings.LOCAL_DOMAIN)
+            database.keep_web_domain(cursor, settings.WEB_DOMAIN)
+            fingerprints.keep_fingerprints(cursor, settings.SECRETS)
+        with connection.cursor() as cursor:
+            database.note_schema(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)
         for folder, mode in (("mail", 0o700), ("media", 0o755), ("static", 0o755)):
             (settings.DATA_DIR / folder).mkdir(mode=mode, parents=True, exist_ok=True)
         call_command("collectstatic", interactive=False, verbosity=0)

@@ -136,6 +136,19 @@ def test_a_network_without_access_is_refused_everything(path: str, django_captur
     assert Api().get(path).status_code != 403
 
 
+def test_who_blocks_everybody_can_still_see_that_the_server_lives_and_undo_it(
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    """Security row 79: probes are answered to all, and this machine is refused only when it is named."""
+    with django_capture_on_commit_callbacks(execute=True):
+        blocks.block_network(by=OPERATOR, network="0.0.0.0/0", severity=Severity.NO_ACCESS)
+    stranger, here = Client(REMOTE_ADDR="192.0.2.9"), Client(REMOTE_ADDR="127.0.0.1")
+    for path, status in (("/health", 200), ("/health/ready", 200), ("/api/v1/instance", 403), ("/healthy", 403)):
+        assert stranger.get(path).status_code == status, path
+    for path in ("/health", "/metrics", "/api/v1/instance"):
+        assert here.get(path).status_code == 200, path
+
+
 def test_blocks_are_for_those_who_may_and_are_written_down() -> None:
     moderator = staff_of(make_user(role="Moderator"))
     with pytest.raises(Forbidden):

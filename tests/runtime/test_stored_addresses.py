@@ -1,0 +1,128 @@
+"""Commands make ids with the addresses of the server, whatever their environment says and whenever they are run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from social.runtime.datadir import sole_supervisor
+from social.runtime.embedded import generate_secrets
+from tests.runtime.processes import ROOT, clean_environment, manage
+
+ADDRESSES = ["shell", "-c", "from django.conf import settings as s; print(s.LOCAL_DOMAIN, s.BASE_URL)"]
+
+
+@dataclass
+class Machine:
+    """A machine with a database elsewhere, of which it only knows the address."""
+
+    address: str
+    data_dir: Path
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def store(self, web_domain: str | None = None) -> None:
+        """Store the domain, as the end of a first start does."""
+        with psycopg.connect(self.address, autocommit=True) as database:
+            database.execute(
+                "CREATE TABLE social_installation (id int, local_domain text, web_domain text, fingerprints jsonb)"
+            )
+            database.execute("INSERT INTO social_installation VALUES (1, 'social.example', %s, '{}')", [web_domain])
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """That of a command there."""
+        return clean_environment(
+            DATA_DIR=str(self.data_dir), DATABASE_URL=self.address, REDIS_URL=os.environ["REDIS_URL"], **more
+        )
+
+    def run(self, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return manage(*command, environment=self.environment(**more))
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    base = os.environ["DATABASE_URL"].rpartition("/")[0]
+    (tmp_path / "run").mkdir()
+    generate_secrets(tmp_path)
+    with psycopg.connect(f"{base}/postgres", autocommit=True) as server:
+        server.execute("DROP DATABASE IF EXISTS addresses")
+        server.execute("CREATE DATABASE addresses")
+        yield Machine(f"{base}/addresses", tmp_path)
+        server.execute("DROP DATABASE addresses WITH (FORCE)")
+
+
+def test_a_command_takes_the_addresses_of_the_server_where_none_are_given(machine: Machine) -> None:
+    machine.store("www.social.example")
+    done = machine.run(*ADDRESSES, LOCAL_DOMAIN="", PORT="9000")
+    assert done.stdout.splitlines()[-1:] == ["social.example https://www.social.example"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"LOCAL_DOMAIN": "other.example"}, "This installation is social.example for ever"),
+        ({"WEB_DOMAIN": "other.example"}, "pages at www.social.example, and WEB_DOMAIN is other.example"),
+    ],
+)
+def test_a_command_with_other_addresses_is_refused(machine: Machine, given: dict[str, str], words: str) -> None:
+    machine.store("www.social.example")
+    for command in (machine.run(*ADDRESSES, **given), serve(machine, **{"LOCAL_DOMAIN": "social.example", **given})):
+        assert (command.returncode, command.stdout) == (1, "")
+        assert words in command.stderr
+        assert len(command.stderr.splitlines()) == 1
+
+
+def serve(machine: Machine, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "social.runtime.serve", "web"]
+    environment = machine.environment(**more)
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_a_command_beside_the_first_start_waits_for_its_domain(machine: Machine) -> None:
+    started = time.monotonic()
+
+    def end_of_start() -> None:
+        time.sleep(2)
+        (machine.data_dir / "run" / "last.json").write_text('{"WEB_DOMAIN": "www.social.example"}')
+        machine.store()
+
+    with sole_supervisor(machine.data_dir):
+        start = threading.Thread(target=end_of_start)
+        start.start()
+        done = machine.run(*ADDRESSES)
+        start.join()
+    assert done.stdout.splitlines()[-1:] == ["social.example https://www.social.example"], done.stderr
+    assert time.monotonic() - started > 2
+
+
+def test_a_command_before_the_first_start_is_refused(machine: Machine) -> None:
+    done = machine.run("create_account", "alice", "--email", "alice@example.com")
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert re.search(r"first start of this server has not ended.* run --data-dir ", line)
+
+
+def test_setup_waits_for_a_database_that_comes_up_after_it(machine: Machine, tmp_path: Path) -> None:
+    """A machine that boots quicker than that of its database."""
+    machine.store()
+    (sockets,) = {match[1] for match in [re.search(r"@(%2F[^/]*)/", machine.address)] if match}
+    late = tmp_path / "late"
+    threading.Timer(2, lambda: late.symlink_to(sockets.replace("%2F", "/"))).start()
+    done = manage(
+        "setup",
+        environment=machine.environment(LOCAL_DOMAIN="other.example")
+        | {"DATABASE_URL": machine.address.replace(sockets, str(late).replace("/", "%2F"))},
+    )
+    waiting, refusal = done.stderr.splitlines()
+    assert waiting.endswith("Waiting for it, 60 s at most.")
+    assert "This installation is social.example for ever" in refusal
