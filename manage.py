@@ -12,8 +12,12 @@ if __name__ == "__main__":
         os.execv(PYTHON, [PYTHON, os.path.join(FOLDER, "manage.py"), *sys.argv[1:]])  # noqa: S606 (no shell)
     try:
         from social.runtime.manage import main
+
+        sys.exit(main(sys.argv))
     except ModuleNotFoundError as error:
+        if os.path.exists(os.path.join(FOLDER, (error.name or "").partition(".")[0])):
+            raise  # a module of ours
         sys.exit(
-            f"manage.py: {error}. Install the libraries: make -C {FOLDER} run, or pip install -r requirements/runtime.txt"
+            f"manage.py: {error}. Install the libraries: make -C {FOLDER} run, or {PYTHON} -m pip install -r "
+            f"{os.path.join(FOLDER, 'requirements', 'runtime.txt')}"
         )
-    sys.exit(main(sys.argv))

@@ -6,6 +6,8 @@ import contextlib
 import logging
 import re
 import sys
+import threading
+import time
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextvars import ContextVar
 from typing import Any
@@ -137,6 +139,56 @@ def _is_unlogged(record: logging.LogRecord) -> bool:
     return bool(record.exc_info) and getattr(record, "status_code", 500) != 503
 
 
+#: What drivers call a server that is away, by class and module; they are not imported for it.
+_AWAY = frozenset({"OperationalError", "InterfaceError", "ConnectionError", "TimeoutError", "BusyLoadingError"})
+_DRIVERS = ("django.db", "psycopg", "redis", "kombu", "amqp")
+#: States of PostgreSQL in which it, and no statement, is at fault: connections, too many of them, a shutdown.
+_AWAY_STATES = ("08", "53300", "57P")
+OUTAGE_SECONDS = 10.0
+
+
+def _is_outage(error: object) -> bool:
+    while isinstance(error, BaseException):
+        kind = type(error)
+        if any(base.__name__ in _AWAY and base.__module__.startswith(_DRIVERS) for base in kind.__mro__):
+            states = [getattr(found, "sqlstate", None) for found in (error, error.__cause__)]
+            if not any(states) or any(state and state.startswith(_AWAY_STATES) for state in states):
+                return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+class Outages(logging.Filter):
+    """Lets one line of a process about a server that is away pass in OUTAGE_SECONDS, without its trace: an outage concerns
+    every request and every task, and its lines would hide what else happens. The next line says how many were left out.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._since = float("-inf")
+        self._left_out = 0
+        self._lock = threading.Lock()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether the line is written."""
+        shown = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+        given = record.args if isinstance(record.args, tuple) else ()
+        if not any(_is_outage(error) for error in (shown, *given)):
+            return True
+        with self._lock:
+            now = time.monotonic()
+            if now - self._since < OUTAGE_SECONDS:
+                self._left_out += 1
+                return False
+            self._since, left_out, self._left_out = now, self._left_out, 0
+        text = record.getMessage()
+        if shown is not None:
+            text = f"{text} ({type(shown).__name__}: {shown})"
+        record.msg = " ".join(text.split()) + (f" [{left_out} lines like it were left out]" if left_out else "")
+        record.args, record.exc_info, record.exc_text = (), None, None
+        return True
+
+
 def configure(config: Mapping[str, Any]) -> None:
     """Set up the standard library's logging and structlog, for `settings.LOGGING_CONFIG`.
 
@@ -166,6 +218,7 @@ def configure(config: Mapping[str, Any]) -> None:
             colors=sys.stderr.isatty(), pad_event_to=0, exception_formatter=structlog.dev.plain_traceback
         )
     handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(Outages())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

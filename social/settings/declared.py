@@ -118,7 +118,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "room for copies of files of other servers; those that nobody has looked at for longest go first",
     ),
     "DEFAULT_LANGUAGE": ("`en`", "language for people who have chosen none: `en`, `de`, `ar`"),
-    "LOG_FORMAT": ("`json`; `console` at a terminal", "`json` for programs, `console` for people"),
+    "LOG_FORMAT": ("`console`; `json` for a process that runs on its own", "`json` for programs, `console` for people"),
     "LOG_LEVEL": ("`info`", "`debug`, `info`, `warning`, `error`"),
     "ACCESS_LOG": ("`yes` with `LOG_LEVEL=debug`, else `no`", "`yes` logs each request, but for `/health`"),
     "CHECKED_ANSWERS": (

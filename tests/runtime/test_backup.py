@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -13,6 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import requests
 from django.db import connection
@@ -20,7 +23,7 @@ from PIL import Image
 
 from accounts.services import remote_copies
 from social.kernel.media import storage
-from social.runtime.backups import archive, restoring, saving
+from social.runtime.backups import archive, restoring, saving, sql
 from social.runtime.backups.archive import Entry, Manifest
 from social.runtime.backups.restoring import Target, check
 from social.runtime.failures import OperatorError
@@ -77,12 +80,68 @@ def test_a_whole_backup_is_accepted_also_of_a_release_that_notes_more(backup: Pa
         (lambda folder: (folder / archive.MANIFEST).unlink(), "is no backup"),
         (lambda folder: _sealed(folder, [f"{'0' * 64}  media/../../x\n"]), "is damaged"),
         (lambda folder: _sealed(folder, [f"{'0' * 64}  /etc/passwd\n"]), "is damaged"),
+        (lambda folder: _sealed(folder, [f"{'0' * 64}  run/last.json\n"]), "does not belong"),
+        (lambda folder: _sealed(folder, [f"{'0' * 64}  media/./a.png\n"]), "does not belong"),
+        (lambda folder: _sealed(folder, [f"{'0' * 64}  media\n"]), "does not belong"),
+        (lambda folder: _sealed(folder, []), "lacks database"),
+        (lambda folder: _linked(folder / "media" / "a.png"), r"a\.png is a link"),
+        (lambda folder: _linked(folder / "media"), r"a\.png is a link"),
+        (lambda folder: _linked(folder / archive.DATABASE), "is a link"),
     ],
 )
 def test_a_backup_that_is_not_whole_is_refused(backup: Path, harm: Any, words: str) -> None:
     harm(backup)
     with pytest.raises(OperatorError, match=words):
         archive.verify(backup, silent)
+
+
+def _linked(place: Path) -> None:
+    elsewhere = place.with_name(f"{place.name}.moved")
+    place.rename(elsewhere)
+    place.symlink_to(elsewhere)
+
+
+def test_a_backup_that_was_changed_whole_is_known_by_its_digest(backup: Path) -> None:  # security row 82
+    digest = archive.digest_of(backup)
+    archive.check_digest(backup, f"{digest.upper()}\n")
+    (backup / "media/a.png").write_text("another")
+    lines = [Entry(name, archive.checksum(backup / name)).line() for name in (archive.DATABASE, archive.SECRETS)]
+    _sealed(backup, lines)
+    archive.verify(backup, silent)
+    with pytest.raises(OperatorError, match="was changed since it was taken"):
+        archive.check_digest(backup, digest)
+
+
+@pytest.mark.parametrize("key", ["", "\\restrict abc\n"])
+def test_a_dump_that_was_changed_runs_no_program_and_loads_nothing(tmp_path: Path, key: str) -> None:  # security row 82
+    base = os.environ["DATABASE_URL"].rpartition("/")[0]
+    url, ran = f"{base}/changed_dump", tmp_path / "ran"
+    with psycopg.connect(f"{base}/postgres", autocommit=True) as server:
+        server.execute("DROP DATABASE IF EXISTS changed_dump")
+        server.execute("CREATE DATABASE changed_dump")
+        with psycopg.connect(url, autocommit=True) as database:
+            database.execute("CREATE TABLE kept (word text)")
+            database.execute(
+                "INSERT INTO kept SELECT 'x\\! ' || repeat('word', number) FROM generate_series(1, 500) number"
+            )
+        whole = tmp_path / "whole.sql.gz"
+        sql.dump(url, whole, lambda _bytes: None)
+        text = gzip.decompress(whole.read_bytes()).decode()
+        assert "\\restrict" in text
+        harms = [f"\\! touch {ran}\n", f"\\o | touch {ran}\n", f"\\unrestrict abc\n\\! touch {ran}\n"]
+        for harm in harms:
+            changed = tmp_path / "changed.sql.gz"
+            changed.write_bytes(gzip.compress((key + harm + "CREATE TABLE evil ();\n" + text).encode()))
+            with pytest.raises(OperatorError, match="nothing in it was changed"):
+                sql.load(url, changed, lambda _bytes: None)
+            changed.write_bytes(gzip.compress(f"{text}{harm}".encode()))
+            with pytest.raises(OperatorError):
+                sql.load(url, changed, lambda _bytes: None)
+        assert not ran.exists()
+        sql.load(url, whole, lambda _bytes: None)
+        with psycopg.connect(url) as database:
+            assert database.execute("SELECT count(*), to_regclass('evil') FROM kept").fetchone() == (500, None)
+        server.execute("DROP DATABASE changed_dump WITH (FORCE)")
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_text("{}x"), lambda path: path.write_text("[]")])

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
 
+import psycopg
 import pytest
+import redis
+from django.db import OperationalError
 
+from social.kernel import logs
 from social.kernel.logs import redact
 from tests.kernel.text.support import takes_at_most
 from tests.runtime.processes import ROOT
@@ -127,3 +132,40 @@ logging.getLogger("social.test").debug("this one")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert TOKEN not in done.stderr
     assert "this one" in done.stderr
+
+
+def outage(error: Exception) -> Exception:
+    """The error of Django for one of psycopg."""
+    try:
+        raise OperationalError(str(error)) from error
+    except OperationalError as found:
+        return found
+
+
+def test_an_outage_is_one_line_without_a_trace_now_and_then_and_nothing_else_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("social.kernel.logs.time.monotonic", lambda: now)
+    written: list[str] = []
+    handler = logging.Handler()
+    handler.addFilter(logs.Outages())
+    handler.setFormatter(logging.Formatter())
+    monkeypatch.setattr(handler, "emit", lambda record: written.append(handler.format(record)))
+    logger = logging.Logger("test")
+    logger.addHandler(handler)
+    away = outage(psycopg.OperationalError("connection failed:\nIs it running?"))
+    for moment in range(200):
+        now = 1000.0 + moment / 10
+        logger.error("the database did not answer: %s", away)
+        logger.error("a task failed", exc_info=away)
+        logger.warning("no redis: %s", redis.exceptions.ConnectionError("refused"))
+    logger.error("a value", exc_info=outage(psycopg.errors.DeadlockDetected("deadlock")))
+    logger.error("something else: %s", ValueError("x"))
+    outages, rest = written[:2], written[2:]
+    assert outages == [
+        "the database did not answer: connection failed: Is it running?",
+        "the database did not answer: connection failed: Is it running? [299 lines like it were left out]",
+    ]
+    assert "Traceback" in rest[0]
+    assert rest[1] == "something else: x"

@@ -90,7 +90,7 @@ class Decoder:
                 logger.warning("files are decoded without a filter of system calls: this system has none")
             refused = facts.pop(jobs.REFUSED, None)
             if refused is not None:
-                logger.info("a file was refused as %s: %s", refused, facts)
+                logger.info("%s%s", jobs.MEANINGS[refused], f" ({facts})" if facts else "")
                 raise jobs.Refused(refused, **facts)
             for output in outputs:
                 output.seek(0)

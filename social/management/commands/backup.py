@@ -71,10 +71,12 @@ class Command(BaseCommand):
         if options["keep"]:
             older = archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"])
             self._say_removed([remove(former) for former in older], options)
+        digest = archive.digest_of(folder)
         if options["json"]:
-            self.stdout.write(json.dumps(asdict(manifest) | {"folder": str(folder)}, indent=1))
+            self.stdout.write(json.dumps(asdict(manifest) | {"folder": str(folder), "digest": digest}, indent=1))
             return
         self.stdout.write(f"{folder}: {manifest.files} files, {filesizeformat(manifest.bytes)}.")
+        self.stdout.write(f"Digest, to be kept elsewhere: {digest}")
 
     def _say_removed(self, folders: list[Path], options: dict[str, Any]) -> None:
         if not options["json"]:

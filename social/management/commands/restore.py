@@ -24,12 +24,16 @@ class Command(BaseCommand):
         "server; --force replaces everything in the database of one that is there, and adds its files. The server must be "
         "stopped, on every machine, but for --dry-run. One of another domain, or of a newer release, is refused; one of an "
         "older release is upgraded by the next start. Redis or Valkey is emptied: it holds nothing that cannot be rebuilt. "
+        "A backup is trusted with the whole database: --digest proves that it is the one that was taken. "
         "A restore that is interrupted is run again; until it ends, nothing else starts in this data directory."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, metavar="FOLDER", help="what manage.py backup has made")
+        parser.add_argument(
+            "--digest", metavar="HEX", help="what manage.py backup printed: refuse what was changed since"
+        )
         parser.add_argument("--force", action="store_true", help="replace what is there, after a question")
         parser.add_argument("--yes", action="store_true", help="do not ask")
         parser.add_argument(
@@ -40,6 +44,8 @@ class Command(BaseCommand):
         folder: Path = options["folder"].absolute()
         target = restoring.look(alone=not options["dry_run"])
         # The quick refusals first: reading the whole backup takes a while.
+        if options["digest"] is not None:
+            archive.check_digest(folder, options["digest"])
         restoring.check(folder, archive.read_manifest(folder), target, replace=options["force"])
         manifest = archive.verify(folder, progress_bar)
         self.stdout.write(

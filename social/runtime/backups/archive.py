@@ -23,6 +23,7 @@ from social.runtime.failures import OperatorError
 
 FORMAT: Final = 1
 MANIFEST, CHECKSUMS, DATABASE, SECRETS = "manifest.json", "checksums.sha256", "database.sql.gz", "secrets.json"
+FOLDERS: Final = ("media", "private")
 PARTIAL: Final = ".partial"
 LOCK: Final = ".lock"
 """File of a folder that is no whole backup yet: whoever takes it holds a lock on it."""
@@ -124,27 +125,58 @@ def entries(folder: Path) -> Iterator[Entry]:
     with (folder / CHECKSUMS).open() as lines:
         for line in lines:
             digest, _, path = line.rstrip("\n").partition("  ")
-            parts = PurePosixPath(path).parts
-            if len(digest) != 64 or not parts or ".." in parts or path.startswith("/"):
-                raise OperatorError(f"{folder / CHECKSUMS} is damaged. Take another backup.")
+            if len(digest) != 64 or not _is_known(path):
+                raise OperatorError(f"{folder / CHECKSUMS} is damaged: {path!r:.200} does not belong into a backup.")
             yield Entry(path, digest)
+
+
+def _is_known(path: str) -> bool:
+    """Tell whether a file of this name belongs into a backup; no other is put anywhere (security row 82)."""
+    pure = PurePosixPath(path)
+    below = len(pure.parts) > 1 and pure.parts[0] in FOLDERS and ".." not in pure.parts
+    return path in (DATABASE, SECRETS) or (below and str(pure) == path)
+
+
+def digest_of(folder: Path) -> str:
+    """The digest of a backup: its manifest holds that of the checksums, and these hold those of the files."""
+    return checksum(folder / MANIFEST)
+
+
+def check_digest(folder: Path, digest: str) -> None:
+    """Raises OperatorError for a backup that has another digest than it had when it was taken."""
+    if (found := digest_of(folder)) != digest.strip().lower():
+        raise OperatorError(
+            f"{folder} was changed since it was taken: its digest is {found}. Nothing was changed here."
+        )
+
+
+def _refuse_link(folder: Path, path: str) -> None:
+    place = folder / path
+    if place.resolve() != folder.resolve() / path or not place.is_file():
+        raise OperatorError(f"{place} is a link, or no file. A backup has none: take another one.")
 
 
 def verify(folder: Path, report: Report) -> Manifest:
     """Read every file of a backup and compare it with its checksum.
 
-    Raises OperatorError for the first one that is missing or is not what was stored.
+    Raises OperatorError for the first one that is missing, is a link, or is not what was stored.
     """
     manifest = read_manifest(folder)
     try:
         if checksum(folder / CHECKSUMS) != manifest.checksums:
             raise OperatorError(f"{folder / CHECKSUMS} is not the one of this backup. Take another backup.")
+        missing = {DATABASE, SECRETS}
         with report("Checking", manifest.bytes) as advance:
             for entry in entries(folder):
+                (folder / entry.path).lstat()
+                _refuse_link(folder, entry.path)
+                missing.discard(entry.path)
                 if checksum(folder / entry.path, advance) != entry.digest:
                     raise OperatorError(f"{folder / entry.path} is not what was stored. Take another backup.")
     except OSError as error:
         raise OperatorError(f"{error.filename}: {error.strerror}. The backup is not whole; take another one.") from None
+    if missing:
+        raise OperatorError(f"{folder / CHECKSUMS} lacks {' and '.join(sorted(missing))}. Take another backup.")
     return manifest
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import re
+import secrets
 import signal
 import subprocess
 import tempfile
@@ -24,6 +26,10 @@ _LOOK_SECONDS: Final = 0.2
 # At the head of a dump; servers before 17 do not know it.
 _UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
 _HEAD: Final = 8192
+_TAIL: Final = 512
+#: What dumps begin and end with since August 2025, with a key of their own.
+_RESTRICTED: Final = re.compile(rb"^\\restrict \w+\n", re.MULTILINE)
+_UNRESTRICTED: Final = re.compile(rb"^\\unrestrict \w+\n\s*\Z", re.MULTILINE)
 # Tables take their indexes, triggers and own sequences along.
 _EMPTY: Final = b"""
 DO $$ DECLARE found record; BEGIN
@@ -80,7 +86,8 @@ def dump(url: str, target: Path, advance: Advance, *, without: Sequence[str] = (
 def load(url: str, path: Path, advance: Advance) -> None:
     """Replace what is in the database by what `dump` wrote, in one transaction. `advance` is called with read bytes.
 
-    Raises OperatorError with what psql said last; nothing was changed then, unless it is Undecided.
+    Raises OperatorError with what psql said last; nothing was changed then, unless it is Undecided. A dump runs no programs
+    of ours, but it is SQL: what the database's user may do, it may do.
     """
     found = program("psql", url, oldest=_version(url))
     with path.open("rb") as compressed, gzip.open(compressed) as text, tempfile.TemporaryFile() as said:
@@ -124,16 +131,23 @@ def _moves(file: IO[bytes], advance: Advance) -> Callable[[], None]:
 def _feed(found: Program, text: gzip.GzipFile, said: IO[bytes], moved: Callable[[], None]) -> tuple[int, bool]:
     """Have psql run a dump; its exit code, and whether it was asked to end the transaction: until then nothing changes."""
     options = ("--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1")
+    key = secrets.token_hex(32)
     process = _start(found, options, subprocess.PIPE, said)
     ended = False
     with process:
         assert process.stdin is not None
         try:
-            process.stdin.write(b"BEGIN;\n" + _EMPTY)
-            process.stdin.write(text.read(_HEAD).replace(_UNKNOWN_TO_OLDER, b"\n", 1))
+            # From here on psql takes SQL alone: a dump that was changed could have it run programs (security row 82).
+            process.stdin.write(f"\\restrict {key}\n".encode() + b"BEGIN;\n" + _EMPTY)
+            head = _RESTRICTED.sub(b"", text.read(_HEAD), count=1).replace(_UNKNOWN_TO_OLDER, b"\n", 1)
+            rest = head[-_TAIL:]
+            process.stdin.write(head[:-_TAIL])
             while chunk := text.read(CHUNK):
-                process.stdin.write(chunk)
+                rest += chunk
+                process.stdin.write(rest[:-_TAIL])
+                rest = rest[-_TAIL:]
                 moved()
+            process.stdin.write(_UNRESTRICTED.sub(b"", rest, count=1))
             ended = True
             process.stdin.write(b"COMMIT;\n")
             process.stdin.close()

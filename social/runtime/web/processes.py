@@ -23,7 +23,7 @@ from social.runtime.web.limits import UNSENT
 logger = logging.getLogger("social.web")
 
 #: Seconds without a heartbeat after which a process counts as hung.
-SILENCE_SECONDS = 10.0
+SILENCE_SECONDS = 5.0
 #: Seconds a process has for its start before silence counts.
 START = 30.0
 #: A process that lived less than this is started again only after a pause of this length.

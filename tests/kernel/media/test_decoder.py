@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 
 from social.kernel.media.decoder import Decoder, DecodingFailed
 from social.kernel.media.decoding import jobs
+from tests.factories.recordings import moving_gif
 from tests.factories.statuses import picture
 from tests.kernel.media import hostile_decoding
 
@@ -143,3 +145,15 @@ def test_each_process_has_a_decoder_of_its_own(request: pytest.FixtureRequest) -
     os.waitpid(child, 0)
     assert _draw(decoder)["original"]["width"] == 40
     assert decoder.process_id == ours
+
+
+def test_the_log_says_in_words_why_a_file_is_not_taken_as_it_is(
+    decoder: Decoder, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = Path(jobs.__file__).parent
+    used = {code for path in folder.glob("*.py") for code in re.findall(r'Refused\("(\w+)"', path.read_text())}
+    assert used <= jobs.MEANINGS.keys()
+    caplog.set_level("INFO", "social.media")
+    with pytest.raises(jobs.Refused), decoder.decode(jobs.PICTURE, io.BytesIO(moving_gif()), {}):
+        pass
+    assert [record.getMessage() for record in caplog.records] == ["a GIF moves: it is made a video"]

@@ -33,6 +33,23 @@ REFUSED: Final = "refused"
 UNIDENTIFIED: Final = "unidentified"
 
 
+#: What is logged of each code; people who upload are told more kindly.
+MEANINGS: Final = {
+    UNIDENTIFIED: "a file was refused: it cannot be read as what it is said to be",
+    "moving": "a GIF moves: it is made a video",
+    "animation": "an animation was refused: it has more frames or pixels than are drawn",
+    "large": "a picture was refused: it has more pixels than are decoded",
+    "memory": "a file was refused: decoding it takes more memory than one job may have",
+    "size": "a picture was refused: it has more pixels than are drawn",
+    "video_size": "a video was refused: its picture is too large",
+    "frame_rate": "a video was refused: it has too many frames a second",
+    "frames": "a video was refused: it has too many frames",
+    "truncated": "a recording was refused: its end is missing",
+    "codec": "a recording was refused: its codec is none that is decoded",
+    "empty": "a recording was refused: there is nothing to play in it",
+}
+
+
 class Refused(Exception):
     """The file is one that is not taken: `code` says why, `values` what is said about it."""
 
