@@ -128,7 +128,12 @@ def test_a_dump_that_was_changed_runs_no_program_and_loads_nothing(tmp_path: Pat
         sql.dump(url, whole, lambda _bytes: None)
         text = gzip.decompress(whole.read_bytes()).decode()
         assert "\\restrict" in text
-        harms = [f"\\! touch {ran}\n", f"\\o | touch {ran}\n", f"\\unrestrict abc\n\\! touch {ran}\n"]
+        harms = [
+            f"\\! touch {ran}\n",
+            f"\\o | touch {ran}\n",
+            f"\\unrestrict abc\n\\! touch {ran}\n",
+            f"\\unrestrict `touch {ran}`\n",
+        ]
         for harm in harms:
             changed = tmp_path / "changed.sql.gz"
             changed.write_bytes(gzip.compress((key + harm + "CREATE TABLE evil ();\n" + text).encode()))
@@ -313,7 +318,7 @@ if when == "before":
     setattr(restoring, name, end)
 elif when == "within":
     sql._moves = lambda file, advance: end
-    sql.CHUNK = sql._HEAD
+    sql.CHUNK = 8192
 else:
     def call(*arguments):
         called(*arguments)

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from typing import Final
 
 from psycopg.conninfo import make_conninfo
 
@@ -31,11 +30,10 @@ def program(name: str, url: str, *, oldest: int) -> Program:
 
     Raises OperatorError when there is none.
     """
-    found = next((path for path in _candidates(name, url) if _is_usable(name, path, oldest)), None)
+    found = next((path for path in _candidates(name, url) if _major(path) >= oldest), None)
     if found is None:
         raise OperatorError(
-            f"PostgreSQL is version {oldest}, and no {name} of that version, with the corrections of August 2025, was found. "
-            "Install its client programs."
+            f"PostgreSQL is version {oldest}, and no {name} of that version was found. Install its client programs."
         )
     config = env.database(url)
     options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in database.DJANGO_OPTIONS}
@@ -59,19 +57,10 @@ def _candidates(name: str, url: str) -> list[str]:
     return [brought, installed] if url == Embedded(env.DATA_DIR).database_url else [installed, brought]
 
 
-#: The first minor version of each major one whose psql knows \\restrict.
-_RESTRICTING: Final = {15: 14, 16: 10, 17: 6}
-
-
-def _is_usable(name: str, path: str, oldest: int) -> bool:
-    major, minor = _version(path)
-    return major >= oldest and (name != "psql" or minor >= _RESTRICTING.get(major, 0))
-
-
-def _version(path: str) -> tuple[int, int]:
+def _major(path: str) -> int:
     try:
         said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
-        return 0, 0
-    found = re.search(r"\) (\d+)(?:\.(\d+))?", said)
-    return (int(found[1]), int(found[2] or 0)) if found else (0, 0)
+        return 0
+    found = re.search(r"\) (\d+)", said)
+    return int(found[1]) if found else 0

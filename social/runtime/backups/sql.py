@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import gzip
 import re
-import secrets
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import psycopg
 
@@ -25,11 +25,9 @@ from social.runtime.processes import die_with_parent
 _LOOK_SECONDS: Final = 0.2
 # At the head of a dump; servers before 17 do not know it.
 _UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
-_HEAD: Final = 8192
-_TAIL: Final = 512
-#: What dumps begin and end with since August 2025, with a key of their own.
-_RESTRICTED: Final = re.compile(rb"^\\restrict \w+\n", re.MULTILINE)
-_UNRESTRICTED: Final = re.compile(rb"^\\unrestrict \w+\n\s*\Z", re.MULTILINE)
+_ROWS: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
+# For `psql` alone, at both ends of dumps since August 2025.
+_RESTRICTION: Final = re.compile(rb"\\(?:un)?restrict \w+\n")
 # Tables take their indexes, triggers and own sequences along.
 _EMPTY: Final = b"""
 DO $$ DECLARE found record; BEGIN
@@ -86,19 +84,62 @@ def dump(url: str, target: Path, advance: Advance, *, without: Sequence[str] = (
 def load(url: str, path: Path, advance: Advance) -> None:
     """Replace what is in the database by what `dump` wrote, in one transaction. `advance` is called with read bytes.
 
-    Raises OperatorError with what psql said last; nothing was changed then, unless it is Undecided. A dump runs no programs
-    of ours, but it is SQL: what the database's user may do, it may do.
+    It is sent as SQL and rows: `psql` obeys commands of its own in a dump, which run programs (security row 82). Raises
+    OperatorError with what the database said; nothing was changed then, unless it is Undecided.
     """
-    found = program("psql", url, oldest=_version(url))
-    with path.open("rb") as compressed, gzip.open(compressed) as text, tempfile.TemporaryFile() as said:
-        code, ended = _feed(found, text, said, _moves(compressed, advance))
-        last = _last_line(said)
-    if code != 0:
-        if ended:
-            raise Undecided(f"The database did not say whether it was loaded: {last}. Load it again.")
-        raise OperatorError(f"The database could not be loaded, and nothing in it was changed: {last}")
-    with database.connect(url) as connection, contextlib.suppress(psycopg.Error):
-        connection.execute("ANALYZE")
+    with path.open("rb") as compressed, gzip.open(compressed) as text, database.connect(url) as connection:
+        try:
+            connection.execute(b"BEGIN;" + _EMPTY)
+            _send(connection, iter(text), _moves(compressed, advance))
+        except (psycopg.Error, OSError, EOFError, zlib.error) as error:
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise OperatorError(f"The database could not be loaded, and nothing in it was changed: {said[0]}") from None
+        try:
+            connection.execute("COMMIT")
+        except psycopg.OperationalError as error:
+            raise Undecided(f"The database did not say whether it was loaded: {error}. Load it again.") from None
+        except psycopg.Error as error:
+            raise OperatorError(f"The database could not be loaded, and nothing in it was changed: {error}") from None
+        with contextlib.suppress(psycopg.Error):
+            connection.execute("ANALYZE")
+
+
+def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Callable[[], None]) -> None:
+    """Have the lines of a dump executed: statements between the rows of tables, and these."""
+    statements: list[bytes] = []
+    for line in lines:
+        if _ROWS.fullmatch(line):
+            _execute(connection, statements)
+            with connection.cursor().copy(line) as copy:
+                for rows in _rows(lines):
+                    copy.write(rows)
+                    moved()
+        elif not _RESTRICTION.fullmatch(line):
+            statements.append(line)
+    _execute(connection, statements)
+    moved()
+
+
+def _execute(connection: psycopg.Connection[Any], statements: list[bytes]) -> None:
+    text = b"".join(statements)
+    statements.clear()
+    if text.strip():
+        connection.execute(text.replace(_UNKNOWN_TO_OLDER, b"\n", 1))
+
+
+def _rows(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the rows of a table, many at a time, until the line that ends them."""
+    found: list[bytes] = []
+    size = 0
+    for line in lines:
+        if line == b"\\.\n":
+            break
+        found.append(line)
+        size += len(line)
+        if size >= CHUNK:
+            yield b"".join(found)
+            found, size = [], 0
+    yield b"".join(found)
 
 
 def _last_line(said: IO[bytes]) -> str:
@@ -126,34 +167,3 @@ def _moves(file: IO[bytes], advance: Advance) -> Callable[[], None]:
         before = file.tell()
 
     return moved
-
-
-def _feed(found: Program, text: gzip.GzipFile, said: IO[bytes], moved: Callable[[], None]) -> tuple[int, bool]:
-    """Have psql run a dump; its exit code, and whether it was asked to end the transaction: until then nothing changes."""
-    options = ("--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1")
-    key = secrets.token_hex(32)
-    process = _start(found, options, subprocess.PIPE, said)
-    ended = False
-    with process:
-        assert process.stdin is not None
-        try:
-            # From here on psql takes SQL alone: a dump that was changed could have it run programs (security row 82).
-            process.stdin.write(f"\\restrict {key}\n".encode() + b"BEGIN;\n" + _EMPTY)
-            head = _RESTRICTED.sub(b"", text.read(_HEAD), count=1).replace(_UNKNOWN_TO_OLDER, b"\n", 1)
-            rest = head[-_TAIL:]
-            process.stdin.write(head[:-_TAIL])
-            while chunk := text.read(CHUNK):
-                rest += chunk
-                process.stdin.write(rest[:-_TAIL])
-                rest = rest[-_TAIL:]
-                moved()
-            process.stdin.write(_UNRESTRICTED.sub(b"", rest, count=1))
-            ended = True
-            process.stdin.write(b"COMMIT;\n")
-            process.stdin.close()
-        except BrokenPipeError:
-            pass
-        except BaseException:
-            process.kill()
-            raise
-    return process.returncode, ended
