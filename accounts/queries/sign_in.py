@@ -108,4 +108,4 @@ def _passkey(found: Authenticator) -> Passkey:
 def is_registered_passkey(credential_id: str) -> bool:
     """Tell whether anybody has a passkey with this id, as browsers write it."""
     passkeys = Authenticator.objects.filter(type=Authenticator.Type.WEBAUTHN)
-    return passkeys.filter(data__credential__rawId=credential_id).exists()
+    return bool(passkeys.filter(data__credential__rawId=credential_id).exists())

@@ -142,18 +142,20 @@ def decoding() -> Iterator[Check]:
 
 
 def disk() -> Iterator[Check]:
-    """The room that is left where the server writes: its folder, uploaded files, and files that are only used for a moment."""
-    places = (env.DATA_DIR, env.DATA_DIR / "media", Path(tempfile.gettempdir()))
-    by_disk = {place.stat().st_dev: place for place in reversed(places) if place.is_dir()}
-    for place in sorted(by_disk.values(), key=places.index):
-        free = shutil.disk_usage(place).free
-        detail = f"{free / (1 << 30):.1f} GB free at {place}"
-        if free < LEAST_FREE:
-            yield Check("disk", "failed", detail, f"{_FREE_SPACE}, before PostgreSQL stops for want of room.")
-        elif free < LOW_FREE:
-            yield Check("disk", "warning", detail, f"{_FREE_SPACE}, or move DATA_DIR to a larger disk.")
-        else:
-            yield Check("disk", "ok", detail)
+    """The room that is left; where files and what is used for a moment are on disks of their own, these too when full."""
+    free = shutil.disk_usage(env.DATA_DIR).free
+    detail = f"{free / (1 << 30):.1f} GB free at {env.DATA_DIR}"
+    if free < LEAST_FREE:
+        yield Check("disk", "failed", detail, f"{_FREE_SPACE}, before PostgreSQL stops for want of room.")
+    elif free < LOW_FREE:
+        yield Check("disk", "warning", detail, f"{_FREE_SPACE}, or move DATA_DIR to a larger disk.")
+    else:
+        yield Check("disk", "ok", detail)
+    for place in (env.DATA_DIR / "media", Path(tempfile.gettempdir())):
+        if place.is_dir() and place.stat().st_dev != env.DATA_DIR.stat().st_dev:
+            left = shutil.disk_usage(place).free
+            if left < LEAST_FREE:
+                yield Check("disk", "failed", f"{left >> 20} MB free at {place}: uploads fail", f"{_FREE_SPACE}.")
 
 
 def open_files() -> Iterator[Check]:
