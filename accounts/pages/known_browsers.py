@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 _SALT: Final = "known browser"
-_SECONDS: Final = 365 * 86400
+_COOKIE_SECONDS: Final = 365 * 86400
 #: People of one browser; the one who was there longest ago goes first.
 _PEOPLE: Final = 5
 
@@ -34,7 +34,7 @@ def keep_browser(request: HttpRequest, response: HttpResponse, email: str) -> No
     response.set_cookie(
         settings.KNOWN_BROWSER_COOKIE_NAME,
         signing.dumps([*kept, (_mark(email), name)], salt=_SALT),
-        max_age=_SECONDS,
+        max_age=_COOKIE_SECONDS,
         path=reverse("account_login"),
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
@@ -44,7 +44,9 @@ def keep_browser(request: HttpRequest, response: HttpResponse, email: str) -> No
 
 def _read(request: HttpRequest) -> dict[str, str]:
     try:
-        found = signing.loads(request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE_NAME, ""), salt=_SALT, max_age=_SECONDS)
+        found = signing.loads(
+            request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE_NAME, ""), salt=_SALT, max_age=_COOKIE_SECONDS
+        )
     except signing.BadSignature:
         return {}
     return {str(mark): str(name) for mark, name in found}

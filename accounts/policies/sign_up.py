@@ -212,7 +212,7 @@ def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
 
 
 def doubt_about_network(text: str) -> str:
-    """Why a block of this network is hardly meant, whoever writes it; empty where nothing is odd about it."""
+    """Reason to doubt that a block of this network is meant, whoever writes it; empty where nothing is odd about it."""
     try:
         wide = is_wide(network_of(text))
     except ValueError:

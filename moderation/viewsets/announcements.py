@@ -32,7 +32,7 @@ class AnnouncementsViewSet(ApiViewSet):
         admission = admission_of(request)
         if admission is None or admission.identity is None:
             raise Invalid(_("This method requires an authenticated user"))
-        # Not `self.caller`: nobody may see them without a user, so that one who is disabled is told so.
+        # Not `self.caller`: nobody may see them without a user, so that one who is disabled gets the reason.
         user().check(admission.identity)
         return reply(present_announcements(show(list(list_shown()), self.account_id)))
 

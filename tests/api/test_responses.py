@@ -307,7 +307,7 @@ def test_lazy_texts_and_plain_collections_can_be_written() -> None:
 
 
 @pytest.mark.parametrize("proto", [None, "https", "http"])
-def test_browsers_are_told_to_stay_with_https_where_the_server_is_there(settings: Any, proto: str | None) -> None:
+def test_browsers_stay_with_https_where_the_server_uses_it(settings: Any, proto: str | None) -> None:
     settings.STRICT_TRANSPORT_SECURITY = "max-age=63072000"
     headers = {"X-Forwarded-Proto": proto} if proto else {}
     for path in (PUBLIC, "/nowhere"):

@@ -33,7 +33,7 @@ REFUSED: Final = "refused"
 UNIDENTIFIED: Final = "unidentified"
 
 
-#: What is logged of each code; people who upload are told more kindly.
+#: What is logged of each code; people who upload get kinder words.
 MEANINGS: Final = {
     UNIDENTIFIED: "a file was refused: it cannot be read as what it is said to be",
     "moving": "a GIF moves: it is made a video",
