@@ -152,10 +152,12 @@ def attach(server: Any) -> None:
 
 def columns(model: Any, own: Mapping[str, str]) -> dict[str, str]:
     """Every column of a model that must have a value: its own as SQL expressions, the others from their defaults."""
+    from django.db.models.expressions import DatabaseDefault
+
     defaults = {
         field.column: "'{}'" if field.get_internal_type() == "ArrayField" else literal(field.get_default())
         for field in model._meta.concrete_fields
-        if not field.null and not field.primary_key
+        if not field.null and not field.primary_key and not isinstance(field.get_default(), DatabaseDefault)
     }
     return defaults | own
 
