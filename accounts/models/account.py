@@ -244,6 +244,9 @@ class AccountStat(models.Model):
             models.Index(
                 F("followers_count").desc(), name="accounts_accountstat_popular", condition=Q(followers_count__gt=0)
             ),
+            models.Index(
+                F("last_status_at").desc(nulls_last=True), F("account_id").desc(), name="accounts_accountstat_active"
+            ),
         ]
 
 

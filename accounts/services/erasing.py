@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Model, Q
+from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from accounts.events import AccountDeleted, AccountErasureDue
@@ -159,8 +159,10 @@ def _forget_severed_follows(account_id: int) -> int:
 def _end_relations(account_id: int) -> int:
     pairs: list[tuple[int, int]] = []
     for model in (Follow, FollowRequest):
-        rows = model._default_manager.filter(Q(account_id=account_id) | Q(target_id=account_id)).order_by("id")
-        pairs += rows.values_list("account_id", "target_id")[:BATCH_SIZE]
+        # By the indexes that begin with each: neither condition is asked of rows of others.
+        for column, other in (("account_id", "target_id"), ("target_id", "id")):
+            rows = model._default_manager.filter(**{column: account_id}).order_by(column, other)
+            pairs += rows.values_list("account_id", "target_id")[:BATCH_SIZE]
     for follower_id, target_id in sorted(set(pairs)):
         with transaction.atomic():
             lock(pair_name(follower_id, target_id))

@@ -5,9 +5,14 @@ How many days each is kept is a setting; 0 keeps it for ever. Nothing of an acco
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.db.models import QuerySet
@@ -17,6 +22,7 @@ from accounts.queries.site_settings import kept_days
 from social.kernel import clock
 
 BATCH_SIZE: Final = 1000
+KEPT_MAIL_DAYS: Final = 30
 
 _OLD_ENTRIES: Final = """
 FROM accounts_auditentry e WHERE e.created_at < %(before)s
@@ -73,13 +79,33 @@ def _end_unused_sessions() -> int:
     return ended
 
 
+def forget_written_mails() -> int:
+    """Remove the files of mails that were written instead of sent more than KEPT_MAIL_DAYS ago; how many.
+
+    Without EMAIL_URL mails become files: of a server that is tried out, or that never sends any.
+    """
+    if settings.EMAIL_BACKEND != "django.core.mail.backends.filebased.EmailBackend":
+        return 0
+    before = (clock.now() - timedelta(days=KEPT_MAIL_DAYS)).timestamp()
+    removed = 0
+    for path in Path(settings.EMAIL_FILE_PATH).glob("*.log"):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < before:
+                path.unlink()
+                removed += 1
+    return removed
+
+
 def forget_audit_entries() -> int:
-    """Delete rows of the audit log that are older than KEEP_AUDIT_LOG_DAYS; how many.
+    """Delete rows of the audit log that are older than KEEP_AUDIT_LOG_DAYS, and of Django's log of forms; how many of the
+    first.
 
     The database refuses that to everybody else, and to this for the rows of the last 30 days.
     """
     before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
     forgotten = 0
+    if before is not None:
+        LogEntry.objects.filter(action_time__lt=before).delete()
     while before is not None:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('social.audit_retention', 'on', TRUE)")

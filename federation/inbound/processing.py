@@ -32,6 +32,8 @@ logger = logging.getLogger("social.federation")
 
 ATTEMPTS: Final = 8
 ACTIVITIES_IN_ONE: Final = 20
+TOMBSTONE_LIFETIME: Final = timedelta(days=365)
+_TOMBSTONES_AT_ONCE: Final = 1000
 _OUTCOME_LENGTH: Final = 500
 _COLLECTIONS: Final = {"Collection": "items", "OrderedCollection": "orderedItems"}
 
@@ -179,6 +181,22 @@ def forget_processed(older_than: timedelta = timedelta(days=1)) -> int:
     """Remove activities that were worked off; how many. Their signatures are too old to be replayed by then."""
     removed, _rows = InboundActivity.objects.filter(processed_at__lt=clock.now() - older_than).delete()
     return removed
+
+
+def forget_tombstones() -> int:
+    """Remove the ids of what was deleted more than TOMBSTONE_LIFETIME ago, the oldest first; how many.
+
+    A Create of that time is too old to be taken, and who fetches the object finds it gone (contract, federation section 7).
+    """
+    removed = 0
+    while True:
+        # In the order of their rows, which is nearly that of their times, for which there is no index.
+        oldest = list(Tombstone.objects.order_by("id").values_list("id", "created_at")[:_TOMBSTONES_AT_ONCE])
+        old = [number for number, created_at in oldest if created_at < clock.now() - TOMBSTONE_LIFETIME]
+        Tombstone.objects.filter(id__one_of=old).delete()
+        removed += len(old)
+        if len(old) < _TOMBSTONES_AT_ONCE:
+            return removed
 
 
 def forget_undone() -> int:

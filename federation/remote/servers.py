@@ -28,22 +28,26 @@ WITH chosen AS MATERIALIZED (
        UNION ALL SELECT name, failing_since, '' FROM social_host
                   WHERE failures > 0 AND %(names)s::text[] IS NOT NULL) known
      WHERE %(names)s::text[] IS NULL OR name = ANY(%(names)s)
-     GROUP BY name ORDER BY name LIMIT %(limit)s)
+     GROUP BY name ORDER BY name LIMIT %(limit)s),
+people AS MATERIALIZED (
+    SELECT a.id, lower(a.domain) AS name, a.deleted_at IS NULL AS exists FROM accounts_account a
+     WHERE lower(a.domain) = ANY(ARRAY(SELECT name FROM chosen)))
 SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
   COALESCE(k.software, '') AS software, COALESCE(k.version, '') AS version,
   to_char(k.reached_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS reached,
-  (SELECT count(*) FROM accounts_account a WHERE a.domain = c.name AND a.deleted_at IS NULL) AS accounts,
-  (SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id WHERE a.domain = c.name) AS followed,
-  (SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id WHERE a.domain = c.name) AS followers,
-  (SELECT COALESCE(sum(s.statuses_count), 0) FROM accounts_accountstat s JOIN accounts_account a ON a.id = s.account_id
-    WHERE a.domain = c.name) AS posts,
+  COALESCE(p.accounts, 0) AS accounts, COALESCE(p.followed, 0) AS followed, COALESCE(p.followers, 0) AS followers,
+  COALESCE(p.posts, 0) AS posts,
   d.waiting, d.failing, to_char(d.oldest AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS oldest,
   (SELECT count(*) FROM federation_delivery WHERE host = ANY(c.hosts) AND dead_at IS NOT NULL) AS given_up,
   CASE WHEN t.failures IS NULL THEN 'reachable'
        WHEN t.failing_since < statement_timestamp() - %(unavailable)s THEN 'unavailable' ELSE 'backing off' END AS state,
   COALESCE(t.failures, 0) AS failures, to_char(t.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS failing_since,
   to_char(t.retry_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS next_try, COALESCE(t.last_error, '') AS last_error
-FROM chosen c LEFT JOIN accounts_domain k ON k.name = c.name CROSS JOIN LATERAL (
+FROM chosen c LEFT JOIN accounts_domain k ON k.name = c.name LEFT JOIN (
+    SELECT p.name, count(*) FILTER (WHERE p.exists) AS accounts, sum(s.statuses_count)::bigint AS posts,
+           sum(s.followers_count)::bigint AS followed, sum(s.following_count)::bigint AS followers
+      FROM people p LEFT JOIN accounts_accountstat s ON s.account_id = p.id GROUP BY p.name) p ON p.name = c.name
+CROSS JOIN LATERAL (
     SELECT count(*) AS waiting, count(*) FILTER (WHERE attempts > 0) AS failing, min(created_at) AS oldest
     FROM federation_delivery WHERE host = ANY(c.hosts) AND dead_at IS NULL) d LEFT JOIN LATERAL (
     SELECT failures, failing_since, retry_at, last_error FROM social_host h WHERE h.name = ANY(c.hosts) AND h.failures > 0
@@ -58,6 +62,7 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
 
     Servers have the names of people's addresses: what is sent to the host of their documents is theirs, also where that is
     several servers'. Those that do not answer, and those named, may be hosts that nobody's address names, such as relays.
+    Follows and posts are those that are counted for its accounts (`AccountStat`).
     `software` and `version` are what its NodeInfo says, `reached` is when it last took or gave what it should. A `state` is
     reachable, backing off (it fails, and is asked again at `next_try`) or unavailable, after a week of that.
     """

@@ -18,6 +18,7 @@ from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
 from social.kernel.redis import client
+from statuses.queries.spans import POST_SPAN, TAGGED_SPAN, span_of_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,9 @@ class Part:
 # What stands for `[there]` in the statements below: an account `a` of the server asked for.
 _DOMAIN_CONDITION: Final = "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))"
 # What stands for `[tagged]`: posts with the hashtag asked for.
-_TAGGED: Final = """
+_TAGGED: Final = f"""
 FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
-WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s
+WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND {TAGGED_SPAN}
 """
 _SQL: Final[dict[str, str]] = {
     "languages": """
@@ -49,7 +50,7 @@ _SQL: Final[dict[str, str]] = {
     "servers": """
         SELECT COALESCE(a.domain, %(here)s), COALESCE(a.domain, %(here)s), count(*)
           FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
-         WHERE s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s GROUP BY 1""",
+         WHERE s.deleted_at IS NULL AND [in span] GROUP BY 1""",
     "tag_servers": "SELECT COALESCE(a.domain, %(here)s), COALESCE(a.domain, %(here)s), count(*) [tagged] GROUP BY 1",
     "tag_languages": "SELECT COALESCE(s.language, 'und'), COALESCE(s.language, 'und'), count(*) [tagged] GROUP BY 1",
     "instance_accounts": """
@@ -59,7 +60,7 @@ _SQL: Final[dict[str, str]] = {
     "instance_languages": """
         SELECT COALESCE(s.language, 'und'), COALESCE(s.language, 'und'), count(*)
           FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
-         WHERE [there] AND s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s
+         WHERE [there] AND s.deleted_at IS NULL AND [in span]
          GROUP BY 1""",
 }
 _PARAMETERS: Final = {
@@ -89,6 +90,7 @@ def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit
         return _TIMELESS_DIMENSIONS[key]()
     domain = str(given.get("domain", "")).strip().lower()
     values = {
+        **span_of_ids(start, end),
         "from": f"{start}T00:00:00Z",
         "until": f"{end + timedelta(days=1)}T00:00:00Z",
         "here": settings.LOCAL_DOMAIN,
@@ -99,7 +101,9 @@ def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit
         "limit": limit,
     }
     with connection.cursor() as cursor:
-        sql = _SQL[key].replace("[there]", _DOMAIN_CONDITION).replace("[tagged]", _TAGGED)
+        sql = (
+            _SQL[key].replace("[there]", _DOMAIN_CONDITION).replace("[tagged]", _TAGGED).replace("[in span]", POST_SPAN)
+        )
         cursor.execute(sql + " ORDER BY 3 DESC, 1 LIMIT %(limit)s", values)
         rows = cursor.fetchall()
     return [Part(str(part), _name(key, str(part), name), str(count)) for part, name, count in rows]

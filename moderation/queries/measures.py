@@ -16,6 +16,8 @@ from typing import Any, Final, Literal
 
 from django.db import connection
 
+from statuses.queries.spans import POST_SPAN, TAGGED_SPAN, span_of_ids
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -44,12 +46,13 @@ class _Measure:
     with_time: bool = False
 
 
-# What stands for `[there]` in the statements below: an account `a` of the server asked for.
+# What stands for `[there]` in the statements below: an account `a` of the server asked for; for `[in span]` and
+# `[tagged in span]`: a post `s`, or a post `s` by its hashtag `st`, of the days.
 _DOMAIN_CONDITION: Final = "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))"
 _TAG_POSTS: Final = """
 SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, COALESCE(a.domain, '') AS thing, 1 AS weight
   FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
- WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s"""
+ WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND [tagged in span]"""
 _MEASURES: Final[dict[str, _Measure]] = {
     # Who was last seen, or wrote something, on that day: what people did on the days before is not kept.
     "active_users": _Measure(
@@ -57,7 +60,7 @@ _MEASURES: Final[dict[str, _Measure]] = {
         SELECT (active_at AT TIME ZONE 'UTC')::date AS day, account_id::text AS thing, 1 AS weight FROM accounts_user
          WHERE active_at >= %(from)s AND active_at < %(until)s
         UNION SELECT (s.created_at AT TIME ZONE 'UTC')::date, s.account_id::text, 1 FROM statuses_status s
-         WHERE s.local AND s.created_at >= %(from)s AND s.created_at < %(until)s""",
+         WHERE s.local AND [in span]""",
         distinct=True,
         with_time=True,
     ),
@@ -71,7 +74,7 @@ _MEASURES: Final[dict[str, _Measure]] = {
           FROM statuses_favourite f JOIN accounts_account a ON a.id = f.account_id
          WHERE a.domain IS NULL AND f.created_at >= %(from)s AND f.created_at < %(until)s
         UNION ALL SELECT (s.created_at AT TIME ZONE 'UTC')::date, s.id::text, 1 FROM statuses_status s
-         WHERE s.local AND s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s
+         WHERE s.local AND s.deleted_at IS NULL AND [in span]
            AND (s.reblog_of_id IS NOT NULL OR s.in_reply_to_account_id <> s.account_id)""",
         with_time=True,
     ),
@@ -123,7 +126,7 @@ _MEASURES: Final[dict[str, _Measure]] = {
     "instance_statuses": _Measure(
         """SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, s.id::text AS thing, 1 AS weight
           FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
-         WHERE [there] AND s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s""",
+         WHERE [there] AND s.deleted_at IS NULL AND [in span]""",
         parameter="domain",
         total="""SELECT COALESCE(sum(greatest(c.statuses_count, 0)), 0) FROM accounts_accountstat c
           JOIN accounts_account a ON a.id = c.account_id WHERE [there]""",
@@ -184,7 +187,7 @@ def measure(key: str, start: date, end: date, given: Mapping[str, Any]) -> Measu
 def _days(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> dict[date, int]:
     with connection.cursor() as cursor:
         cursor.execute(
-            _selected(what, "day, ", " GROUP BY day").replace("[there]", _DOMAIN_CONDITION),
+            _written(_selected(what, "day, ", " GROUP BY day")),
             _between(start, end, values),
         )
         return {day: int(count) for day, count in cursor.fetchall()}
@@ -200,12 +203,27 @@ def _selected(what: _Measure, columns: str = "", grouped: str = "") -> str:
 
 
 def _between(start: date, end: date, values: Mapping[str, Any]) -> dict[str, Any]:
-    return {**values, "from": f"{start}T00:00:00Z", "until": f"{end + timedelta(days=1)}T00:00:00Z"}
+    return {
+        **values,
+        **span_of_ids(start, end),
+        "from": f"{start}T00:00:00Z",
+        "until": f"{end + timedelta(days=1)}T00:00:00Z",
+    }
+
+
+def _written(sql: str) -> str:
+    for name, condition in (
+        ("[there]", _DOMAIN_CONDITION),
+        ("[in span]", POST_SPAN),
+        ("[tagged in span]", TAGGED_SPAN),
+    ):
+        sql = sql.replace(name, condition)
+    return sql
 
 
 def _number(sql: str, values: Mapping[str, Any]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(sql.replace("[there]", _DOMAIN_CONDITION), values)
+        cursor.execute(_written(sql), values)
         (number,) = cursor.fetchone() or (0,)
     return int(number)
 

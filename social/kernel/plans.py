@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import EmptyResultSet
 from django.db.models import BigIntegerField, Expression, Field, Lookup, QuerySet
+from django.db.models.expressions import BaseExpression
 from django.db.models.fields.related import ForeignObject
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -54,7 +55,7 @@ class OneOf(Lookup):
 
     def get_prep_lookup(self) -> Any:
         """The values as a list, whatever holds them."""
-        return self.rhs if isinstance(self.rhs, Expression) else list(self.rhs)
+        return self.rhs if isinstance(self.rhs, BaseExpression) else list(self.rhs)
 
     def get_db_prep_lookup(self, value: Any, connection: Any) -> tuple[str, Any]:
         """The list as one parameter."""

@@ -113,6 +113,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`90`",
         "days after which a post that is held for review, and that nobody has decided about, is discarded; `0`: never",
     ),
+    "KEEP_NOTIFICATIONS_DAYS": ("`0`", "days for which notifications are kept; `0`: for ever"),
     "REMOTE_MEDIA_MEGABYTES": (
         "`10240`",
         "room for copies of files of other servers; those that nobody has looked at for longest go first",

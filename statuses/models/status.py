@@ -124,10 +124,13 @@ class Status(Written):
             models.Index(
                 fields=["thread_id", "id"], name="statuses_status_thread", condition=Q(thread_id__isnull=False)
             ),
-            models.Index(fields=["in_reply_to"], name="statuses_status_reply", condition=Q(in_reply_to__isnull=False)),
+            # With the id: some posts and some people are answered very often, and the answers are taken in their order.
             models.Index(
-                fields=["in_reply_to_account"],
-                name="statuses_status_reply_account",
+                fields=["in_reply_to", "id"], name="statuses_status_answers", condition=Q(in_reply_to__isnull=False)
+            ),
+            models.Index(
+                fields=["in_reply_to_account", "id"],
+                name="statuses_status_answers_to",
                 condition=Q(in_reply_to_account__isnull=False),
             ),
             models.Index(

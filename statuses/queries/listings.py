@@ -48,9 +48,19 @@ _CONDITIONS: Final = {
 # At most `statuses.services.pins.PINS_LIMIT` are, so they are always read whole.
 _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
 _PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
-_TAGGED: Final = (
-    " AND EXISTS (SELECT 1 FROM statuses_statustag h JOIN accounts_tag t ON t.id = h.tag_id"
-    " WHERE h.status_id = s.id AND t.name = %(tag)s)"
+# An account's posts with a hashtag are looked for among the fewer ones: its own posts, or those with the hashtag. Where both
+# are many they are compared as two lists. The planner cannot know which: it keeps one plan for all accounts and hashtags.
+_FEW: Final = 2000
+_TAG_SIZES: Final = f"""
+SELECT t.id, (SELECT count(*) FROM (SELECT 1 FROM statuses_status WHERE account_id = %(author)s LIMIT {_FEW}) own),
+       (SELECT count(*) FROM (SELECT 1 FROM statuses_statustag WHERE tag_id = t.id LIMIT {_FEW}) tagged)
+  FROM accounts_tag t WHERE t.name = %(tag)s
+"""  # noqa: S608 (constants)
+_OWN_TAGGED: Final = " AND (SELECT TRUE FROM statuses_statustag h WHERE h.status_id = s.id AND h.tag_id = %(tag)s)"
+_TAGGED_OWN: Final = " AND s.id = ANY(ARRAY(SELECT status_id FROM statuses_statustag WHERE tag_id = %(tag)s))"
+_IN_BOTH: Final = (
+    " AND s.id = ANY(ARRAY(SELECT id FROM statuses_status WHERE account_id = %(author)s"
+    " INTERSECT SELECT status_id FROM statuses_statustag WHERE tag_id = %(tag)s))"
 )
 
 
@@ -61,7 +71,8 @@ def load_account_statuses(
 
     Boosts of accounts the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the
     viewer has none. A full page unless there are no more, or hundreds in a row are hidden; pinned ones in the order of
-    their pins, newest first. Three queries as a rule, not filled.
+    their pins, newest first. Three queries as a rule, one more for a hashtag,
+    not filled.
     """
     page = select([], viewer_id)
     sql, parameters = _narrowed(account_id, viewer_id, wanted)
@@ -84,8 +95,9 @@ def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilt
     parameters: dict[str, Any] = {"author": author_id, "viewer": viewer_id or 0}
     sql = _CANDIDATES + "".join(condition for name, condition in _CONDITIONS.items() if getattr(wanted, name))
     if wanted.tagged:
-        parameters["tag"] = normalise_hashtag(wanted.tagged)
-        sql += _TAGGED
+        sizes = rows_of(_TAG_SIZES, {"author": author_id, "tag": normalise_hashtag(wanted.tagged)})
+        parameters["tag"], own, tagged = sizes[0] if sizes else (0, 0, 0)
+        sql += _OWN_TAGGED if 0 < own < _FEW else _TAGGED_OWN if tagged < _FEW else _IN_BOTH
     return sql, parameters
 
 

@@ -18,11 +18,15 @@ from statuses.services.changing import BATCH_SIZE, change_statuses, forget_copie
 from statuses.services.deleting import delete_statuses
 from statuses.services.interactions import take_back_favourites
 
+_POSTS_PER_STEP: Final = 10 * erasing.BATCH_SIZE
+
 
 def _delete_posts(account_id: int) -> int:
-    posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("id")
-    chosen = list(posts.values_list("id", flat=True)[: erasing.BATCH_SIZE])
-    delete_statuses(status_ids=chosen, delete_media=True)
+    # Rows of deleted posts stay for thirty days and are read over each time: so for several transactions at once.
+    posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("-id")
+    chosen = list(posts.values_list("id", flat=True)[:_POSTS_PER_STEP])
+    for start in range(0, len(chosen), erasing.BATCH_SIZE):
+        delete_statuses(status_ids=chosen[start : start + erasing.BATCH_SIZE], delete_media=True)
     return len(chosen)
 
 

@@ -92,10 +92,13 @@ def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
 
     They are counted by the caller, last.
     """
-    rows = Status.objects.select_for_update(of=("self",)).filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
-    boosts = dict(rows.order_by("id").values_list("id", "account_id")[:BATCH_SIZE])
+    rows = Status.objects.filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
+    # In the order of the index, not of all posts; then locked in the order in which everybody locks posts.
+    chosen = list(rows.order_by("reblog_of_id", "-id").values_list("id", flat=True)[:BATCH_SIZE])
+    locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=chosen, deleted_at=None)
+    boosts = dict(locked.order_by("id").values_list("id", "account_id"))
     change_statuses(boosts, deleted_at=clock.now())
-    if len(boosts) == BATCH_SIZE:
+    if len(chosen) == BATCH_SIZE:
         publish(*(BoostsOutlived(status_id=status_id) for status_id in status_ids))
     return list(boosts.values())
 
@@ -111,10 +114,11 @@ def _detach_answers(status_ids: Sequence[int]) -> None:
     """Take the posts out of up to BATCH_SIZE answers, in the caller's transaction, and publish events when there may be
     more.
     """
-    rows = Status.objects.select_for_update(of=("self",)).filter(in_reply_to_id__one_of=list(status_ids))
-    ids = list(rows.order_by("id").values_list("id", flat=True)[:BATCH_SIZE])
-    change_statuses(ids, in_reply_to=None)
-    if len(ids) == BATCH_SIZE:
+    rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
+    chosen = list(rows.order_by("in_reply_to_id", "id").values_list("id", flat=True)[:BATCH_SIZE])
+    locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=chosen).order_by("id")
+    change_statuses(list(locked.values_list("id", flat=True)), in_reply_to=None)
+    if len(chosen) == BATCH_SIZE:
         publish(*(AnswersOutlived(status_id=status_id) for status_id in status_ids))
 
 

@@ -40,7 +40,8 @@ _DELETE_FAVOURITE: Final = "DELETE FROM statuses_favourite WHERE account_id = %s
 _DELETE_FAVOURITES: Final = """
 WITH gone AS (
     DELETE FROM statuses_favourite
-     WHERE id IN (SELECT id FROM statuses_favourite WHERE account_id = %s ORDER BY id LIMIT %s)
+     WHERE id = ANY(ARRAY(
+       SELECT id FROM statuses_favourite WHERE account_id = %s ORDER BY account_id, status_id LIMIT %s))
     RETURNING id, status_id)
 SELECT gone.id, gone.status_id, s.local, s.deleted_at IS NULL FROM gone JOIN statuses_status s ON s.id = gone.status_id
  ORDER BY gone.id

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.models.functions import Now
 
-from accounts.models import Account, AuditEntry, Domain
+from accounts.models import Account, AccountStat, AuditEntry, Domain
 from accounts.policies.staff import OPERATOR, staff_of
 from federation.models import Delivery, OutboundActivity
 from federation.outbound.queueing import deliveries_to, drop, retry_host
@@ -46,7 +46,9 @@ def posted() -> Status:
         stranger = make_remote("yan", name)
         follow(stranger, alice)
         make_remote_status(stranger)
+        AccountStat.objects.filter(account=stranger).update(following_count=1)
     follow(alice, Account.objects.get(domain="one.example"))
+    AccountStat.objects.filter(account__domain="one.example").update(followers_count=1)
     status = make_status(alice)
     Host.objects.create(queue="deliveries", name="one.example", failures=3, last_error="TimedOut")
     drain("default")

@@ -102,14 +102,32 @@ SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id 
   FROM statuses_status s WHERE s.id = ANY((SELECT %(ids)s)::bigint[])
 """
 _MEDIA_CONDITION: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
-_ALL_TAGS_CONDITION: Final = """
-  AND NOT EXISTS (SELECT 1 FROM accounts_tag g WHERE g.name = ANY(%(all)s) AND NOT g.private AND NOT EXISTS (
-                    SELECT 1 FROM statuses_statustag x WHERE x.status_id = s.id AND x.tag_id = g.id))
+# On a row `t` of a hashtag, before anything is asked of its post: by the indexes that begin with the post. Counted, because
+# EXISTS allows plans that read all rows of the other hashtags.
+_TAGS_OF_ROW: Final = """(
+  SELECT count(*) FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
+   WHERE x.status_id = t.status_id AND g.name = ANY({names}) {more})"""
+_ALL_TAGS_CONDITION: Final = f"""
+  AND {_TAGS_OF_ROW.format(names="%(all)s", more="AND NOT g.private")} = (
+    SELECT count(*) FROM accounts_tag g WHERE g.name = ANY(%(all)s) AND NOT g.private)
+  AND {_TAGS_OF_ROW.format(names="%(any)s", more="")} > 0
+"""  # noqa: S608 (constants)
+_NO_TAGS_CONDITION: Final = f" AND {_TAGS_OF_ROW.format(names='%(none)s', more='')} = 0"
+_TAGGED_MEDIA_CONDITION: Final = """
+  AND (SELECT count(*) FROM statuses_mediaattachment m WHERE m.status_id = t.status_id) > 0
 """
-_NO_TAGS_CONDITION: Final = """
-  AND NOT EXISTS (SELECT 1 FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
-                   WHERE x.status_id = s.id AND g.name = ANY(%(none)s))
-"""
+# Where posts must have several hashtags, the posts of the rarest one are looked at: a few of each are counted.
+_WANTED_TAGS: Final = "SELECT g.id FROM accounts_tag g WHERE g.name = ANY(%(any)s) AND g.name <> ALL(%(none)s)"
+_RAREST_TAG: Final = f"""
+SELECT g.id FROM accounts_tag g
+ CROSS JOIN LATERAL (SELECT count(*) AS uses FROM (
+   SELECT 1 FROM statuses_statustag t WHERE t.tag_id = g.id LIMIT 1000) few) counted
+ WHERE ((g.name = ANY(%(all)s) AND NOT g.private) OR (g.name = %(name)s AND cardinality(%(any)s::text[]) = 1))
+   AND EXISTS ({_WANTED_TAGS})
+ ORDER BY counted.uses, g.id LIMIT 1
+"""  # noqa: S608 (constants)
+POSTS_LOOKED_AT: Final = 5_000
+"""Number of posts of a hashtag that are looked at for a page: what few or none of them fit costs no more than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,23 +173,26 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
     Of the hashtags that posts must or must not have those that nobody has used are ignored (contract, parameters). One
     that is only used where not everybody can read it is like one that nobody has used.
 
-    By the index (tag, status) of each wanted hashtag, so that a rare one costs no more than a common one.
+    By the index (tag, status) of each wanted hashtag, or of the rarest one that all posts must have, so that a rare one costs
+    no more than a common one. Of each at most POSTS_LOOKED_AT posts from the cursor on are looked at.
     """
-    condition = (
-        _condition(HASHTAG_TIMELINE, viewer_id, wanted)
-        + (_ALL_TAGS_CONDITION if tags.all else "")
+    condition = _condition(HASHTAG_TIMELINE, viewer_id, wanted)
+    on_tags = (
+        (_ALL_TAGS_CONDITION if tags.all else "")
         + (_NO_TAGS_CONDITION if tags.none else "")
+        + (_TAGGED_MEDIA_CONDITION if wanted.only_media else "")
     )
     direction = cursor.direction
     sql = f"""{"" if viewer_id is None else _LANGUAGE_SETS}
       SELECT DISTINCT post.status_id
-        FROM accounts_tag tag
+        FROM ({_RAREST_TAG if tags.all else _WANTED_TAGS}) tag
        CROSS JOIN LATERAL (
-         SELECT t.status_id FROM statuses_statustag t
-          WHERE t.tag_id = tag.id AND (SELECT {condition} FROM statuses_status s WHERE s.id = t.status_id)
-                {cursor.between("t.status_id")}
+         SELECT t.status_id FROM (
+           SELECT t.status_id FROM statuses_statustag t WHERE t.tag_id = tag.id {cursor.between("t.status_id")}
+            ORDER BY t.status_id {direction} LIMIT {POSTS_LOOKED_AT}) t
+          WHERE TRUE {on_tags} AND (SELECT {condition} FROM statuses_status s WHERE s.id = t.status_id)
           ORDER BY t.status_id {direction} LIMIT %(limit)s) post
-       WHERE tag.name = ANY(%(any)s) AND EXISTS (SELECT 1 FROM accounts_tag WHERE name = %(name)s AND NOT private)
+       WHERE EXISTS (SELECT 1 FROM accounts_tag WHERE name = %(name)s AND NOT private)
        ORDER BY post.status_id {direction} LIMIT %(limit)s"""  # noqa: S608 (constants)
     parameters = _values(viewer_id, cursor) | {
         "name": tags.name,

@@ -1,0 +1,30 @@
+"""Forgets notifications that are older than the setting says."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.conf import settings
+
+from notifications.models import Notification
+from social.kernel import clock
+from social.kernel.ids import first_at
+
+BATCH_SIZE: Final = 1000
+
+
+def forget_old() -> int:
+    """Delete notifications of more than KEEP_NOTIFICATIONS_DAYS ago, the oldest first, in batches; how many.
+
+    Run by the scheduler. Their ids are made of the time.
+    """
+    before = clock.days_ago(settings.KEEP_NOTIFICATIONS_DAYS)
+    forgotten = 0
+    while before is not None:
+        rows = Notification.objects.filter(id__lt=first_at(before)).order_by("id")
+        ids = list(rows.values_list("id", flat=True)[:BATCH_SIZE])
+        Notification.objects.filter(id__one_of=ids).delete()
+        forgotten += len(ids)
+        if len(ids) < BATCH_SIZE:
+            break
+    return forgotten

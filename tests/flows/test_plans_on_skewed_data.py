@@ -1,0 +1,157 @@
+"""Steps that take some rows of one key look at few others, also where most of the table has that key, at its end.
+
+`filter(column=key).order_by("id")[:some]` is answered by the primary key when the planner believes that such rows are
+everywhere: it then reads the whole table up to the first one, for every step once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+
+from accounts.models import Account, AccountStat, Domain, Follow, Tag
+from accounts.queries.discovery import list_directory, load_suggestions
+from accounts.services import erasing
+from benchmarks.measuring import insert
+from federation.remote.servers import load_servers
+from social.kernel import clock
+from social.kernel.cursors import Cursor
+from social.kernel.ids import first_at
+from statuses.models import Favourite, Mention, Status, StatusTag
+from statuses.queries.listings import AccountStatusesFilter, load_account_statuses
+from statuses.services import account_steps, deleting
+from statuses.services.interactions import take_back_favourites
+from tests.factories.accounts import make_account, make_many_remote, make_remote
+from tests.timelines.plans import looked_at
+from timelines.queries import public
+from timelines.queries.public import PublicFilter, TagFilter, list_tagged_ids
+
+pytestmark = pytest.mark.django_db
+
+OTHERS, OF_KEY = 5_000, 3_000
+#: What a step of 100 to 500 rows may look at, the rows that it changes with their relations included.
+FEW = 3_000
+
+
+@pytest.fixture
+def hub() -> Account:
+    """Somebody whom the newest three thousand posts answer and mention, who is followed by their authors and likes them."""
+    hub, other = make_account("hub"), make_account("other")
+    make_many_remote(OF_KEY)
+    first = first_at(clock.now()) - (OTHERS + OF_KEY + 10 << 16)
+    everything = f"generate_series(1, {OTHERS + OF_KEY}) n"
+    of_key = f"n > {OTHERS}"
+    number, root, boosted = f"{first} + (n::bigint << 16)", first - 2, first - 1
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TEMP TABLE strangers AS SELECT row_number() OVER () AS place, id FROM accounts_account"
+            " WHERE domain = 'many.example'"
+        )
+    stranger = f"(SELECT id FROM strangers WHERE place = 1 + n % {OF_KEY})"
+    for post in (root, boosted):
+        Status.objects.create(id=post, account=hub, local=True)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        for condition, place, more in (
+            (f"n <= {OTHERS}", number, {}),
+            (f"{of_key} AND n % 2 = 0", number, {"in_reply_to_id": str(root), "in_reply_to_account_id": str(hub.id)}),
+            (f"{of_key} AND n % 2 = 1", number, {"reblog_of_id": str(boosted)}),
+        ):
+            insert(
+                Status,
+                {
+                    "id": place,
+                    "account_id": stranger,
+                    "local": "false",
+                    "uri": "'https://many.example/' || n",
+                    "created_at": "now()",
+                }
+                | more,
+                f"(SELECT * FROM {everything} WHERE {condition}) numbers",
+            )
+        whose = f"CASE WHEN {of_key} THEN {hub.id} ELSE {other.id} END"
+        insert(Mention, {"status_id": number, "account_id": whose}, everything)
+        insert(Favourite, {"status_id": number, "account_id": whose, "created_at": "now()"}, everything)
+        insert(
+            Follow,
+            {
+                "account_id": f"CASE WHEN {of_key} THEN {hub.id} ELSE {stranger} END",
+                "target_id": f"CASE WHEN {of_key} THEN {stranger} ELSE {other.id} END",
+                "created_at": "now()",
+            },
+            f"(SELECT n FROM {everything} WHERE n > {OTHERS - OF_KEY}) numbers",
+        )
+        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
+        cursor.execute(
+            "ANALYZE statuses_status, statuses_mention, statuses_favourite, accounts_follow, accounts_account"
+        )
+    return hub
+
+
+def test_steps_look_at_few_rows_besides_their_own(hub: Account) -> None:
+    boosted = Status.objects.filter(account=hub).latest("id").id
+    root = Status.objects.filter(account=hub).earliest("id").id
+    steps: dict[str, Callable[[], object]] = {
+        "posts that answer or mention the account": lambda: account_steps._leave_posts_of_others(hub.id),
+        "boosts of a post": lambda: deleting._delete_boosts([boosted]),
+        "answers to a post": lambda: deleting._detach_answers([root]),
+        "likes of the account": lambda: take_back_favourites(account_id=hub.id, limit=100),
+        "posts of an account with a hashtag": lambda: load_account_statuses(
+            hub.id, None, AccountStatusesFilter(tagged="none"), Cursor(20)
+        ),
+    }
+    found = {name: looked_at(call, "ORDER BY") for name, call in steps.items()}
+    assert {name: rows for name, rows in found.items() if rows > FEW} == {}
+
+
+def test_an_account_of_others_far_above_is_not_walked_over(hub: Account) -> None:
+    assert make_remote("nobody").id
+    assert looked_at(lambda: erasing._end_relations(Account.objects.get(username="nobody").id), "accounts_follow") < 100
+
+
+def test_a_page_of_a_hashtag_looks_at_few_posts_whatever_is_asked_of_them(
+    hub: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    common, rare = (Tag.objects.create(name=name, display_name=name) for name in ("common", "rare"))
+    insert(StatusTag, {"status_id": "id", "tag_id": str(common.id)}, "statuses_status WHERE reblog_of_id IS NULL")
+    insert(
+        StatusTag, {"status_id": "id", "tag_id": str(rare.id)}, "(SELECT id FROM statuses_status ORDER BY id LIMIT 9) s"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE statuses_statustag, accounts_tag")
+    monkeypatch.setattr(public, "POSTS_LOOKED_AT", 500)
+
+    def page(tags: TagFilter, wanted: PublicFilter | None = None) -> list[int]:
+        return list_tagged_ids(None, Cursor(20), wanted or PublicFilter(), tags)
+
+    assert len(page(TagFilter("common"))) == 20
+    assert len(page(TagFilter("common", all=["rare"]))) == len(page(TagFilter("rare", all=["common"]))) == 9
+    assert page(TagFilter("common", none=["common"])) == page(TagFilter("common"), PublicFilter(only_media=True)) == []
+    assert looked_at(lambda: page(TagFilter("common", all=["rare"]))) < 3_000
+    assert looked_at(lambda: page(TagFilter("common", none=["common"]))) < 100
+    assert looked_at(lambda: page(TagFilter("common"), PublicFilter(only_media=True))) < 3_000
+    assert looked_at(lambda: page(TagFilter("common"), PublicFilter(local=True))) < 3_000
+
+
+def test_lists_of_people_and_servers_look_at_few_whatever_there_is(hub: Account) -> None:
+    strangers = Account.objects.filter(domain="many.example")
+    strangers.update(discoverable=True)
+    AccountStat.objects.bulk_create(
+        AccountStat(account=account, statuses_count=1, followers_count=place, last_status_at=clock.now())
+        for place, account in enumerate(strangers)
+    )
+    names = [Domain.objects.create(name=f"few{number}.example").name for number in range(20)]
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE accounts_account, accounts_accountstat, accounts_domain")
+    assert len(list(list_directory(None, order="active", local=False)[:40])) == 40
+    with connection.cursor() as cursor:
+        # Of so few accounts a plan may read all; an index has the order.
+        cursor.execute("SET LOCAL enable_sort = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_seqscan = off")
+        plan = list_directory(None, order="active", local=False)[:40].explain()
+        cursor.execute("SET LOCAL enable_sort = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_seqscan = on")
+    assert ("accounts_accountstat_active" in plan, "Sort" in plan) == (True, False), plan
+    assert looked_at(lambda: load_servers([*names, "many.example"], limit=50)) < 40_000
+    assert looked_at(lambda: load_servers(names, limit=50)) < 1_500
+    assert looked_at(lambda: load_suggestions(hub.id)) < 30_000
