@@ -1,0 +1,151 @@
+"""A server of ours beside one made of bovine's libraries: follow, post, answer, like, boost, edit and delete, both ways. `make
+interop` runs this; pip brings bovine into a folder of its own, without it this is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.flows.people import Person
+from tests.interop.fedify_server import arrives, gone, wait
+from tests.support.instance import ROOT, Instance, free_port
+
+pytestmark = pytest.mark.interop
+
+FOLDER = ROOT / ".tools" / "bovine-0.5.19"
+PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
+
+
+def install() -> None:
+    """Bovine and what it needs. Skips the test where it cannot be had."""
+    if FOLDER.exists():
+        return
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(FOLDER) + ".part", "bovine==0.5.19"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"pip could not install bovine: {done.stderr.strip()[:300]}")
+    Path(f"{FOLDER}.part").rename(FOLDER)
+
+
+class Zoe:
+    """Somebody on bovine's server."""
+
+    def __init__(self, port: int, inbox: str) -> None:
+        self.url, self.address, self.inbox = f"http://localhost:{port}", f"zoe@localhost:{port}", inbox
+        self.uri = f"{self.url}/users/zoe"
+        self.number = 0
+
+    def send(self, kind: str, obj: Any, **more: Any) -> dict[str, Any]:
+        """Sign and send an activity; returns it."""
+        self.number += 1
+        activity = {
+            "@context": "https://www.w3.org/ns/activitystreams",
+            "id": f"{self.uri}/acts/{self.number}",
+            "type": kind,
+            "actor": self.uri,
+            "object": obj,
+        } | more
+        asked = {"inbox": self.inbox, "activity": activity, "keep": [obj] if kind in ("Create", "Update") else []}
+        assert requests.post(f"{self.url}/do", json=asked, timeout=30).json() == {"status": 202}
+        return activity
+
+    def note(self, text: str, **more: Any) -> dict[str, Any]:
+        """A public post of hers that was not sent yet."""
+        self.number += 1
+        return {
+            "id": f"{self.uri}/notes/{self.number}",
+            "type": "Note",
+            "attributedTo": self.uri,
+            "content": f"<p>{text}</p>",
+            "to": [PUBLIC],
+            "cc": [f"{self.uri}/followers"],
+        } | more
+
+    def got(self, kind: str, fits: Any = bool) -> dict[str, Any]:
+        """The last activity of this type that fits, whose signature bovine has checked, as soon as there is one."""
+
+        def look() -> dict[str, Any] | None:
+            found = requests.get(f"{self.url}/seen", timeout=10).json()
+            assert all(each["signer"] for each in found), found
+            acts = [each["activity"] for each in reversed(found)]
+            return next((act for act in acts if act["type"] == kind and fits(act["object"])), None)
+
+        return wait(look)
+
+
+@pytest.fixture(scope="module")
+def anna() -> Iterator[Person]:
+    with Instance(FEDERATION_LOOPBACK="yes", AUTHORIZED_FETCH="yes") as server:
+        yield Person(server, "anna")
+
+
+@pytest.fixture(scope="module")
+def zoe(anna: Person) -> Iterator[Zoe]:
+    install()
+    port = free_port()
+    command = [sys.executable, str(Path(__file__).parent / "bovine" / "server.py"), str(port)]
+    process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(FOLDER)})
+    try:
+        zoe = Zoe(port, f"{anna.server.base_url}/inbox")
+
+        def answers() -> bool:
+            try:
+                return requests.get(f"{zoe.url}/seen", timeout=5).ok
+            except requests.ConnectionError:
+                return False
+
+        wait(answers)
+        yield zoe
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+def test_a_person_on_bovine_and_one_here_do_everything_with_each_other(anna: Person, zoe: Zoe) -> None:
+    uri = f"{anna.server.base_url}/users/anna"
+    # Follows, both ways.
+    (account,) = anna.client.account_search(zoe.address, resolve=True)
+    anna.client.account_follow(account.id)
+    zoe.send("Accept", zoe.got("Follow", lambda named: named == zoe.uri))
+    wait(lambda: anna.client.account_relationships(account.id)[0].following)
+    follow = zoe.send("Follow", uri)
+    assert zoe.got("Accept", lambda named: named["id"] == follow["id"])
+    # Her post, with an answer of Anna's, liked, boosted, edited and deleted.
+    note = zoe.note("Hello from bovine")
+    zoe.send("Create", note, to=note["to"], cc=note["cc"])
+    seen = arrives(anna, "Hello from bovine")
+    anna.client.status_favourite(seen.id)
+    anna.client.status_reblog(seen.id)
+    for kind in ("Like", "Announce"):
+        zoe.got(kind, lambda named: named == note["id"])
+    answer = anna.client.status_post(f"@{zoe.address} and from here", in_reply_to_id=seen.id)
+    assert zoe.got("Create", lambda made: made["id"] == answer.uri)["object"]["inReplyTo"] == note["id"]
+    zoe.send("Update", note | {"content": "<p>Changed by bovine</p>", "updated": "2030-01-01T00:00:00Z"})
+    wait(lambda: "Changed by bovine" in anna.client.status(seen.id).content)
+    # Anna's post, answered, liked, boosted, edited and deleted.
+    status = anna.client.status_post("Hello from Anna")
+    zoe.got("Create", lambda made: made["id"] == status.uri)
+    reply = zoe.note("An answer of bovine", inReplyTo=status.uri, cc=[uri])
+    zoe.send("Create", reply, to=reply["to"], cc=reply["cc"])
+    zoe.send("Like", status.uri)
+    zoe.send("Announce", status.uri, to=[PUBLIC])
+
+    def counted() -> bool:
+        fresh = anna.client.status(status.id)
+        return (fresh.replies_count, fresh.favourites_count, fresh.reblogs_count) == (1, 1, 1)
+
+    wait(counted)
+    anna.client.status_update(status.id, status="Changed by Anna")
+    zoe.got("Update", lambda made: made["id"] == status.uri and "Changed by Anna" in made["content"])
+    anna.client.status_delete(status.id)
+    zoe.got("Delete", lambda made: made["id"] == status.uri)
+    zoe.send("Delete", {"id": note["id"], "type": "Tombstone"}, to=[PUBLIC])
+    wait(lambda: gone(anna, seen.id))
