@@ -50,15 +50,15 @@ _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = 
 _PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
 # An account's posts with a hashtag are looked for among the fewer ones: its own posts, or those with the hashtag. Where both
 # are many they are compared as two lists. The planner cannot know which: it keeps one plan for all accounts and hashtags.
-_FEW: Final = 2000
+_WALK_LIMIT: Final = 2000
 _TAG_SIZES: Final = f"""
-SELECT t.id, (SELECT count(*) FROM (SELECT 1 FROM statuses_status WHERE account_id = %(author)s LIMIT {_FEW}) own),
-       (SELECT count(*) FROM (SELECT 1 FROM statuses_statustag WHERE tag_id = t.id LIMIT {_FEW}) tagged)
+SELECT t.id, (SELECT count(*) FROM (SELECT 1 FROM statuses_status WHERE account_id = %(author)s LIMIT {_WALK_LIMIT}) own),
+       (SELECT count(*) FROM (SELECT 1 FROM statuses_statustag WHERE tag_id = t.id LIMIT {_WALK_LIMIT}) tagged)
   FROM accounts_tag t WHERE t.name = %(tag)s
 """  # noqa: S608 (constants)
-_OWN_TAGGED: Final = " AND (SELECT TRUE FROM statuses_statustag h WHERE h.status_id = s.id AND h.tag_id = %(tag)s)"
-_TAGGED_OWN: Final = " AND s.id = ANY(ARRAY(SELECT status_id FROM statuses_statustag WHERE tag_id = %(tag)s))"
-_IN_BOTH: Final = (
+_OWN_CONDITION: Final = " AND (SELECT TRUE FROM statuses_statustag h WHERE h.status_id = s.id AND h.tag_id = %(tag)s)"
+_TAGGED_CONDITION: Final = " AND s.id = ANY(ARRAY(SELECT status_id FROM statuses_statustag WHERE tag_id = %(tag)s))"
+_INTERSECTION: Final = (
     " AND s.id = ANY(ARRAY(SELECT id FROM statuses_status WHERE account_id = %(author)s"
     " INTERSECT SELECT status_id FROM statuses_statustag WHERE tag_id = %(tag)s))"
 )
@@ -97,7 +97,7 @@ def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilt
     if wanted.tagged:
         sizes = rows_of(_TAG_SIZES, {"author": author_id, "tag": normalise_hashtag(wanted.tagged)})
         parameters["tag"], own, tagged = sizes[0] if sizes else (0, 0, 0)
-        sql += _OWN_TAGGED if 0 < own < _FEW else _TAGGED_OWN if tagged < _FEW else _IN_BOTH
+        sql += _OWN_CONDITION if 0 < own < _WALK_LIMIT else _TAGGED_CONDITION if tagged < _WALK_LIMIT else _INTERSECTION
     return sql, parameters
 
 
