@@ -63,9 +63,9 @@ def handle(incoming: Incoming) -> None:
 def _named(value: Any) -> Iterator[str]:
     """The ids of what is reported: named, embedded, by its page, or as the object of the activity that made it."""
     for item in many(value)[:OBJECTS_LIMIT]:
-        told = item if isinstance(item, Mapping) else {}
-        pages = [page.get("href") if isinstance(page, Mapping) else page for page in many(told.get("url"))]
-        names = (item, told.get("object"), told.get("href"), pages)
+        members = item if isinstance(item, Mapping) else {}
+        pages = [page.get("href") if isinstance(page, Mapping) else page for page in many(members.get("url"))]
+        names = (item, members.get("object"), members.get("href"), pages)
         yield from (uri for name in names for uri in uris_of(name, OBJECTS_LIMIT))
 
 
