@@ -224,7 +224,7 @@ def resolve_address(address: str) -> Account | None:
     if finder is None or (known is not None and not may_refresh(known)):
         return known
     if known is not None and not is_stale(known):
-        finder.seek([wanted], wanted_by="")
+        finder.seek([wanted], wanted_by=wanted[1] or "")
         return known
     return finder.find_by_address([wanted]).get(wanted, known)
 

@@ -20,9 +20,11 @@ from federation.outbound.queueing import deliveries_to, drop, retry_host
 from federation.remote.servers import begin_purge, load_servers
 from moderation.queries.blocks import load_rules
 from social.api.staff import ActionVariant
-from social.api.staff_columns import address, lines, mark, shortened, shown
+from social.api.staff_columns import address, lines, mark, shortened, shown, table
 from social.api.staff_filters import DropdownFilter
 from social.kernel import clock
+from social.kernel.reasons import reason_of
+from social.kernel.refusals import load_refusals
 from social.kernel.runner import Host
 
 SOFTWARE_LIMIT: Final = 50
@@ -121,6 +123,13 @@ SOFTWARE = shown(
 REACHED = shown("reached_at", gettext_lazy("Last reached"), order="reached_at", minor=True)
 WAITING = _figure("waiting", gettext_lazy("On their way"))
 GIVEN_UP = _figure("given_up", gettext_lazy("Given up"), minor=True)
+NOT_TAKEN = shown(
+    "not_taken",
+    gettext_lazy("Not taken"),
+    lambda server: sum(number for _reason, number in server.refusals),
+    minor=True,
+)
+_REFUSED: Final = (gettext_lazy("Reason"), gettext_lazy("How often"))
 
 
 class SoftwareFilter(DropdownFilter):
@@ -155,6 +164,7 @@ class ServerAdmin(FederationAdmin):
         FOLLOWERS,
         WAITING,
         GIVEN_UP,
+        NOT_TAKEN,
         REACHED,
     )
     list_filter = (SoftwareFilter,)
@@ -182,6 +192,10 @@ class ServerAdmin(FederationAdmin):
             _figure("failing_since", gettext_lazy("Failing since")),
             _figure("next_try", gettext_lazy("Next try")),
             _figure("last_error", gettext_lazy("Last error")),
+        ),
+        lines(
+            gettext_lazy("Not taken in the last 30 days"),
+            shown("refusals", gettext_lazy("Reasons"), lambda server: table(_REFUSED, server.refusals)),
         ),
         lines(
             gettext_lazy("Deliveries"),
@@ -248,9 +262,13 @@ class ServerAdmin(FederationAdmin):
 
 
 def _load_figures(servers: list[Any]) -> None:
-    """Give each server its figures and its rule, in two queries."""
+    """Give each server its figures, its rule, and what of it was not taken, in three queries."""
     names = [server.name for server in servers]
     found = {figures["domain"]: figures for figures in load_servers(names, limit=len(names))} if names else {}
     rules = load_rules(names)
+    refused = load_refusals({server.name for server in servers} | {server.host for server in servers if server.host})
     for server in servers:
         server.figures, server.rule = found[server.name], rules.get(server.name)
+        server.refusals = [
+            (reason_of(key) or key, number) for sender, key, number in refused if sender in (server.name, server.host)
+        ]

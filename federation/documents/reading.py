@@ -13,12 +13,16 @@ from urllib.parse import parse_qs, urldefrag
 
 from django.utils.dateparse import parse_datetime, parse_duration
 
+from federation.reasons import Reason, Refused
 from social.kernel import clock, json
 from social.kernel.errors import KernelError
 from social.kernel.http.addresses import parse_url
+from social.kernel.reasons import leave_out
 from social.kernel.text.names import clean_input
 
 D = TypeVar("D", bound=bool | None)
+
+T = TypeVar("T")
 
 MAX_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
@@ -28,7 +32,7 @@ MAX_URI: Final = 1_300
 """Bytes of the longest id that is kept: an index takes two of them."""
 
 
-class Rejected(Exception):
+class Rejected(Refused):
     """Refusal to act upon what another server sent, for the reason given; trying again would change nothing."""
 
 
@@ -36,18 +40,18 @@ def parse(body: bytes) -> dict[str, Any]:
     """The JSON object in `body`, within bounds. Raises Rejected for anything else."""
     document = parse_json(body)
     if not isinstance(document, dict):
-        raise Rejected("the document is no JSON object")
+        raise Rejected(Reason.NO_JSON_OBJECT)
     return document
 
 
 def parse_json(body: bytes) -> Any:
     """The JSON value of `body`, within bounds. Raises Rejected for what is no JSON, too large, too deep or too long."""
     if len(body) > MAX_BYTES:
-        raise Rejected("the document is too large")
+        raise Rejected(Reason.TOO_LARGE)
     try:
         document = json.loads(body)
     except json.JSONDecodeError:
-        raise Rejected("the document is no JSON") from None
+        raise Rejected(Reason.NO_JSON) from None
     if isinstance(document, dict | list):
         _check_bounds(document)
     return document
@@ -61,12 +65,12 @@ def _check_bounds(document: Any) -> None:
         for item in level:
             children = item.values() if isinstance(item, dict) else item
             if len(item) > MAX_ITEMS:
-                raise Rejected("the document has too many parts")
+                raise Rejected(Reason.TOO_MANY_PARTS)
             below += [child for child in children if isinstance(child, dict | list)]
         if not below:
             return
         level = below
-    raise Rejected("the document is nested too deeply")
+    raise Rejected(Reason.TOO_DEEP)
 
 
 def first(value: Any) -> Any:
@@ -81,6 +85,19 @@ def many(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
+
+
+def at_most(items: list[T], limit: int, reason: Reason) -> list[T]:
+    """The first `limit` of them; those beyond are counted as left out for `reason`."""
+    leave_out(reason, len(items) - limit)
+    return items[:limit]
+
+
+def readable(items: list[T | None], reason: Reason) -> list[T]:
+    """Those that could be read; the others, None, are counted as left out for `reason`."""
+    found = [item for item in items if item is not None]
+    leave_out(reason, len(items) - len(found))
+    return found
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[str]:
@@ -159,7 +176,10 @@ def text_of(value: Any, limit: int) -> str:
     Space around it stays as it was sent: stripped, a post that was stored before would differ, which is an edit.
     """
     value = first(value)
-    return clean_input(value[: limit * 2])[:limit] if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    leave_out(Reason.TEXT_CUT, len(value) > limit)
+    return clean_input(value[: limit * 2])[:limit]
 
 
 def said(document: Mapping[str, Any], name: str, limit: int) -> str:
@@ -202,7 +222,10 @@ def past_of(value: Any) -> datetime | None:
 
 def moment_of(value: Any) -> datetime:
     """The time when something was made: now for what cannot be read, lies ahead or is before 1970."""
-    return past_of(value) or clock.now()
+    moment = past_of(value)
+    if moment is None and value is not None:
+        leave_out(Reason.UNREADABLE_DATE)
+    return moment or clock.now()
 
 
 def origin_of(uri: str) -> str | None:

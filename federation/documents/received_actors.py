@@ -13,6 +13,7 @@ from accounts.services.emojis import RemoteEmoji
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,
+    at_most,
     flag_of,
     kind_of,
     link_of,
@@ -26,7 +27,9 @@ from federation.documents.reading import (
 )
 from federation.documents.received_emojis import read_emojis
 from federation.documents.received_files import picture_of
+from federation.reasons import Reason
 from social.kernel import links
+from social.kernel.reasons import leave_out
 from social.kernel.text.names import one_line
 from social.kernel.text.sanitize import sanitize
 
@@ -102,17 +105,17 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     """
     uri = web_uri(document.get("id"))
     if uri is None:
-        raise Rejected("the actor has no id")
+        raise Rejected(Reason.ACTOR_WITHOUT_ID)
     kind = kind_of(document, TYPES)
     if kind is None:
-        raise Rejected("the document is no actor")
+        raise Rejected(Reason.NO_ACTOR)
     inbox = _place(document.get("inbox"))
     if not inbox:
-        raise Rejected("the actor has no inbox on another server")
+        raise Rejected(Reason.ACTOR_WITHOUT_INBOX)
     acct = text_of(document.get("webfinger"), USERNAME_LIMIT) or None
     username = text_of(document.get("preferredUsername"), USERNAME_LIMIT) or (acct or "").partition("@")[0]
     if not is_username(username):
-        raise Rejected("the actor has no name that people here could write")
+        raise Rejected(Reason.ACTOR_WITHOUT_NAME)
     endpoints = document.get("endpoints")
     keys, reference = _read_keys(document.get("publicKey"), uri)
     name = one_line(text_of(document.get("name"), DISPLAY_NAME_LIMIT))
@@ -180,6 +183,7 @@ def _place(value: Any) -> str:
     """
     found = web_uri(value)
     if found is None or found in PUBLIC_NAMES or same_origin(found, links.web_url()):
+        leave_out(Reason.PLACE_UNUSABLE, value is not None)
         return ""
     return found
 
@@ -196,6 +200,8 @@ def _read_keys(value: Any, actor_uri: str) -> tuple[list[ReceivedKey], str | Non
         key = read_key(item, actor_uri)
         if key is not None:
             found.setdefault(key.id, key)
+        else:
+            leave_out(Reason.KEY_UNUSABLE)
     return list(found.values()), reference
 
 
@@ -225,4 +231,6 @@ def _read_fields(value: Any) -> list[dict[str, Any]]:
         if name:
             html = sanitize(shown)
             rows.append({"name": name, "value": shown, "html": html, "verified_at": None})
-    return rows[:FIELDS_LIMIT]
+        else:
+            leave_out(Reason.FIELD_WITHOUT_NAME)
+    return at_most(rows, FIELDS_LIMIT, Reason.TOO_MANY_FIELDS)

@@ -22,6 +22,7 @@ from federation.documents.reading import (
     text_of,
     web_uri,
 )
+from federation.reasons import Reason
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import one_line
 from social.kernel.text.sanitize import sanitize
@@ -47,12 +48,12 @@ def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollec
     """Read a collection of people. Raises Rejected for one without an id or a name, and for another owner's."""
     uri = web_uri(document.get("id"))
     if uri is None or not is_featured_collection(document):
-        raise Rejected("the document is no collection of people")
+        raise Rejected(Reason.NO_COLLECTION_OF_PEOPLE)
     if web_uri(document.get("attributedTo")) != owner_uri or not same_origin(uri, owner_uri):
-        raise Rejected("the collection is another account's")
+        raise Rejected(Reason.COLLECTION_OF_OTHER)
     name = one_line(text_of(document.get("name"), REMOTE_NAME_LIMIT))
     if not name:
-        raise Rejected("the collection has no name")
+        raise Rejected(Reason.COLLECTION_WITHOUT_NAME)
     language, said = _description(document)
     url, published = link_of(document.get("url")), moment_of(document.get("published"))
     items: dict[str, RemoteItem] = {}

@@ -11,6 +11,7 @@ from accounts.policies.devices import MessageDraft, OneTimeKeyDraft, RemoteDevic
 from federation.documents.devices import DIGEST_ALGORITHM
 from federation.documents.reading import Rejected, first, kinds_of, of_kind, same_origin, web_uri
 from federation.documents.received_collections import items_of
+from federation.reasons import Reason
 
 DEVICES_LIMIT: Final = 100
 """Devices of one account that are read; more are passed over."""
@@ -68,11 +69,11 @@ def read_message(document: Mapping[str, Any]) -> ReceivedMessage:
     body, value = _text(document.get("cipherText"), BODY_LIMIT), _text(digest.get("digestValue"), KEY_LIMIT)
     # The one device of somebody may have an empty id.
     if not target or not isinstance(named[0], str) or sender != named[0]:
-        raise Rejected("the message names no devices")
+        raise Rejected(Reason.MESSAGE_WITHOUT_DEVICES)
     if digest.get("digestAlgorithm") != DIGEST_ALGORITHM or not value:
-        raise Rejected("the message has no digest of the kind that is understood")
+        raise Rejected(Reason.MESSAGE_WITHOUT_DIGEST)
     if isinstance(kind, bool) or not isinstance(kind, int) or not -_INT32 < kind < _INT32 or not body:
-        raise Rejected("the message has no type or no text")
+        raise Rejected(Reason.MESSAGE_WITHOUT_TEXT)
     franking = _text(document.get("messageFranking"), FRANKING_LIMIT)
     return ReceivedMessage(sender, MessageDraft(device_id=target, type=kind, body=body, hmac=value), franking)
 

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from accounts.queries.emojis import shortcodes_in
 from accounts.services.emojis import RemoteEmoji
-from federation.documents.reading import of_kind, text_of, time_of, web_uri
+from federation.documents.reading import at_most, of_kind, text_of, time_of, web_uri
 from federation.documents.received_files import picture_of
+from federation.reasons import Reason
+from social.kernel.reasons import leave_out
 
 EMOJIS_LIMIT: Final = 100
 """Number of emojis of one document that are taken."""
@@ -24,4 +26,6 @@ def read_emojis(document: Mapping[str, Any], *texts: str) -> list[RemoteEmoji]:
         icon = picture_of(item.get("icon"))
         if name in written and icon is not None:
             found.setdefault(name, RemoteEmoji(name, icon.url, web_uri(item.get("id")), time_of(item.get("updated"))))
-    return list(found.values())[:EMOJIS_LIMIT]
+        elif name in written or not name:
+            leave_out(Reason.EMOJI_UNUSABLE)
+    return at_most(list(found.values()), EMOJIS_LIMIT, Reason.TOO_MANY_EMOJIS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from typing import Any, Final
 
 from django.utils.html import escape
@@ -15,6 +14,7 @@ from accounts.services.emojis import RemoteEmoji
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,
+    at_most,
     first,
     flag_of,
     kind_of,
@@ -26,6 +26,7 @@ from federation.documents.reading import (
     number_of,
     of_kind,
     past_of,
+    readable,
     said,
     same_origin,
     text_of,
@@ -36,7 +37,9 @@ from federation.documents.reading import (
 )
 from federation.documents.received_emojis import read_emojis
 from federation.documents.received_files import read_file
+from federation.reasons import Reason
 from social.kernel import clock
+from social.kernel.reasons import leave_out
 from social.kernel.text.languages import known_language
 from social.kernel.text.markdown import markdown_to_html
 from social.kernel.text.markup import is_markup
@@ -142,13 +145,13 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     """
     uri = web_uri(document.get("id"))
     if uri is None:
-        raise Rejected("the post has no id")
+        raise Rejected(Reason.NOTE_WITHOUT_ID)
     kind = kind_of(document, TYPES)
     if kind is None:
-        raise Rejected("the document is no post")
+        raise Rejected(Reason.NO_NOTE)
     authors = _authors_of(document)
     if not authors or not same_origin(authors[0], uri):
-        raise Rejected("the post and its author are of two servers")
+        raise Rejected(Reason.AUTHOR_OF_OTHER_SERVER)
     to, cc = uris_of(document.get("to")), uris_of(document.get("cc"))
     url = link_of(document.get("url")) or uri
     content = _html_of(said(document, "content", MAX_BYTES), document)
@@ -228,11 +231,12 @@ def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
     named = [(name, item) for item in items if (name := text_of(item.get("name"), OPTION_LENGTH).strip())]
     if not named:
         return None
-    totals = [_total(item.get("replies")) for _name, item in named[:OPTIONS_LIMIT]]
+    named = at_most(named, OPTIONS_LIMIT, Reason.TOO_MANY_OPTIONS)
+    totals = [_total(item.get("replies")) for _name, item in named]
     closed = document.get("closed")
     end = time_of(closed) or time_of(document.get("endTime")) or (clock.now() if closed is True else None)
     return RemotePoll(
-        options=[name for name, _item in named[:OPTIONS_LIMIT]],
+        options=[name for name, _item in named],
         tallies=[total or 0 for total in totals],
         voters_count=number_of(document.get("votersCount")),
         multiple=multiple,
@@ -249,16 +253,24 @@ def _approving(document: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _language_of(document: Mapping[str, Any]) -> str | None:
-    """The language of what is shown: of texts in several languages that of the one that stands as the text itself, or else the
-    first; where there is one text, the language that it is said to have (`language` as Lemmy sends it).
+    """The language of what is shown, by what the document says of it; None where that is no language."""
+    code = _code_of_language(document)
+    language = known_language(code)
+    leave_out(Reason.UNREADABLE_LANGUAGE, bool(code) and language is None and code != "und")
+    return language
+
+
+def _code_of_language(document: Mapping[str, Any]) -> str | None:
+    """Of texts in several languages that of the one that stands as the text itself, or else the first; where there is one text,
+    the language that it is said to have (`language` as Lemmy sends it).
     """
     for name in ("content", "name", "summary"):
         by_language = document.get(f"{name}Map")
         if isinstance(by_language, Mapping) and by_language:
             same = (key for key, text in by_language.items() if text == document.get(name))
-            return known_language(next(same, next(iter(by_language))))
+            return str(next(same, next(iter(by_language))))
     language = document.get("language")
-    return known_language(text_of(language.get("identifier"), 100)) if isinstance(language, Mapping) else None
+    return text_of(language.get("identifier"), 100) if isinstance(language, Mapping) else None
 
 
 def _html_of(content: str, document: Mapping[str, Any]) -> str:
@@ -280,8 +292,9 @@ def _converted(document: Mapping[str, Any], content: str, url: str) -> str:
 
 
 def _tagged(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
-    found = (uri_of(item.get("href")) for item in of_kind(document.get("tag"), kind))
-    return list(dict.fromkeys(href for href in found if href is not None))[:limit]
+    named = [uri_of(item.get("href")) for item in of_kind(document.get("tag"), kind)]
+    found = readable(named, Reason.MENTION_WITHOUT_ADDRESS)
+    return at_most(list(dict.fromkeys(found)), limit, Reason.TOO_MANY_MENTIONS)
 
 
 def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -289,10 +302,12 @@ def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     written = dict.fromkeys(text_of(item.get("name"), 200).removeprefix("#") for item in hashtags)
     found: dict[str, str] = {}
     # Cut before they are normalised, which takes its time (security row 78).
-    for shown in islice(filter(None, written), TAGS_LIMIT):
+    for shown in at_most(list(filter(None, written)), TAGS_LIMIT, Reason.TOO_MANY_TAGS):
         name = normalise_hashtag(shown)
         if is_hashtag(name) and len(name) <= TAG_LIMIT:
             found.setdefault(name, shown)
+        else:
+            leave_out(Reason.TAG_WITHOUT_NAME)
     return list(found.items())
 
 
@@ -302,5 +317,5 @@ def _read_collections(document: Mapping[str, Any]) -> list[str]:
 
 
 def _read_files(document: Mapping[str, Any]) -> list[RemoteFile]:
-    found = (read_file(item) for item in many(document.get("attachment")))
-    return [file for file in found if file is not None][:ATTACHMENTS_LIMIT]
+    found = readable([read_file(item) for item in many(document.get("attachment"))], Reason.ATTACHMENT_WITHOUT_ADDRESS)
+    return at_most(found, ATTACHMENTS_LIMIT, Reason.TOO_MANY_ATTACHMENTS)

@@ -17,6 +17,7 @@ from federation.documents.reading import Rejected, first, kinds_of, same_origin,
 from federation.documents.received_collections import is_featured_collection, read_item
 from federation.events import FeatureAnswerDue
 from federation.inbound.incoming import Incoming, local_account
+from federation.reasons import Reason
 from federation.remote.collections import find_collection, find_or_fetch_collection, is_followed, keep_document
 from federation.remote.fetching import fetch_document
 from federation.remote.requests import request_members
@@ -37,7 +38,7 @@ def add(incoming: Incoming, target: str) -> None:
     obj: Any = first(incoming.document.get("object"))
     item = read_item(obj if isinstance(obj, Mapping) else fetch_document(incoming.needed_object_uri()), target)
     if item is None:
-        raise Rejected("the object is no account in the collection")
+        raise Rejected(Reason.NO_ACCOUNT_IN_COLLECTION)
     keep_item(collection=collection, received=item)
     request_members(collection, may_ask=is_followed(incoming.actor))
 
@@ -51,7 +52,7 @@ def _collection_in(incoming: Incoming) -> Mapping[str, Any]:
     """The collection that is contained, or only named. Raises Rejected for an unknown one of nobody followed here."""
     uri = incoming.needed_object_uri()
     if not same_origin(uri, incoming.actor.uri):
-        raise Rejected("the collection is of another server")
+        raise Rejected(Reason.COLLECTION_OF_OTHER_SERVER)
     if find_collection(uri, incoming.actor) is None:
         _require_followed(incoming)
     return incoming.object or fetch_document(uri)
@@ -59,7 +60,7 @@ def _collection_in(incoming: Incoming) -> Mapping[str, Any]:
 
 def _require_followed(incoming: Incoming) -> None:
     if not is_followed(incoming.actor):
-        raise Rejected("nobody here has to do with the collection")
+        raise Rejected(Reason.CONCERNS_NOBODY_COLLECTION)
 
 
 def remove(incoming: Incoming, target: str) -> None:
@@ -70,7 +71,7 @@ def remove(incoming: Incoming, target: str) -> None:
         return
     collection = find_collection(target, incoming.actor)
     if collection is None:
-        raise Rejected("the actor has no such collection")
+        raise Rejected(Reason.NO_SUCH_COLLECTION)
     item = CollectionItem.objects.filter(uri=uri, collection=collection).first()
     if item is not None:
         end_item(item=item)
@@ -102,14 +103,14 @@ def handle_request(incoming: Incoming) -> None:
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     collection_uri = web_uri(incoming.document.get("instrument"))
     if collection_uri is None or not same_origin(collection_uri, incoming.actor.uri):
-        raise Rejected("the request names no collection of its actor")
+        raise Rejected(Reason.NO_COLLECTION_OF_ACTOR)
     item = None
     if may_be_featured(target, load_relations(incoming.actor.id, [target.id])) and hasattr(target, "user"):
         collection = find_or_fetch_collection(collection_uri, incoming.actor)
         try:
             item = allow_item(collection=collection, account=target, request_uri=uri)
         except Conflict:
-            raise Rejected("the id of the request is another one's") from None
+            raise Rejected(Reason.TAKEN_ID_OF_REQUEST) from None
     with transaction.atomic():
         publish(
             FeatureAnswerDue(
@@ -126,7 +127,7 @@ def find_asked(incoming: Incoming) -> CollectionItem | None:
     items = CollectionItem.objects.filter(collection__uri=None, request_uri__isnull=False)
     item = items.filter(request_uri=incoming.object_uri or "").first()
     if item is not None and item.account_id != incoming.actor.id:
-        raise Rejected("the answer is not the featured account's")
+        raise Rejected(Reason.ANSWER_OF_OTHER_ACCOUNT)
     return item
 
 
@@ -134,7 +135,7 @@ def accept(incoming: Incoming, item: CollectionItem) -> None:
     """Write the consent of the featured account, whose server keeps the authorization."""
     result = web_uri(incoming.document.get("result"))
     if result is None or not same_origin(result, incoming.actor.uri):
-        raise Rejected("the answer names no authorization of its actor's server")
+        raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
     settle_item(item_id=item.id, accepted=True, account_id=incoming.actor.id, approval_uri=result)
 
 

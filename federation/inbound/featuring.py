@@ -8,6 +8,7 @@ from federation.documents.reading import Rejected, same_origin, uri_of
 from federation.documents.received_collections import hashtag_of
 from federation.inbound import collections
 from federation.inbound.incoming import Incoming
+from federation.reasons import Reason
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.references import find_post_by_uri
 from statuses.queries.posts import load_posts
@@ -29,10 +30,10 @@ def handle_add(incoming: Incoming) -> None:
         return
     uri = incoming.needed_object_uri()
     if not same_origin(uri, incoming.actor.uri):
-        raise Rejected("the post is of another server")
+        raise Rejected(Reason.NOTE_OF_OTHER_SERVER)
     status = find_or_fetch_post(uri, publish_event=False, ancestors=0)
     if status.account_id != incoming.actor.id:
-        raise Rejected("the post is another author's")
+        raise Rejected(Reason.OTHER_AUTHOR)
     pin_remote_status(account_id=incoming.actor.id, status_id=status.id)
 
 
@@ -55,5 +56,5 @@ def _place(incoming: Incoming) -> str:
     """The id of the collection that the activity is about. Raises Rejected when it names none."""
     target = uri_of(incoming.document.get("target"))
     if not target:
-        raise Rejected("the collection is not that of what the actor features")
+        raise Rejected(Reason.NOT_THE_FEATURED)
     return target

@@ -14,6 +14,7 @@ from federation.documents.reading import Rejected
 from federation.inbound.processing import act_upon
 from federation.inbound.synchronizing import synchronize_followers
 from federation.models import Fetch, FetchKind, Lookup, ThreadStep
+from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch, refresh_if_stale
 from federation.remote.collections import find_or_fetch_linked, read_collections, resolve_item
 from federation.remote.fetching import Awaited, Gathered
@@ -24,6 +25,8 @@ from federation.remote.quotes import resolve_quote
 from federation.remote.software import read_software
 from federation.remote.threads import take_step
 from social.kernel.errors import KernelError, Unavailable
+from social.kernel.reasons import collected
+from social.kernel.refusals import count_refusals
 from social.kernel.runner import Failed, Job, Steps, WaitingRow, Work
 from statuses.services.receiving import join_mentions
 
@@ -37,14 +40,18 @@ def _fetch(job: Job[R], act: Callable[[R], None]) -> Steps:
     gathered = Gathered()
     while True:
         try:
-            with gathered.in_use():
+            with gathered.in_use(), collected() as left_out:
                 act(job.row)
+            count_refusals(job.row.host, left_out)
             return
         except Awaited as reason:
             awaited = reason
         except Unavailable as error:
             raise Failed(str(error)) from None
         except (Rejected, KernelError) as error:
+            count_refusals(
+                job.row.host, {error.reason if isinstance(error, Rejected) else Reason.REFUSED_BY_SERVICE: 1}
+            )
             raise Failed(str(error), final=True) from None
         job.answers[awaited.host] = "it does not answer"
         if (yield gathered.ask(awaited, DEADLINE)):
@@ -91,7 +98,7 @@ def _look_up(row: Lookup) -> None:
     username, _at, domain = row.address.partition("@")
     ask_for(username, domain)
     if not by_address([(username, domain)]):
-        raise Rejected("its server has another address for the account")
+        raise Rejected(Reason.OTHER_ADDRESS)
 
 
 def _note_reached(rows: Sequence[WaitingRow]) -> None:

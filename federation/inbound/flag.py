@@ -8,6 +8,7 @@ from typing import Any, Final
 from federation.documents.reading import Rejected, many, said, uris_of
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import host_of
+from federation.reasons import Reason
 from federation.remote.references import (
     find_account_by_uri,
     find_owner_of_collection,
@@ -33,7 +34,7 @@ def handle(incoming: Incoming) -> None:
     """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:
-        raise Rejected("reports of this server are not taken")
+        raise Rejected(Reason.REPORTS_NOT_TAKEN)
     uri = incoming.needed_uri()
     uris = list(dict.fromkeys(_named(incoming.document.get("object"))))[:OBJECTS_LIMIT]
     posts: list[Status] = [status for name in uris if (status := find_post_by_uri(name)) is not None and status.local]
@@ -44,10 +45,10 @@ def handle(incoming: Incoming) -> None:
     # The actor of this server itself is nobody.
     targets = [one for one in accounts.values() if one.local and not one.suspended and hasattr(one, "user")]
     if not targets:
-        raise Rejected("nobody of this server is reported")
+        raise Rejected(Reason.NOBODY_REPORTED)
     counted = count(REPORTS_OF_HOST, subject=host_of(incoming.actor.uri))
     if counted is not None and counted.exceeded:
-        raise Rejected("too many reports of one server in a day")
+        raise Rejected(Reason.TOO_MANY_REPORTS)
     comment = _reason(incoming.document)
     for target in targets:
         receive_report(

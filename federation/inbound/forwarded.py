@@ -9,6 +9,7 @@ from federation.documents.reading import Rejected, kinds_of, uri_of
 from federation.inbound.incoming import Incoming
 from federation.inbound.posts import delete_remote_post
 from federation.inbound.quotes import authorized_by
+from federation.reasons import Reason
 from federation.remote.actors import refresh
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import find_or_fetch_post, is_followed_here
@@ -33,7 +34,7 @@ def handle(incoming: Incoming) -> None:
         parent_uri = uri_of(incoming.object.get("inReplyTo"))
         parent = find_post_by_uri(parent_uri) if parent_uri is not None else None
         if not is_relay(incoming.actor) and (parent is None or not is_followed_here(parent)):
-            raise Rejected("the forwarded post answers nothing that concerns anybody here")
+            raise Rejected(Reason.FORWARDED_ANSWERS_NOTHING)
         find_or_fetch_post(uri)
     elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):
         _update_actor(uri)
@@ -45,15 +46,15 @@ def handle(incoming: Incoming) -> None:
     elif incoming.kind == "Delete" and known is None:
         _revoke(uri, uri_of(incoming.document.get("actor")) or "")
     else:
-        raise Rejected("the actor is not the signer")
+        raise Rejected(Reason.OTHER_SIGNER)
 
 
 def _update_actor(uri: str) -> None:
     account = find_account_by_uri(uri)
     if account is None or account.local:
-        raise Rejected("the forwarded profile is nobody's known here")
+        raise Rejected(Reason.UNKNOWN_FORWARDED_PROFILE)
     if not may_refresh(account):
-        raise Rejected("the account was looked at a moment ago")
+        raise Rejected(Reason.LOOKED_AT_LATELY)
     refresh(account)
 
 
@@ -63,7 +64,7 @@ def _delete(known: Status, uri: str) -> None:
     An origin answers strangers the same for a private post that is there: only its own author's signature deletes one.
     """
     if not known.is_for_anybody:
-        raise Rejected("only its author deletes a post that is not for everybody")
+        raise Rejected(Reason.DELETE_BY_OTHER)
     _confirm_gone(uri)
     delete_remote_post(uri, known.account.uri)
 
@@ -72,7 +73,7 @@ def _revoke(uri: str, author_uri: str) -> None:
     """End quotes whose authorization its origin does not have any more; both posts are for everybody, as for `_delete`."""
     quotes = [quote for quote in authorized_by(uri, author_uri) if quote.status.is_for_anybody]
     if not any(quote.quoted_status is not None and quote.quoted_status.is_for_anybody for quote in quotes):
-        raise Rejected("the actor is not the signer")
+        raise Rejected(Reason.OTHER_SIGNER)
     _confirm_gone(uri)
     for quote in quotes:
         settle_quote(quote_id=quote.id, accepted=False)
@@ -86,4 +87,4 @@ def _confirm_gone(uri: str) -> None:
             raise
     else:
         if "Tombstone" not in kinds_of(document):
-            raise Rejected("its origin still has what was deleted, as another server says")
+            raise Rejected(Reason.STILL_THERE)

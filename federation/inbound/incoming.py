@@ -11,6 +11,7 @@ from accounts.models import Account
 from federation.documents.reading import Rejected, first, same_origin, uri_of
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
+from federation.reasons import Reason
 from federation.remote.references import find_account_by_uri
 
 UNDO_RETENTION: Final = timedelta(hours=6)
@@ -48,13 +49,13 @@ class Incoming:
     def needed_uri(self) -> str:
         """The id of the activity. Raises Rejected when it has none."""
         if self.uri is None:
-            raise Rejected("the activity has no id on its actor's server")
+            raise Rejected(Reason.NO_ACTIVITY_ID)
         return self.uri
 
     def needed_object_uri(self) -> str:
         """The id of what it is about. Raises Rejected when there is none."""
         if self.object_uri is None:
-            raise Rejected("the activity is about nothing")
+            raise Rejected(Reason.ABOUT_NOTHING)
         return self.object_uri
 
 
@@ -73,5 +74,5 @@ def local_account(uri: str | None) -> Account:
     """The account of this server with this id. Raises Rejected when it is not one of ours."""
     account = find_account_by_uri(uri) if uri is not None else None
     if account is None or not account.local:
-        raise Rejected("the account is not of this server")
+        raise Rejected(Reason.NOT_OF_THIS_SERVER)
     return account

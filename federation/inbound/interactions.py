@@ -9,6 +9,7 @@ from federation.documents.context import visibility_of
 from federation.documents.reading import Rejected, kinds_of, moment_of, uri_of, uris_of
 from federation.documents.received_notes import is_note, read_sent_note
 from federation.inbound.incoming import Incoming
+from federation.reasons import Reason
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import check_id, find_post_by_uri
 from federation.remote.relays import is_relay
@@ -26,14 +27,14 @@ def handle_like(incoming: Incoming) -> None:
     """A favourite of a post of ours that its actor may read."""
     uri, status = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if status is None or not status.local or not list_statuses(incoming.actor.id).filter(id=status.id).exists():
-        raise Rejected("there is no such post here")
+        raise Rejected(Reason.NO_SUCH_NOTE)
     try:
         with transaction.atomic():
             lock(f"object:{uri}")
             check_id(uri, incoming.actor.uri)
             favourite_status(account_id=incoming.actor.id, status=status, uri=uri)
     except IntegrityError:
-        raise Rejected("the id of the favourite is another one's") from None
+        raise Rejected(Reason.TAKEN_ID_OF_LIKE) from None
 
 
 def handle_announce(incoming: Incoming) -> None:
@@ -51,7 +52,7 @@ def handle_announce(incoming: Incoming) -> None:
     known = find_post_by_uri(object_uri)
     followed = Follow.objects.filter(target=incoming.actor, account__domain=None).exists()
     if not followed and not (known is not None and known.local):
-        raise Rejected("nobody here has to do with the boost")
+        raise Rejected(Reason.CONCERNS_NOBODY_BOOST)
     document = incoming.document
     visibility = visibility_of(uris_of(document.get("to")), uris_of(document.get("cc")), incoming.actor.followers_url)
     created_at = moment_of(document.get("published"))
@@ -79,7 +80,7 @@ def handle_announce(incoming: Incoming) -> None:
         raise
     status = status.reblog_of or status
     if not list_statuses(incoming.actor.id).filter(id=status.id).exists():
-        raise Rejected("the booster cannot read the post")
+        raise Rejected(Reason.BOOSTER_CANNOT_READ)
     try:
         with transaction.atomic():
             lock(f"object:{uri}")
@@ -92,9 +93,9 @@ def handle_announce(incoming: Incoming) -> None:
                 created_at=created_at,
             )
     except Forbidden:
-        raise Rejected("the post may not be boosted") from None
+        raise Rejected(Reason.NOT_TO_BE_BOOSTED) from None
     except IntegrityError:
-        raise Rejected("the id of the boost is another post's") from None
+        raise Rejected(Reason.TAKEN_ID_OF_BOOST) from None
 
 
 def _announced_uri(incoming: Incoming) -> str:
@@ -102,10 +103,10 @@ def _announced_uri(incoming: Incoming) -> str:
     if "Create" in kinds:
         uri = uri_of(incoming.object.get("object"))
         if uri is None:
-            raise Rejected("the activity is about nothing")
+            raise Rejected(Reason.ABOUT_NOTHING)
         return uri
     if kinds and "actor" in incoming.object and "attributedTo" not in incoming.object:
-        raise Rejected("the activity that is passed on is no post")
+        raise Rejected(Reason.PASSED_ON_IS_NO_NOTE)
     return incoming.needed_object_uri()
 
 
@@ -116,5 +117,5 @@ def _own_post(incoming: Incoming) -> Status | None:
         return None
     status = keep_note(read_sent_note(incoming.object, incoming.actor.uri), incoming.actor, publish_event=False)
     if status is None:
-        raise Rejected("the post was deleted")
+        raise Rejected(Reason.DELETED_NOTE)
     return status

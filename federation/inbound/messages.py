@@ -9,6 +9,7 @@ from federation.documents.reading import Rejected, uris_of
 from federation.documents.received_devices import read_message
 from federation.inbound.incoming import UNDO_RETENTION, Incoming
 from federation.inbound.quotas import remember_gone
+from federation.reasons import Reason
 from federation.remote.references import check_id
 from social.kernel.locks import lock
 
@@ -21,10 +22,10 @@ def receive(incoming: Incoming) -> None:
     """
     uri, recipient = incoming.needed_uri(), incoming.recipient
     if recipient is None or not recipient.local:
-        raise Rejected("an encrypted message comes to the inbox of a person")
+        raise Rejected(Reason.NOT_TO_A_PERSON)
     addressed = uris_of(incoming.document.get("to"))
     if addressed and recipient.uri not in addressed:
-        raise Rejected("the message is for somebody else")
+        raise Rejected(Reason.FOR_SOMEBODY_ELSE)
     received = read_message(incoming.object)
     with transaction.atomic():
         lock(f"object:{uri}")

@@ -16,6 +16,7 @@ from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
+from federation.reasons import Reason
 from federation.remote.actors import end_actor, keep_described, refresh
 from federation.remote.fetching import fetch_document
 from federation.remote.posts import deliver_note, is_related, keep_note, may_be_related, revise_note
@@ -39,11 +40,11 @@ def handle_create(incoming: Incoming) -> None:
     if not incoming.object:
         uri = incoming.needed_object_uri()
         if not same_origin(uri, incoming.actor.uri):
-            raise Rejected("the post is of another server")
+            raise Rejected(Reason.NOTE_OF_OTHER_SERVER)
         document = incoming.document
         addressed = {*uris_of(document.get("to")), *uris_of(document.get("cc"))}
         if not may_be_related(incoming.actor, incoming.recipient, addressed):
-            raise Rejected("nobody here has to do with the post")
+            raise Rejected(Reason.CONCERNS_NOBODY)
         note = read_sent_note(fetch_document(uri), incoming.actor.uri, document)
     elif is_encrypted_message(incoming.object):
         messages.receive(incoming)
@@ -54,11 +55,11 @@ def handle_create(incoming: Incoming) -> None:
     elif is_note(incoming.object):
         note = read_sent_note(incoming.object, incoming.actor.uri, incoming.document)
     else:
-        raise Rejected("the object is no post")
+        raise Rejected(Reason.NO_NOTE)
     if note.author_uri != incoming.actor.uri:
-        raise Rejected("the post is another author's")
+        raise Rejected(Reason.OTHER_AUTHOR)
     if not is_related(note, incoming.actor, incoming.recipient):
-        raise Rejected("nobody here has to do with the post")
+        raise Rejected(Reason.CONCERNS_NOBODY)
     with transaction.atomic():
         # Of two at once one is passed on.
         lock(f"object:{note.uri}")
@@ -76,16 +77,16 @@ def _vote(incoming: Incoming) -> None:
     """A vote in a poll of ours, which is named by the text of its option; for who may read the poll."""
     authors = uris_of(incoming.object.get("attributedTo"))
     if authors and incoming.actor.uri not in authors:
-        raise Rejected("the vote is another's")
+        raise Rejected(Reason.VOTE_OF_OTHER)
     status = find_post_by_uri(uri_of(incoming.object.get("inReplyTo")) or "")
     poll = Poll.objects.filter(status=status).first() if status is not None and status.local else None
     if poll is None:
-        raise Rejected("there is no such poll here")
+        raise Rejected(Reason.NO_SUCH_POLL)
     post, relations = find_post_and_relations(poll.status_id, incoming.actor.id)
     name = text_of(incoming.object.get("name"), OPTION_LENGTH).strip()
     choices = [poll.options.index(name)] if name in poll.options else []
     if not choices:
-        raise Rejected("the poll has no such option")
+        raise Rejected(Reason.NO_SUCH_OPTION)
     vote(account_id=incoming.actor.id, poll=poll, post=post, relations=relations, choices=choices)
 
 
@@ -106,10 +107,10 @@ def handle_update(incoming: Incoming) -> None:
         _update_post(incoming, incoming.object)
     elif not incoming.object and find_post_by_uri(incoming.needed_object_uri()) is not None:
         if not same_origin(incoming.needed_object_uri(), incoming.actor.uri):
-            raise Rejected("the post is of another server")
+            raise Rejected(Reason.NOTE_OF_OTHER_SERVER)
         _update_post(incoming, fetch_document(incoming.needed_object_uri()))
     else:
-        raise Rejected("only the actor's own profile and posts are updated")
+        raise Rejected(Reason.ONLY_OWN_UPDATED)
 
 
 def _update_actor(incoming: Incoming) -> None:
@@ -127,19 +128,19 @@ def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
     actor = incoming.actor
     note = read_sent_note(document, actor.uri, incoming.document)
     if note.author_uri != actor.uri:
-        raise Rejected("the post is another author's")
+        raise Rejected(Reason.OTHER_AUTHOR)
     if actor.suspended:
-        raise Rejected("the author is suspended")
+        raise Rejected(Reason.SUSPENDED_AUTHOR)
     status = find_post_by_uri(note.uri)
     if status is None:
         if not _is_to_be_announced(note, incoming):
-            raise Rejected("nobody here has to do with the post")
+            raise Rejected(Reason.CONCERNS_NOBODY)
         keep_note(note, actor, recipient=incoming.recipient)
         return
     if status.is_deleted:
-        raise Rejected("the post was deleted")
+        raise Rejected(Reason.DELETED_NOTE)
     if status.account_id != actor.id or status.is_reblog:
-        raise Rejected("the post is another author's")
+        raise Rejected(Reason.OTHER_AUTHOR)
     with transaction.atomic():
         lock(f"object:{note.uri}")
         if _is_to_be_announced(note, incoming):
@@ -174,10 +175,10 @@ def _delete_post(incoming: Incoming) -> None:
     """The end of one of its actor's posts, which is refused should it arrive later."""
     uri = incoming.needed_object_uri()
     if not same_origin(uri, incoming.actor.uri):
-        raise Rejected("the post is of another server")
+        raise Rejected(Reason.NOTE_OF_OTHER_SERVER)
     status = find_post_by_uri(uri)
     if (status is not None and status.account_id != incoming.actor.id) or find_account_by_uri(uri) is not None:
-        raise Rejected("it is another actor's")
+        raise Rejected(Reason.THING_OF_OTHER_ACTOR)
     with transaction.atomic():
         delete_remote_post(uri, incoming.actor.uri)
         if status is not None and not status.is_deleted:

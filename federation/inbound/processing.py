@@ -20,6 +20,7 @@ from federation.events import ActivityReceived
 from federation.inbound import collections, featuring, flag, forwarded, interactions, posts, quotes, relationships, undo
 from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
+from federation.reasons import Reason
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.requests import request_actor, request_for
 from social.kernel import clock
@@ -27,6 +28,9 @@ from social.kernel.errors import KernelError, Unavailable
 from social.kernel.events import publish
 from social.kernel.lengths import is_refused_value
 from social.kernel.plans import Plan, Slot
+from social.kernel.reasons import Reason as KernelReason
+from social.kernel.reasons import collected, leave_out
+from social.kernel.refusals import count_refusals
 
 logger = logging.getLogger("social.federation")
 
@@ -101,24 +105,25 @@ def act_upon(activity_id: int) -> None:
     if is_stale(activity.actor):
         request_actor(activity.actor)
     try:
-        _act(Incoming(activity.actor, parse(activity.body.encode()), recipient))
-    except Rejected as reason:
-        _finish(activity, f"rejected: {reason}")
+        with collected() as left_out:
+            _act(Incoming(activity.actor, parse(activity.body.encode()), recipient))
+    except Rejected as refused:
+        _finish(activity, f"rejected: {refused}", {refused.reason: 1})
     except Unavailable as error:
         _try_again(activity, str(error))
     except KernelError as error:
-        _finish(activity, f"refused: {error}")
+        _finish(activity, f"refused: {error}", {Reason.REFUSED_BY_SERVICE: 1})
     except (OperationalError, InterfaceError, Awaited):
         raise
     except Exception as error:
         if isinstance(error, DatabaseError) and is_refused_value(error):
             logger.exception("Inbound activity %d (%s) has a value that no check refused", activity.id, activity.type)
-            _finish(activity, "rejected: a part of it is too long")
+            _finish(activity, f"rejected: {Reason.VALUE_TOO_LONG}", {Reason.VALUE_TOO_LONG: 1})
             return
         logger.exception("Inbound activity %d (%s) failed", activity.id, activity.type)
         _try_again(activity, f"{type(error).__name__}: {error}")
     else:
-        _finish(activity, "done")
+        _finish(activity, "done", left_out)
 
 
 def _act(incoming: Incoming) -> None:
@@ -133,6 +138,8 @@ def _act(incoming: Incoming) -> None:
                 _act_alone(Incoming(incoming.actor, item, incoming.recipient))
             except Rejected as reason:
                 # What is wrong with one is nothing to those after it.
+                if refused is not None:
+                    leave_out(refused.reason)
                 refused = reason
     if refused is not None:
         raise refused
@@ -141,7 +148,7 @@ def _act(incoming: Incoming) -> None:
 def _act_alone(incoming: Incoming) -> None:
     kind = kind_of(incoming.document, HANDLERS)
     if kind is None:
-        raise Rejected("activities of this kind are ignored")
+        raise Rejected(Reason.IGNORED_KIND)
     incoming = replace(incoming, kind=kind)
     actor = incoming.document.get("actor")
     # Without an actor the signer is meant (contract, federation section 7 "FeatureRequest").
@@ -151,17 +158,19 @@ def _act_alone(incoming: Incoming) -> None:
         forwarded.handle(incoming)
 
 
-def _finish(activity: InboundActivity, outcome: str) -> None:
+def _finish(activity: InboundActivity, outcome: str, refused: Mapping[KernelReason, int]) -> None:
+    """Note what became of an activity, and count what of it was `refused` or left out."""
     # An actor that was deleted has taken its activities along.
     InboundActivity.objects.filter(id=activity.id).update(
         processed_at=clock.now(), outcome=_cut(outcome), attempts=activity.attempts + 1, body=""
     )
+    count_refusals(activity.host, refused)
 
 
 def _try_again(activity: InboundActivity, reason: str) -> None:
     attempts = activity.attempts + 1
     if attempts >= ATTEMPTS:
-        _finish(activity, f"failed: {reason}")
+        _finish(activity, f"failed: {reason}", {Reason.GIVEN_UP: 1})
         return
     with transaction.atomic():
         waiting = InboundActivity.objects.filter(id=activity.id)

@@ -12,6 +12,7 @@ from federation.documents.received_notes import is_note, read_sent_note
 from federation.events import QuoteAnswerDue
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
+from federation.reasons import Reason
 from federation.remote.posts import find_or_fetch_post, keep_note, may_quote
 from federation.remote.references import find_post_by_uri
 from social.kernel.events import publish
@@ -29,13 +30,13 @@ def handle_request(incoming: Incoming) -> None:
     """
     uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if quoted is None or not quoted.local or quoted.is_reblog or quoted.deleted_at is not None:
-        raise Rejected("there is no such post here")
+        raise Rejected(Reason.NO_SUCH_NOTE)
     if quoted.visibility not in OPEN_VISIBILITIES:
         # An answer would say that there is one.
-        raise Rejected("the post is not for everybody")
+        raise Rejected(Reason.NOT_FOR_EVERYBODY)
     quoting_uri = web_uri(incoming.document.get("instrument"))
     if quoting_uri is None or not same_origin(quoting_uri, incoming.actor.uri):
-        raise Rejected("the request names no post of its actor")
+        raise Rejected(Reason.NO_POST_OF_ACTOR)
     theirs = Quote.objects.filter(status__uri=quoting_uri, status__account=incoming.actor)
     allowed = (
         may_quote(quoted, incoming.actor) or theirs.filter(quoted_status=quoted, state=QuoteState.ACCEPTED).exists()
@@ -45,7 +46,7 @@ def handle_request(incoming: Incoming) -> None:
         if quote is not None:
             lock(f"object:{uri}")
             if Quote.objects.filter(request_uri=uri).exclude(status__account=incoming.actor).exists():
-                raise Rejected("the id of the request is another one's")
+                raise Rejected(Reason.TAKEN_ID_OF_REQUEST)
             store_request(quote_id=quote.id, request_uri=uri)
             settle_quote(quote_id=quote.id, accepted=True)
         else:
@@ -77,11 +78,11 @@ def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
             find_or_fetch_post(quoting_uri)
     quote = Quote.objects.select_related("status").filter(status__uri=quoting_uri, status__deleted_at=None).first()
     if quote is None or quote.status.account_id != incoming.actor.id:
-        raise Rejected("the request names no post of its actor that quotes")
+        raise Rejected(Reason.NO_QUOTING_POST)
     if quote.quoted_status_id is None and quote.quoted_uri is not None and find_post_by_uri(quote.quoted_uri) == quoted:
         find_quoted(quote_id=quote.id, quoted=quoted)
     elif quote.quoted_status_id != quoted.id:
-        raise Rejected("the post quotes another one")
+        raise Rejected(Reason.QUOTES_OTHER)
     return quote
 
 
@@ -98,7 +99,7 @@ def find_asked(incoming: Incoming) -> Quote | None:
     if quote is None:
         return None
     if quote.quoted_status is None or quote.quoted_status.account_id != incoming.actor.id:
-        raise Rejected("the answer is not the quoted author's")
+        raise Rejected(Reason.ANSWER_OF_OTHER_AUTHOR)
     return quote
 
 
@@ -106,7 +107,7 @@ def accept(incoming: Incoming, quote: Quote) -> None:
     """Write the consent of the quoted author, whose server keeps the authorization."""
     result = web_uri(incoming.document.get("result"))
     if result is None or not same_origin(result, incoming.actor.uri):
-        raise Rejected("the answer names no authorization of its actor's server")
+        raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
     settle_quote(quote_id=quote.id, accepted=True, approval_uri=result)
 
 

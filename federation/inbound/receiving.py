@@ -17,6 +17,7 @@ from federation.events import ActivityReceived
 from federation.inbound.processing import is_acted_upon
 from federation.inbound.quotas import check_room, host_of
 from federation.inbound.synchronizing import compare_followers
+from federation.reasons import Reason
 from federation.remote import signers
 from federation.remote.requests import record_contact
 from federation.signatures.message import BadSignature, Message
@@ -24,6 +25,7 @@ from moderation.queries.blocks import is_closed_to
 from social.kernel import clock
 from social.kernel.errors import Forbidden
 from social.kernel.events import change_and_publish
+from social.kernel.refusals import note_refusal
 from social.kernel.statements import Value
 
 # What a suspended account may still send: it must be able to leave.
@@ -49,20 +51,22 @@ def receive(message: Message, recipient: Account | None = None) -> None:
     document = parsed if isinstance(parsed, dict) else {}
     kind = next((kind for kind in kinds_of(document) if is_acted_upon(kind)), None)
     if kind is not None and _is_of_nobody(document, kind):
+        note_refusal("", Reason.OF_NOBODY_KNOWN)
         return
     if not signers.has_signature(message):
-        raise BadSignature("Request not signed")
+        raise BadSignature(Reason.NOT_SIGNED)
     # By the name of the server that the activity claims to be of: nothing is asked of one that this server is closed to.
     claimed = origin_of(uri_of(document.get("actor")) or "") or ""
     _refuse_closed({claimed})
     try:
         signed = signers.verify(message)
     except Rejected as reason:
-        raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
+        raise BadSignature(reason.reason, f"the signer cannot be confirmed: {reason}") from None
     # The rest is asked once the signer is known (security row 13).
     host = host_of(signed.account.uri)
     _refuse_closed({host, signed.account.domain or ""} - {claimed})
     if kind is None or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
+        note_refusal(host, Reason.IGNORED_KIND if kind is None else Reason.SIGNER_SUSPENDED)
         return
     check_room(signed.account.id, host, len(message.body))
     _store(message, signed, host, document, kind, recipient)

@@ -21,6 +21,7 @@ from federation.documents.reading import Rejected, kinds_of, uri_of, web_uri
 from federation.events import FollowAnswerDue
 from federation.inbound import collections, quotes, relays
 from federation.inbound.incoming import Incoming, local_account, remember_undone
+from federation.reasons import Reason
 from federation.remote.actors import find_successor
 from federation.remote.references import check_id, is_own
 from social.kernel.errors import Conflict, Forbidden, NotFound
@@ -42,7 +43,7 @@ def find_follower(incoming: Incoming) -> Account:
     embedded = incoming.object
     is_follow = "Follow" in kinds_of(embedded) and uri_of(embedded.get("object")) == incoming.actor.uri
     if not is_follow or (uri is not None and is_own(uri)):
-        raise Rejected("the answer is about no follow of ours")
+        raise Rejected(Reason.ANSWER_TO_NO_FOLLOW)
     return local_account(uri_of(embedded.get("actor")))
 
 
@@ -64,7 +65,7 @@ def handle_follow(incoming: Incoming) -> None:
         try:
             release_follow_id(uri=uri, account=incoming.actor, target=target)
         except Conflict:
-            raise Rejected("the id of the follow is another one's") from None
+            raise Rejected(Reason.TAKEN_ID_OF_FOLLOW) from None
         accepted: bool | None = None
         if target.uri == instance_actor_uri():
             accepted = False
@@ -135,15 +136,15 @@ def handle_block(incoming: Incoming) -> None:
         lock(f"object:{uri}")
         known = find_block(uri)
         if known is not None and known.account_id != incoming.actor.id:
-            raise Rejected("the id of the block is another one's")
+            raise Rejected(Reason.TAKEN_ID_OF_BLOCK)
         block_account(account=incoming.actor, target=target, uri=uri)
 
 
 def handle_move(incoming: Incoming) -> None:
     """The actor has moved to another account, if that says the same: who follows it here follows the other one."""
     if incoming.object_uri != incoming.actor.uri:
-        raise Rejected("only the actor itself moves")
+        raise Rejected(Reason.MOVED_BY_OTHER)
     target_uri = web_uri(incoming.document.get("target"))
     if target_uri is None:
-        raise Rejected("the move leads nowhere")
+        raise Rejected(Reason.MOVE_TO_NOWHERE)
     receive_move(account=incoming.actor, target=find_successor(incoming.actor.uri, target_uri))

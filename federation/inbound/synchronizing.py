@@ -16,6 +16,7 @@ from accounts.services.following import accept_requests, end_following, pair_nam
 from federation.documents.reading import Rejected, same_origin, uris_of
 from federation.documents.synchronization import digest_of, read_header
 from federation.events import UnknownFollowFound
+from federation.reasons import Reason
 from federation.remote.fetching import fetch_collection
 from federation.remote.references import find_accounts_by_uri
 from federation.remote.requests import request_followers
@@ -50,7 +51,7 @@ def synchronize_followers(actor: Account, url: str, digest: str) -> None:
     """
     listed = _load_listed(url)
     if digest_of(listed) != digest:
-        raise Rejected("the followers are others than the digest says")
+        raise Rejected(Reason.OTHER_DIGEST)
     people = [account for account in find_accounts_by_uri(listed).values() if account.local]
     for account in people:
         with transaction.atomic():
@@ -74,10 +75,10 @@ def _load_listed(url: str) -> set[str]:
     for _page in range(PAGES + 1):
         if not isinstance(page, Mapping):
             if not isinstance(page, str) or not same_origin(page, url):
-                raise Rejected("a page of the collection is on another server")
+                raise Rejected(Reason.PAGE_OF_OTHER_SERVER)
             page = fetch_collection(page)
         listed.update(uris_of(page.get("orderedItems") or page.get("items")))
         page = page.get("first") or page.get("next")
         if page is None:
             return listed
-    raise Rejected("the collection has too many pages")
+    raise Rejected(Reason.TOO_MANY_PAGES)

@@ -13,6 +13,7 @@ from accounts.services.blocking import unblock_account
 from accounts.services.following import end_following, pair_name
 from federation.documents.reading import Rejected, kind_of, uri_of
 from federation.inbound.incoming import Incoming, is_undone, remember_undone
+from federation.reasons import Reason
 from federation.remote.references import find_account_by_uri, find_post_by_uri
 from social.kernel.errors import NotFound
 from social.kernel.locks import lock
@@ -26,7 +27,7 @@ def handle(incoming: Incoming) -> None:
     """Undo what the object says it is, or, if it is only named, whatever has that id."""
     kind = kind_of(incoming.object, _HANDLERS)
     if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
-        raise Rejected("the undone activity is another actor's")
+        raise Rejected(Reason.UNDONE_BY_OTHER)
     if kind is not None:
         _HANDLERS[kind](incoming)
     elif not any(undo(incoming) for undo in _HANDLERS.values()):

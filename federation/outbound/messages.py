@@ -19,6 +19,7 @@ from federation.documents.reading import Rejected, origin_of, parse
 from federation.documents.received_devices import read_devices, read_key
 from federation.outbound.audience import inbox_of
 from federation.outbound.queueing import enqueue
+from federation.reasons import Reason
 from federation.remote.fetching import fetch_collection
 from federation.remote.requests import may_look_up
 from federation.remote.signing import signer_of
@@ -109,7 +110,7 @@ def _name(account_id: int) -> str:
 def _claim(url: str, host: str, account: Account) -> dict[str, Any]:
     """Return the answer of the server of a device to a claim. Raises Rejected, and Unavailable."""
     if is_closed_to(host):
-        raise Rejected("this server is closed to the device's server")
+        raise Rejected(Reason.CLOSED_TO_SERVER)
     request = Request(
         url,
         method="POST",
@@ -123,5 +124,5 @@ def _claim(url: str, host: str, account: Account) -> dict[str, Any]:
     )
     response = fetch(request)
     if response.status != 200:
-        raise Rejected(f"{response.status} from {host}")
+        raise Rejected(Reason.DEVICES_REFUSED, f"{response.status} from {host}")
     return parse(response.body)

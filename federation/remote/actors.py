@@ -27,6 +27,7 @@ from accounts.services.remote_accounts import (
 from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
 from federation.documents.received_actors import ReceivedActor, ReceivedKey, read_actor, read_key
 from federation.models import Tombstone
+from federation.reasons import Reason
 from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document, is_gone
 from federation.remote.references import check_id, find_account_by_uri, is_own
@@ -48,7 +49,7 @@ def fetch_actor(uri: str, *, deadline: float = DEADLINE, follow_move: bool = Tru
     when a server could not be reached. Never inside a transaction.
     """
     if is_own(uri):
-        raise Rejected("the actor would be one of ours")
+        raise Rejected(Reason.ACTOR_OF_OURS)
     received = _with_key(read_actor(fetch_document(uri, deadline=deadline)), deadline)
     return _keep_fetched(received, deadline, follow_move=follow_move)
 
@@ -115,13 +116,13 @@ def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
     if "publicKeyPem" in document:
         owner = uri_of(document.get("owner"))
         if owner is None or origin_of(owner) != origin_of(key_id):
-            raise Rejected("the key has no owner on its server")
+            raise Rejected(Reason.KEY_WITHOUT_OWNER)
         document = fetch_document(owner, deadline=deadline)
     received = _with_key(read_actor(document), deadline)
     if key_id not in {key.id for key in received.keys}:
-        raise Rejected("the actor does not list the key")
+        raise Rejected(Reason.KEY_NOT_LISTED)
     if is_own(received.uri):
-        raise Rejected("the actor would be one of ours")
+        raise Rejected(Reason.ACTOR_OF_OURS)
     return _keep_fetched(received, deadline, follow_move=False)
 
 
@@ -146,14 +147,14 @@ def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may
     Raises Rejected when it does not, and as `fetch_actor`; Unavailable also when it was looked at a moment ago.
     """
     if target_uri == uri:
-        raise Rejected("the new account is the old one")
+        raise Rejected(Reason.MOVE_TO_ITSELF)
     target = find_account_by_uri(target_uri)
     if may_fetch and (target is None or not (target.local or uri in target.also_known_as)):
         if target is not None and not may_refresh(target):
             raise Unavailable("the new account was looked at a moment ago")
         target = fetch_actor(target_uri, deadline=deadline, follow_move=False)
     if target is None or target.suspended or target.uri == uri or uri not in target.also_known_as:
-        raise Rejected("the new account does not say that it is the same person's")
+        raise Rejected(Reason.MOVE_WITHOUT_CONSENT)
     return target
 
 
@@ -190,13 +191,13 @@ def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) 
     acct = received.acct or f"{received.username}@{origin_of(received.uri)}"
     pair = split_address(acct)
     if pair is None or pair[1] is None:
-        raise Rejected("the actor has no address on another server")
+        raise Rejected(Reason.ACTOR_WITHOUT_ADDRESS)
     known = Account.objects.filter(uri=received.uri, domain=pair[1], username__iexact=pair[0]).first()
     if known is not None and not (again and is_stale(known)):
         return webfinger.WebFingerResult(known.username, pair[1], received.uri)
     found = webfinger.confirm(pair[0], pair[1], received.uri, deadline=deadline)
     if found.username.lower() != received.username.lower():
-        raise Rejected("the address has another name than the actor")
+        raise Rejected(Reason.OTHER_NAME_THAN_ADDRESS)
     return found
 
 
@@ -215,7 +216,7 @@ def keep_actor(
     obeys the rule for their server. `is_announced`: the actor has signed the document.
     """
     if is_closed_to(found.domain):
-        raise Rejected("this server is closed to the actor's server")
+        raise Rejected(Reason.CLOSED_TO_SERVER)
     rule = rule_for(found.domain)
     try:
         with transaction.atomic():
@@ -232,7 +233,7 @@ def keep_actor(
             request_links(account)
             return account
     except Conflict:
-        raise Rejected("the id, the address or the key is another actor's") from None
+        raise Rejected(Reason.TAKEN_ID_OR_KEY) from None
 
 
 def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
@@ -242,7 +243,7 @@ def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
     """
     received = read_actor(document)
     if received.uri != actor.uri:
-        raise Rejected("only the actor's own profile is updated")
+        raise Rejected(Reason.OTHER_PROFILE)
     pair = KeyPair.objects.filter(account=actor).first()
     if pair is not None and not received.keys and received.key_reference in (None, pair.key_id):
         known = {pair.key_id: pair.public_key} | pair.further_keys

@@ -17,6 +17,7 @@ from accounts.policies.audience import is_present
 from accounts.services.remote_collections import find_member, keep_collection, note_consent, settle_item
 from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of, web_uri
 from federation.documents.received_collections import is_featured_collection, items_of, read_collection
+from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, Missing, fetch_collection, fetch_document
 from federation.remote.references import check_id, is_own
@@ -38,7 +39,7 @@ def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
     Raises Rejected for another owner's, an id that is something else's, one too many, and when the owner is suspended.
     """
     if owner.local or owner.suspended:
-        raise Rejected("the owner has no collections here")
+        raise Rejected(Reason.NO_COLLECTIONS_HERE)
     received = read_collection(document, owner.uri)
     try:
         with transaction.atomic():
@@ -46,7 +47,7 @@ def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
             check_id(received.uri, owner.uri, Collection)
             collection = keep_collection(owner=owner, received=received)
     except Conflict:
-        raise Rejected("the id is another collection's, or there are too many") from None
+        raise Rejected(Reason.TAKEN_ID_OF_COLLECTION) from None
     request_members(collection, may_ask=is_followed(owner))
     return collection
 
@@ -67,7 +68,7 @@ def find_or_fetch_collection(uri: str, owner: Account, *, deadline: float = DEAD
     if known is not None:
         return known
     if not same_origin(uri, owner.uri):
-        raise Rejected("the collection is of another server")
+        raise Rejected(Reason.COLLECTION_OF_OTHER_SERVER)
     return keep_document(fetch_document(uri, deadline=deadline), owner)
 
 
@@ -75,7 +76,7 @@ def fetch_unknown_collection(document: Mapping[str, Any], *, deadline: float) ->
     """Keep the collection that an address led to; its owner is asked for when unknown here. Raises as `fetch_document`."""
     owner_uri = web_uri(document.get("attributedTo"))
     if owner_uri is None or is_own(owner_uri):
-        raise Rejected("the collection is nobody's elsewhere")
+        raise Rejected(Reason.COLLECTION_OF_NOBODY)
     return find_or_fetch_collection(uri_of(document) or "", find_or_fetch(owner_uri, deadline=deadline))
 
 
@@ -120,7 +121,7 @@ def read_collections(actor_uri: str) -> None:
 def _fetch_page(value: Any, list_url: str) -> Mapping[str, Any]:
     uri = uri_of(value)
     if uri is None or not same_origin(uri, list_url):
-        raise Rejected("the page is of another server")
+        raise Rejected(Reason.PAGE_OF_OTHER_SERVER)
     return fetch_collection(uri)
 
 
@@ -138,7 +139,7 @@ def resolve_item(item_uri: str) -> None:
         if not find_member(item=item, account=member):
             return
     if member.local or member.suspended:
-        raise Rejected("nobody like that has agreed")
+        raise Rejected(Reason.NOBODY_AGREED)
     try:
         _check_authorization(item.approval_uri, item.collection.uri, member)
     except Missing as missing:
@@ -152,8 +153,8 @@ def resolve_item(item_uri: str) -> None:
 
 def _check_authorization(uri: str, collection_uri: str, member: Account) -> None:
     if not same_origin(uri, member.uri):
-        raise Rejected("the authorization is not on the server of who is in the collection")
+        raise Rejected(Reason.AUTHORIZATION_ELSEWHERE)
     document = fetch_document(uri)
     said = [uri_of(document.get(name)) for name in ("id", "interactingObject", "interactionTarget")]
     if "FeatureAuthorization" not in kinds_of(document) or said != [uri, collection_uri, member.uri]:
-        raise Rejected("the authorization is for another collection or account")
+        raise Rejected(Reason.AUTHORIZATION_FOR_OTHER)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from federation.documents.reading import Rejected, kinds_of, origin_of, parse, same_origin, uri_of
+from federation.reasons import Reason
 from federation.remote.signing import server_signer
 from moderation.queries.blocks import is_closed_to
 from social.kernel.errors import Unavailable
@@ -59,7 +60,7 @@ class Gathered:
         found = self._answers.get((awaited.url, awaited.accept))
         if found is None:
             if len(self._answers) >= REQUESTS_LIMIT:
-                raise Rejected("it takes too many requests")
+                raise Rejected(Reason.TOO_MANY_REQUESTS)
             raise awaited
         if isinstance(found, FetchError):
             raise found
@@ -97,7 +98,7 @@ def get(
     """
     origin = origin_of(url)
     if origin is not None and is_closed_to(origin):
-        raise Rejected("this server is closed to the document's server")
+        raise Rejected(Reason.CLOSED_TO_SERVER)
     gathered = _current.get()
     if gathered is None:
         return fetch(Request(url, accept=accept, any_type=any_type, signer=signer, deadline=deadline))
@@ -111,8 +112,8 @@ _MISSING_STATUSES: Final = (401, 403, 404, 410)
 class Missing(Rejected):
     """The origin says that there is no such thing, or not for us, by the HTTP `status` 401, 403, 404 or 410."""
 
-    def __init__(self, reason: str, status: int) -> None:
-        super().__init__(reason)
+    def __init__(self, detail: str, status: int) -> None:
+        super().__init__(Reason.MISSING_DOCUMENT, detail)
         self.status = status
 
 
@@ -126,13 +127,13 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | Non
     document, url = _get(uri, deadline, signer)
     name = uri_of(document)
     if name is None:
-        raise Rejected("the document has no id")
+        raise Rejected(Reason.NO_DOCUMENT_ID)
     if name != uri:
         document, url = _get(name, deadline, signer)
         if uri_of(document) != name:
-            raise Rejected("the document is called something else than where it is")
+            raise Rejected(Reason.OTHER_ID)
     if origin_of(url) != origin_of(name):
-        raise Rejected("the document is of another server than the one that answered")
+        raise Rejected(Reason.OTHER_SERVER_ANSWERED)
     return document
 
 
@@ -157,13 +158,13 @@ def fetch_collection(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
     """
     document, url = _get(uri, deadline)
     if not same_origin(url, uri) or _COLLECTIONS.isdisjoint(kinds_of(document)):
-        raise Rejected("the document is no collection of the server that was asked")
+        raise Rejected(Reason.NO_OWN_COLLECTION)
     return document
 
 
 def _get(uri: str, deadline: float, signer: Signer | None = None) -> tuple[dict[str, Any], str]:
     if origin_of(uri) is None:
-        raise Rejected("the id is no address")
+        raise Rejected(Reason.NO_ADDRESS)
     response = get(uri, accept=ACTIVITY_TYPES, signer=signer or server_signer(), deadline=deadline)
     if response.status in _MISSING_STATUSES:
         raise Missing(f"{response.status} from {origin_of(uri)}", response.status)

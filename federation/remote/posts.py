@@ -13,6 +13,7 @@ from accounts.queries.collections import find_linked
 from federation.documents.context import PUBLIC_NAMES, visibility_of
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import ReceivedNote, is_note, read_note
+from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import check_id, find_accounts_by_uri, find_post_by_uri, is_own
@@ -58,23 +59,23 @@ def find_or_fetch_post(
     known = find_post_by_uri(uri)
     if known is not None:
         if known.is_deleted:
-            raise Rejected("the post was deleted")
+            raise Rejected(Reason.DELETED_NOTE)
         return known
     if is_own(uri):
-        raise Rejected("there is no such post here")
+        raise Rejected(Reason.NO_SUCH_NOTE)
     note = _fetch_note(uri, deadline, signer)
     author = find_or_fetch(note.author_uri, deadline=deadline)
     publish_event = publish_event and clock.now() - note.published < QUIET_AFTER
     status = keep_note(note, author, publish_event=publish_event, ancestors=ancestors)
     if status is None:
-        raise Rejected("the post was deleted, or is held for review")
+        raise Rejected(Reason.HELD_OR_DELETED_NOTE)
     return status
 
 
 def _fetch_note(uri: str, deadline: float, signer: Signer | None = None) -> ReceivedNote:
     document = fetch_document(uri, deadline=deadline, signer=signer)
     if not is_note(document):
-        raise Rejected("the document is no post")
+        raise Rejected(Reason.NO_NOTE)
     return read_note(document)
 
 
@@ -96,9 +97,9 @@ def keep_note(
     Rejected when it was deleted before it came, its id is something else's, or its author is suspended or one of ours.
     """
     if author.local or author.uri != note.author_uri:
-        raise Rejected("the post is not its author's")
+        raise Rejected(Reason.OTHER_AUTHOR)
     if author.suspended:
-        raise Rejected("the author is suspended")
+        raise Rejected(Reason.SUSPENDED_AUTHOR)
     new = compose_received(note, author, recipient, publish_event=publish_event)
     with transaction.atomic():
         lock(f"object:{note.uri}")
@@ -169,7 +170,7 @@ def fetch_again(uri: str) -> None:
         return
     note = _fetch_note(uri, DEADLINE)
     if note.author_uri != status.account.uri:
-        raise Rejected("the post is another author's")
+        raise Rejected(Reason.OTHER_AUTHOR)
     revise_note(status, note)
 
 

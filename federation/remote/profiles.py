@@ -17,6 +17,7 @@ from accounts.services.remote_accounts import keep_network
 from federation.documents.reading import Rejected, first, kinds_of, number_of, same_origin, uri_of
 from federation.documents.received_collections import hashtag_of, items_of
 from federation.documents.received_notes import is_note, read_sent_note
+from federation.reasons import Reason
 from federation.remote.fetching import DEADLINE, Awaited, fetch_document, get
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import find_post_by_uri
@@ -100,7 +101,7 @@ def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
         return value or {}
     uri = uri_of(value)
     if uri is None or not same_origin(uri, collection_url):
-        raise Rejected("the page is of another server")
+        raise Rejected(Reason.PAGE_OF_OTHER_SERVER)
     return fetch_document(uri)
 
 

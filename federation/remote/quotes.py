@@ -7,6 +7,7 @@ the quoted post, only to who may read the post that quotes: of one that is not f
 from __future__ import annotations
 
 from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of
+from federation.reasons import Reason
 from federation.remote.fetching import fetch_document, is_gone
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.signing import reader_signer
@@ -48,7 +49,7 @@ def _fetch_quoted(quote: Quote, remaining: int) -> Status:
     found = find_or_fetch_post(str(quote.quoted_uri), publish_event=False, ancestors=remaining, signer=signer)
     quoted = found.reblog_of or found
     if not list_statuses(quote.status.account_id).filter(id=quoted.id).exists():
-        raise Rejected("its author may not read the quoted post")
+        raise Rejected(Reason.QUOTER_CANNOT_READ)
     find_quoted(quote_id=quote.id, quoted=quoted)
     return quoted
 
@@ -56,8 +57,8 @@ def _fetch_quoted(quote: Quote, remaining: int) -> Status:
 def _check_authorization(uri: str, quoting: Status, quoted: Status) -> None:
     author_uri = quoted.account.uri
     if not same_origin(uri, author_uri):
-        raise Rejected("the authorization is not on the server of the quoted author")
+        raise Rejected(Reason.QUOTE_AUTHORIZATION_ELSEWHERE)
     document = fetch_document(uri, signer=reader_signer(quoting))
     said = [uri_of(document.get(name)) for name in ("id", "attributedTo", "interactingObject", "interactionTarget")]
     if "QuoteAuthorization" not in kinds_of(document) or said != [uri, author_uri, quoting.uri, quoted.uri]:
-        raise Rejected("the authorization is for another quote")
+        raise Rejected(Reason.QUOTE_AUTHORIZATION_FOR_OTHER)

@@ -14,6 +14,7 @@ from django.db.models.functions import Lower
 from accounts.models import Account, Collection
 from federation.documents.reading import Rejected
 from federation.models import Tombstone
+from federation.reasons import Reason
 from social.kernel import clock, links
 from social.kernel.ids import parse_id
 from social.kernel.plans import Plan, Slot
@@ -82,9 +83,9 @@ def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
     """
     uses = {name for (name,) in _USES.run(uri=uri, actor_uri=actor_uri, now=clock.now())}
     if "Tombstone" in uses:
-        raise Rejected("it was deleted")
+        raise Rejected(Reason.ALREADY_UNDONE)
     if uses and (kind is None or kind.__name__ not in uses):
-        raise Rejected("the id is that of something else")
+        raise Rejected(Reason.ID_OF_SOMETHING_ELSE)
 
 
 def own_username(uri: str) -> str | None:

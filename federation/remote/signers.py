@@ -17,6 +17,7 @@ from accounts.models import Account, KeyPair
 from accounts.queries.accounts import split_address
 from accounts.services.remote_accounts import may_refresh
 from federation.documents.reading import MAX_URI, Rejected, origin_of
+from federation.reasons import Reason
 from federation.remote import pauses, webfinger
 from federation.remote.actors import fetch_actor, fetch_owner
 from federation.signatures import cavage, rfc9421
@@ -59,7 +60,7 @@ def has_signature(message: Message) -> bool:
 def parse(message: Message) -> Parsed:
     """Read the signature of a request. Raises BadSignature."""
     if "signature" not in message.headers:
-        raise BadSignature("Request not signed")
+        raise BadSignature(Reason.NOT_SIGNED)
     if "signature-input" in message.headers:
         return rfc9421.parse(message)
     return cavage.parse(message.header("signature"))
@@ -81,7 +82,7 @@ def verify(message: Message) -> Signed:
             key = _fetch_key(key_id, message)
         except pauses.Pause as pause:
             if pause.refused:
-                raise BadSignature(str(pause)) from None
+                raise BadSignature(Reason.SERVER_PAUSED, str(pause)) from None
             raise Unavailable(str(pause)) from None
         _check(signature, message, key.pem)
         return Signed(key.account, _fingerprint(key, signature))
@@ -106,7 +107,7 @@ def _check_host(message: Message) -> None:
     ours = _own_origins(settings.BASE_URL, settings.LOCAL_DOMAIN)
     host = message.headers.get("host", "")
     if host not in ours and origin_of(f"{settings.BASE_URL.partition(':')[0]}://{host}") not in ours:
-        raise BadSignature("the request is for another server")
+        raise BadSignature(Reason.FOR_OTHER_SERVER)
 
 
 @lru_cache(maxsize=1)
@@ -117,7 +118,7 @@ def _own_origins(base_url: str, domain: str) -> frozenset[str | None]:
 def _known_key(key_id: str) -> _Key | None:
     """The key with this id, as far as it is known here; of an `acct:` id, the first key of the account with that address."""
     if len(key_id) > MAX_URI:
-        raise BadSignature("the key's id is no address")
+        raise BadSignature(Reason.KEY_ID_NO_ADDRESS)
     address = _address_of(key_id)
     keys = KeyPair.objects.select_related("account")
     if address is not None:
@@ -125,9 +126,9 @@ def _known_key(key_id: str) -> _Key | None:
         return _key(keys.filter(account__username__iexact=username, account__domain=domain).first())
     origin = origin_of(key_id)
     if origin is None:
-        raise BadSignature("the key's id is no address")
+        raise BadSignature(Reason.KEY_ID_NO_ADDRESS)
     if origin in _own_origins(settings.BASE_URL, settings.LOCAL_DOMAIN):
-        raise BadSignature("the key would be one of ours")
+        raise BadSignature(Reason.KEY_OF_OURS)
     pair = _KEY.first(key_id=key_id) or keys.filter(further_keys__has_key=key_id).exclude(further_keys={}).first()
     return _key(pair, key_id)
 
@@ -148,12 +149,12 @@ def _address_of(key_id: str) -> tuple[str, str] | None:
         return None
     pair = split_address(key_id[5:])
     if pair is None or "\0" in key_id:
-        raise BadSignature("the key's id is no address")
+        raise BadSignature(Reason.KEY_ID_NO_ADDRESS)
     username, domain = pair
     if domain is None:
-        raise BadSignature("the key would be one of ours")
+        raise BadSignature(Reason.KEY_OF_OURS)
     if origin_of(f"https://{domain}") is None:
-        raise BadSignature("the key's id is no address")
+        raise BadSignature(Reason.KEY_ID_NO_ADDRESS)
     return username, domain
 
 
@@ -194,7 +195,7 @@ def _fetch_key(key_id: str, message: Message) -> _Key:
     key = _key(pair, key_id if address is None else None)
     if key is None:
         pauses.begin(key_id, source, refused=True)
-        raise Rejected("the actor has no key")
+        raise Rejected(Reason.ACTOR_WITHOUT_KEY)
     return key
 
 

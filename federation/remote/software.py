@@ -16,6 +16,7 @@ from accounts.models import Account, Domain
 from accounts.services.domains import begin_asking, keep_software
 from federation.documents.reading import Rejected, many, origin_of, parse, same_origin, text_of, web_uri
 from federation.models import Fetch, FetchKind
+from federation.reasons import Reason
 from federation.remote.fetching import DEADLINE, get
 from federation.remote.webfinger import scheme_of
 from social.kernel import clock
@@ -64,11 +65,11 @@ def read_software(address: str) -> None:
     links = {str(link.get("rel")): link for link in many(_document(place).get("links")) if isinstance(link, dict)}
     url = next((web_uri(links[schema].get("href")) for schema in _SCHEMAS if schema in links), None)
     if url is None or not same_origin(url, place):
-        raise Rejected("the server names no document about its software")
+        raise Rejected(Reason.NO_SOFTWARE_DOCUMENT)
     said = _document(url).get("software")
     name = _word(said, "name", WORD_LIMIT).lower()[:WORD_LIMIT]
     if not name:
-        raise Rejected("the document names no software")
+        raise Rejected(Reason.NO_SOFTWARE_NAME)
     keep_software(name=domain, software=name, version=_word(said, "version", NAME_LIMIT))
 
 
@@ -76,9 +77,9 @@ def _document(url: str) -> dict[str, Any]:
     try:
         response = get(url, accept=_ACCEPT, any_type=True, deadline=DEADLINE)
     except Unavailable as error:
-        raise Rejected(str(error)) from None
+        raise Rejected(Reason.SOFTWARE_REFUSED, str(error)) from None
     if response.status != 200:
-        raise Rejected(f"{response.status} for its software")
+        raise Rejected(Reason.SOFTWARE_REFUSED, f"{response.status} for its software")
     return parse(response.body)
 
 

@@ -18,6 +18,7 @@ from accounts.models import Account
 from federation.documents.reading import Rejected, origin_of, same_origin, uri_of, uris_of
 from federation.documents.received_notes import read_note
 from federation.models import StepKind, ThreadStep, ThreadWalk
+from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import fetch_collection, fetch_document
 from federation.remote.posts import keep_note, look_at_quote
@@ -90,11 +91,11 @@ def take_step(step: ThreadStep) -> None:
     if find_post_by_uri(note.uri) is None:
         is_answer = note.in_reply_to is not None and find_post_by_uri(note.in_reply_to) is not None
         if step.kind == StepKind.POST and not is_answer:
-            raise Rejected("the post answers nothing that is known here")
+            raise Rejected(Reason.ANSWERS_NOTHING_KNOWN)
         author = _find_author(step.walk_id, note.author_uri)
         status = keep_note(note, author, publish_event=False, ancestors=0)
         if status is None:
-            raise Rejected("the post was deleted")
+            raise Rejected(Reason.DELETED_NOTE)
         look_at_quote(status, remaining=0)
         ThreadWalk.objects.filter(id=step.walk_id).update(found=F("found") + 1)
     if step.kind == StepKind.ABOVE:
@@ -110,7 +111,7 @@ def _find_author(walk_id: int, uri: str) -> Account:
         return known
     walks = ThreadWalk.objects.filter(id=walk_id)
     if not walks.filter(actors__lt=ACTORS_LIMIT).exists():
-        raise Rejected("the thread has too many authors")
+        raise Rejected(Reason.TOO_MANY_AUTHORS)
     author = find_or_fetch(uri)
     walks.update(actors=F("actors") + 1)
     return author

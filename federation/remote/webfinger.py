@@ -17,6 +17,7 @@ from lxml import etree
 from accounts.queries.accounts import split_address
 from federation.documents.reading import Rejected, many, origin_of, parse, web_uri
 from federation.documents.received_actors import is_username
+from federation.reasons import Reason
 from federation.remote.fetching import Missing, get
 from social.kernel.errors import Unavailable
 from social.kernel.http.addresses import parse_url
@@ -43,7 +44,7 @@ class OwnAddress(Rejected):
     """Refusal to take an address of this server for another server's: what was asked for leads to `username` here."""
 
     def __init__(self, username: str) -> None:
-        super().__init__("the address is not of another server")
+        super().__init__(Reason.ADDRESS_OF_OURS)
         self.username = username
 
 
@@ -62,7 +63,7 @@ def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> WebFin
         return found
     confirmed = _ask(found.username, found.domain, deadline)
     if confirmed != found:
-        raise Rejected("the address leads from one domain to another")
+        raise Rejected(Reason.LEADS_TO_THIRD_DOMAIN)
     return confirmed
 
 
@@ -70,7 +71,7 @@ def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEA
     """The address that an actor claims, if its domain says the same. Raises as `look_up`."""
     found = look_up(username, domain, deadline=deadline)
     if found.actor_uri != actor_uri:
-        raise Rejected("the domain says that the address is another actor's")
+        raise Rejected(Reason.OTHER_ACTOR_AT_ADDRESS)
     return found
 
 
@@ -86,7 +87,7 @@ def find_interaction_page(username: str, domain: str, uri: str, *, deadline: flo
         page = _filled(template, quote(uri, safe=""))
         if page is not None:
             return page
-    raise Rejected("the server names no page for it")
+    raise Rejected(Reason.NO_PAGE_FOR_IT)
 
 
 def _document(username: str, domain: str, deadline: float) -> dict[str, Any]:
@@ -107,22 +108,22 @@ def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
     document = _document(username, domain, deadline)
     subject = document.get("subject")
     if not isinstance(subject, str) or len(subject) > 4096:
-        raise Rejected("the address has no subject")
+        raise Rejected(Reason.NO_SUBJECT)
     pair = split_address(subject.removeprefix("acct:"))
     if pair is None or not is_username(pair[0]):
-        raise Rejected("the subject is no address")
+        raise Rejected(Reason.SUBJECT_IS_NO_ADDRESS)
     proper = pair[1]
     if proper is None:
         raise OwnAddress(pair[0])
     if origin_of(f"https://{proper}") is None:
-        raise Rejected("the address is not of another server")
+        raise Rejected(Reason.ADDRESS_OF_OURS)
     for link in many(document.get("links")):
         if not isinstance(link, dict) or link.get("rel") != "self" or not isinstance(link.get("type"), str):
             continue
         actor_uri = web_uri(link.get("href"))
         if actor_uri is not None and is_acceptable(link["type"], ACTIVITY_TYPES):
             return WebFingerResult(pair[0], proper, actor_uri)
-    raise Rejected("the address has no actor")
+    raise Rejected(Reason.ADDRESS_WITHOUT_ACTOR)
 
 
 def _place_in_host_meta(domain: str, resource: str, deadline: float) -> str | None:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from urllib.parse import urlsplit
 
+from federation.reasons import Reason
 from federation.signatures import keys
 from federation.signatures.message import BadSignature, Message, WrongKey, check_digest, check_time, sha256_base64
 
@@ -45,14 +46,14 @@ def parameters_of(header: str) -> dict[str, str]:
     the name of the scheme, as in `Authorization`. Raises BadSignature.
     """
     if len(header) > _LONGEST_HEADER:
-        raise BadSignature("the signature header is too long")
+        raise BadSignature(Reason.HEADER_TOO_LONG)
     values: dict[str, str] = {}
     scheme = _SCHEME.match(header)
     position = scheme.end() if scheme is not None else 0
     while position < len(header):
         match = _PARAMETER.match(header, position)
         if match is None or (name := match[1].lower()) in values:
-            raise BadSignature("the signature header cannot be read")
+            raise BadSignature(Reason.HEADER_UNREADABLE)
         values[name] = _ESCAPED.sub(r"\1", match[2]) if match[2] is not None else match[3]
         position = match.end()
     return values
@@ -62,14 +63,14 @@ def parse(header: str) -> CavageSignature:
     """Read a `Signature` header. Raises BadSignature when it cannot be one."""
     values = parameters_of(header)
     if not values.get("keyid") or not values.get("signature"):
-        raise BadSignature("keyId and signature are required")
+        raise BadSignature(Reason.NO_KEY_ID)
     algorithm = values.get("algorithm", "hs2019").lower()
     if algorithm not in _ALGORITHMS:
-        raise BadSignature("only rsa-sha256 and hs2019 are accepted")
+        raise BadSignature(Reason.OTHER_ALGORITHM)
     headers = tuple(values.get("headers", "date").lower().split())
     if algorithm == "rsa-sha256" and not _TIMES.isdisjoint(headers):
         # Section 2.3 of the draft: these are of hs2019.
-        raise BadSignature("(created) and (expires) cannot be signed with rsa-sha256")
+        raise BadSignature(Reason.CREATED_WITH_RSA)
     return CavageSignature(
         key_id=values["keyid"],
         headers=headers,
@@ -105,15 +106,15 @@ def verify(signature: CavageSignature, message: Message, public_key_pem: str, no
 def _check_cover(signature: CavageSignature, message: Message) -> None:
     covered = set(signature.headers)
     if not covered & {"date", "(created)"}:
-        raise BadSignature("date or (created) must be signed")
+        raise BadSignature(Reason.TIME_UNSIGNED)
     if not covered & {"digest", "(request-target)"}:
-        raise BadSignature("digest or (request-target) must be signed")
+        raise BadSignature(Reason.NOTHING_SIGNED)
     if message.method != "POST" and not covered >= {"host", "(request-target)"}:
         # A digest of nothing names no document, and HEAD is no way around what GET must sign.
-        raise BadSignature("host and (request-target) must be signed")
+        raise BadSignature(Reason.TARGET_UNSIGNED)
     if message.method == "POST":
         if "digest" not in covered:
-            raise BadSignature("digest must be signed")
+            raise BadSignature(Reason.BODY_UNSIGNED)
         check_digest(_sha256_of(message.header("digest")), message.body)
 
 
@@ -122,18 +123,18 @@ def _sha256_of(header: str) -> str:
         name, _equals, value = part.strip().partition("=")
         if name.lower() == "sha-256":
             return value
-    raise BadSignature("the digest must be a SHA-256 one")
+    raise BadSignature(Reason.NO_SHA256_DIGEST)
 
 
 def _made_at(signature: CavageSignature, message: Message) -> datetime:
     if "(created)" in signature.headers:
         if signature.created is None:
-            raise BadSignature("(created) is signed and not given")
+            raise BadSignature(Reason.CREATED_MISSING)
         return signature.created
     try:
         moment = parsedate_to_datetime(message.header("date"))
     except (ValueError, OverflowError):
-        raise BadSignature("the date cannot be read") from None
+        raise BadSignature(Reason.DATE_UNREADABLE) from None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
@@ -143,7 +144,7 @@ def _unix(value: str | None) -> datetime | None:
     try:
         return datetime.fromtimestamp(int(value), UTC)
     except (ValueError, OverflowError, OSError):
-        raise BadSignature("a time of the signature cannot be read") from None
+        raise BadSignature(Reason.TIME_UNREADABLE) from None
 
 
 def _text(signature: CavageSignature, message: Message, target: str) -> str:
@@ -154,7 +155,7 @@ def _text(signature: CavageSignature, message: Message, target: str) -> str:
         elif name in ("(created)", "(expires)"):
             moment = signature.created if name == "(created)" else signature.expires
             if moment is None:
-                raise BadSignature(f"{name} is signed and not given")
+                raise BadSignature(Reason.SIGNED_HEADER_MISSING, f"{name} is signed and not given")
             lines.append(f"{name}: {int(moment.timestamp())}")
         else:
             lines.append(f"{name}: {message.header(name)}")

@@ -10,6 +10,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
+from federation.reasons import Reason
 from federation.signatures.message import BadSignature, WrongKey
 
 _SMALLEST_BITS = 1024
@@ -32,9 +33,9 @@ def public_key(pem: str) -> rsa.RSAPublicKey:
     try:
         key = serialization.load_pem_public_key(pem.encode())
     except (ValueError, UnsupportedAlgorithm, UnicodeEncodeError):
-        raise WrongKey("the public key cannot be read") from None
+        raise WrongKey(Reason.KEY_UNREADABLE) from None
     if not isinstance(key, rsa.RSAPublicKey) or not _SMALLEST_BITS <= key.key_size <= _LARGEST_BITS:
-        raise WrongKey("the public key is of a kind this server does not accept")
+        raise WrongKey(Reason.OTHER_KIND_OF_KEY)
     return key
 
 
@@ -48,8 +49,8 @@ def check(pem: str, signature: str, text: str) -> None:
     try:
         raw = base64.b64decode(signature, validate=True)
     except (binascii.Error, ValueError):
-        raise BadSignature("the signature is not base64") from None
+        raise BadSignature(Reason.SIGNATURE_UNREADABLE) from None
     try:
         public_key(pem).verify(raw, text.encode(), padding.PKCS1v15(), hashes.SHA256())
     except InvalidSignature:
-        raise WrongKey("the signature does not fit the key and the request") from None
+        raise WrongKey(Reason.SIGNATURE_WRONG) from None

@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from federation.reasons import Reason, Refused
+
 # Contract, federation section 10 "Time": valid for 5 minutes unless it says otherwise, an hour of skew either way.
 LIFETIME_SECONDS = 300
 LONGEST_LIFETIME_SECONDS = 12 * 3600
 SKEW_SECONDS = 3600
 
 
-class BadSignature(Exception):
+class BadSignature(Refused):
     """A signature that is missing, not readable, expired, or does not cover what it must: 401 (contract, federation
     section 10 "Failure codes").
     """
@@ -48,19 +50,19 @@ class Message:
         try:
             return self.headers[name]
         except KeyError:
-            raise BadSignature(f"the signed header {name} is missing") from None
+            raise BadSignature(Reason.SIGNED_HEADER_MISSING, f"the signed header {name} is missing") from None
 
 
 def check_time(created: datetime, expires: datetime | None, now: datetime) -> None:
     """Raise BadSignature outside the window of the contract."""
     age = (now - created).total_seconds()
     if age < -SKEW_SECONDS:
-        raise BadSignature("the signature was made in the future")
+        raise BadSignature(Reason.SIGNED_IN_THE_FUTURE)
     lifetime: float = LIFETIME_SECONDS
     if expires is not None:
         lifetime = min((expires - created).total_seconds(), LONGEST_LIFETIME_SECONDS)
     if age > lifetime + SKEW_SECONDS:
-        raise BadSignature("the signature has expired")
+        raise BadSignature(Reason.SIGNATURE_EXPIRED)
 
 
 def sha256_base64(body: bytes) -> str:
@@ -73,6 +75,6 @@ def check_digest(written: str, body: bytes) -> None:
     try:
         digest = base64.b64decode(written, validate=True)
     except (binascii.Error, ValueError):
-        raise BadSignature("the digest is not base64") from None
+        raise BadSignature(Reason.DIGEST_UNREADABLE) from None
     if not hmac.compare_digest(digest, hashlib.sha256(body).digest()):
-        raise BadSignature("the digest does not match the body")
+        raise BadSignature(Reason.OTHER_BODY)

@@ -19,6 +19,7 @@ from http_message_signatures import (
     algorithms,
 )
 
+from federation.reasons import Reason
 from federation.signatures import keys
 from federation.signatures.message import (
     SKEW_SECONDS,
@@ -64,7 +65,7 @@ def parse(message: Message) -> MessageSignature:
     """Read `Signature-Input` and `Signature`. Raises BadSignature when they cannot be read."""
     inputs, signatures = message.header("signature-input"), message.header("signature")
     if max(len(inputs), len(signatures)) > _LONGEST_HEADER:
-        raise BadSignature("the signature headers are too long")
+        raise BadSignature(Reason.HEADERS_TOO_LONG)
     try:
         parsed: Any = http_sf.parse(inputs.encode(), tltype="dictionary")
         ((label, (components, parameters)),) = parsed.items()
@@ -77,11 +78,11 @@ def parse(message: Message) -> MessageSignature:
         key_id = parameters["keyid"]
     except Exception:
         # The parser of structured fields raises many things.
-        raise BadSignature("the signature headers cannot be read") from None
+        raise BadSignature(Reason.HEADERS_UNREADABLE) from None
     if not isinstance(key_id, str) or not key_id:
-        raise BadSignature("keyid is required")
+        raise BadSignature(Reason.NO_KEY_ID_PARAMETER)
     if parameters.get("alg", _ALGORITHM) != _ALGORITHM:
-        raise BadSignature(f"only {_ALGORITHM} is accepted")
+        raise BadSignature(Reason.OTHER_ALGORITHM_9421)
     return MessageSignature(key_id, signature, names, made, until)
 
 
@@ -91,11 +92,11 @@ def verify(signature: MessageSignature, message: Message, base_url: str, public_
     `base_url` is the scheme and host that stand in front of the target, ours: a signature for another server fails.
     """
     if not signature.components >= _REQUIRED_COMPONENTS:
-        raise BadSignature("@method and @target-uri must be signed")
+        raise BadSignature(Reason.COMPONENTS_UNSIGNED)
     check_time(signature.created, signature.expires, now)
     if message.method == "POST":
         if "content-digest" not in signature.components:
-            raise BadSignature("content-digest must be signed")
+            raise BadSignature(Reason.CONTENT_UNSIGNED)
         check_digest(_sha256_of(message.header("content-digest")), message.body)
     verifier = _Verifier(
         signature_algorithm=algorithms.RSA_V1_5_SHA256,
@@ -107,7 +108,7 @@ def verify(signature: MessageSignature, message: Message, base_url: str, public_
     try:
         verifier.verify(request, max_age=None)
     except HTTPMessageSignaturesException:
-        raise WrongKey("the signature does not fit the key and the request") from None
+        raise WrongKey(Reason.SIGNATURE_WRONG) from None
 
 
 def _sha256_of(header: str) -> str:
@@ -115,7 +116,7 @@ def _sha256_of(header: str) -> str:
         digests: Any = http_sf.parse(header.encode(), tltype="dictionary")
         known = {name: bytes(value[0]) for name, value in digests.items() if name == "sha-256"}
     except Exception:
-        raise MalformedDigest("the content digest cannot be read") from None
+        raise MalformedDigest(Reason.CONTENT_DIGEST_UNREADABLE) from None
     if not known:
-        raise BadSignature("the content digest must be a SHA-256 one")
+        raise BadSignature(Reason.NO_SHA256_CONTENT)
     return base64.b64encode(known["sha-256"]).decode()

@@ -20,6 +20,7 @@ from federation.documents.context import with_context
 from federation.documents.notes import load_notes, note_terms
 from federation.documents.synchronization import synchronization_uri
 from federation.inbound.quotas import host_of
+from federation.reasons import Reason
 from federation.signatures.message import BadSignature
 from federation.views.negotiation import Wanted, document, not_acceptable, reads, redirect, refusal, wanted
 from federation.views.reading import find_local_account, require_signature, signer_of
@@ -89,7 +90,7 @@ def followers_synchronization(request: HttpRequest, username: str) -> HttpRespon
     """`/users/:username/followers_synchronization`: the followers on the server that asks, for that server alone."""
     account, signer = find_local_account(username), signer_of(request)
     if signer is None:
-        raise BadSignature("Request not signed")
+        raise BadSignature(Reason.NOT_SIGNED)
     host = host_of(signer.uri)
     followers = Follow.objects.filter(target=account, account__uri__icontains=f"://{host}/").order_by("id")
     uris = [uri for uri in followers.values_list("account__uri", flat=True) if host_of(uri) == host]

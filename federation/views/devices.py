@@ -12,6 +12,7 @@ from federation.documents.devices import devices as devices_document
 from federation.documents.devices import one_time_key
 from federation.documents.received_devices import DEVICES_LIMIT
 from federation.inbound.quotas import host_of
+from federation.reasons import Reason
 from federation.signatures.message import BadSignature
 from federation.views.negotiation import accepts, document, reads
 from federation.views.reading import find_local_account, signature_of, signer_of
@@ -42,7 +43,7 @@ def claim(request: HttpRequest, username: str) -> HttpResponse:
     """
     signed = signature_of(request)
     if signed is None:
-        raise BadSignature("Request not signed")
+        raise BadSignature(Reason.NOT_SIGNED)
     account = find_local_account(username)
     _refuse_replay(signed.fingerprint)
     counted = count(CLAIMS_OF_HOST, subject=f"{host_of(signed.account.uri)} {account.id}")
@@ -59,4 +60,4 @@ def _refuse_replay(fingerprint: str) -> None:
     with redis.best_effort("remember a claim"):
         name = redis.key("cache", "claim", fingerprint)
         if not redis.client("cache").set(name, 1, nx=True, ex=_REPLAY_SECONDS):
-            raise BadSignature("Request was received before")
+            raise BadSignature(Reason.RECEIVED_BEFORE)

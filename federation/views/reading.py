@@ -64,7 +64,7 @@ def signature_of(request: HttpRequest) -> signers.Signed | None:
         signed = signers.verify(message_of(request))
     except Rejected as reason:
         if secure:
-            raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
+            raise BadSignature(reason.reason, f"the signer cannot be confirmed: {reason}") from None
         return None
     except (BadSignature, Unavailable):
         if secure:

@@ -21,6 +21,10 @@ class Reason(KernelReason):
     TOO_DEEP = "the document is nested too deeply", "security row 34: at most 32 levels"
     VALUE_TOO_LONG = "a part of it is too long", "security row 33: no column takes a longer value"
 
+    REFUSED_BY_SERVICE = "a rule of this server refuses it", "the rules for people here hold for others as well"
+
+    GIVEN_UP = "it could not be acted upon in all attempts", "contract 11: 8 attempts"
+
     # Who acts
     OTHER_SIGNER = (
         "the actor is not the signer",
@@ -53,7 +57,10 @@ class Reason(KernelReason):
     # Actors
     ACTOR_WITHOUT_ID = "the actor has no id", "ActivityPub section 3.1"
     NO_ACTOR = "the document is no actor", "contract 4: Person, Group, Organization, Service, Application"
-    ACTOR_WITHOUT_INBOX = "the actor has no inbox on the web", "ActivityPub section 4.1: an actor has an inbox"
+    ACTOR_WITHOUT_INBOX = (
+        "the actor has no inbox on another server",
+        "ActivityPub section 4.1: an actor has an inbox; security row 5: none of ours",
+    )
     ACTOR_WITHOUT_NAME = (
         "the actor has no name that people here could write",
         "security row 62: the interface's pattern of usernames, which is ASCII",
@@ -217,3 +224,82 @@ class Reason(KernelReason):
     MESSAGE_WITHOUT_TEXT = "the message has no type or no text", "contract 7"
     MESSAGE_WITHOUT_DIGEST = "the message has no digest of the kind that is understood", "contract 7"
     DEVICES_REFUSED = "the server of the device does not give what was asked for", "contract 7"
+
+    # Signatures
+    NOT_SIGNED = "Request not signed", "contract 10: required on inboxes, and on GETs in secure mode", "scanners"
+    FOR_OTHER_SERVER = "the request is for another server", "security rows 11 and 54: Host and target are ours"
+    RECEIVED_BEFORE = "Request was received before", "security rows 11 and 59: a replay"
+    KEY_ID_NO_ADDRESS = "the key's id is no address", "contract 10: a keyId is an address, or acct:"
+    KEY_OF_OURS = "the key would be one of ours", "security row 5"
+    HEADER_TOO_LONG = "the signature header is too long", "security row 34"
+    HEADER_UNREADABLE = "the signature header cannot be read", "RFC 7235: the grammar of parameters"
+    NO_KEY_ID = "keyId and signature are required", "contract 10"
+    OTHER_ALGORITHM = "only rsa-sha256 and hs2019 are accepted", "contract 10", "servers that sign with Ed25519 alone"
+    TIME_UNSIGNED = "date or (created) must be signed", "contract 10, security row 11"
+    TARGET_UNSIGNED = "host and (request-target) must be signed", "contract 10, security rows 11 and 54"
+    BODY_UNSIGNED = "digest must be signed", "contract 10, security row 11"
+    NOTHING_SIGNED = "digest or (request-target) must be signed", "contract 10"
+    CREATED_MISSING = "(created) is signed and not given", "draft-cavage-http-signatures-12 section 2.3"
+    CREATED_WITH_RSA = (
+        "(created) and (expires) cannot be signed with rsa-sha256",
+        "draft-cavage-http-signatures-12 section 2.3",
+    )
+    SIGNED_HEADER_MISSING = "a header that is signed is missing", "contract 10: what is signed must be there"
+    TIME_UNREADABLE = "a time of the signature cannot be read", "contract 10"
+    DATE_UNREADABLE = "the date cannot be read", "contract 10: dates of RFC 9110 and RFC 3339"
+    SIGNATURE_EXPIRED = (
+        "the signature has expired",
+        "contract 10: valid for 5 minutes, and an hour of skew",
+        "wrong clocks",
+    )
+    SIGNED_IN_THE_FUTURE = "the signature was made in the future", "contract 10: an hour at most", "wrong clocks"
+    NO_SHA256_DIGEST = "the digest must be a SHA-256 one", "contract 10"
+    DIGEST_UNREADABLE = "the digest is not base64", "contract 10"
+    OTHER_BODY = "the digest does not match the body", "contract 10, security row 11"
+    SIGNATURE_UNREADABLE = "the signature is not base64", "contract 10"
+    SIGNATURE_WRONG = "the signature does not fit the key and the request", "contract 10"
+    KEY_UNREADABLE = "the public key cannot be read", "contract 10: PEM"
+    OTHER_KIND_OF_KEY = (
+        "the public key is of a kind this server does not accept",
+        "contract 10: RSA",
+        "servers that sign with Ed25519 alone",
+    )
+    CONTENT_DIGEST_UNREADABLE = "the content digest cannot be read", "contract 10: 400 for a malformed one"
+    HEADERS_TOO_LONG = "the signature headers are too long", "security row 34"
+    HEADERS_UNREADABLE = "the signature headers cannot be read", "RFC 9421, RFC 8941"
+    NO_KEY_ID_PARAMETER = "keyid is required", "contract 10"
+    COMPONENTS_UNSIGNED = "@method and @target-uri must be signed", "contract 10"
+    CONTENT_UNSIGNED = "content-digest must be signed", "contract 10"
+    NO_SHA256_CONTENT = "the content digest must be a SHA-256 one", "contract 10"
+    OTHER_ALGORITHM_9421 = "only rsa-v1_5-sha256 is accepted", "contract 10"
+    SIGNER_UNCONFIRMED = "the signer cannot be confirmed", "contract 10: its document is asked for"
+    SERVER_PAUSED = "its server did not answer a moment ago", "contract 10: a pause after a failed look-up of a key"
+    # Parts of documents that are left out
+    MENTION_WITHOUT_ADDRESS = "a mention names nobody", "contract 5: mentions have the id of an account"
+    TOO_MANY_MENTIONS = "more mentions than are kept", "security row 33: a bound for each post"
+    TAG_WITHOUT_NAME = "a hashtag has no name that people here could write", "behaviours 8: the pattern of hashtags"
+    TOO_MANY_TAGS = "more hashtags than are kept", "security row 78: a bound for each post"
+    UNKNOWN_TAG = "a tag of an unknown type", "contract 5: Mention, Hashtag, Emoji, Link", "many"
+    ATTACHMENT_WITHOUT_ADDRESS = "a file has no address on the web", "contract 17: any object or address with a web URL"
+    TOO_MANY_ATTACHMENTS = "more files than are kept", "contract 5: a bound for each post", "Pixelfed albums"
+    TOO_MANY_OPTIONS = "more options of a poll than are kept", "contract 5: a bound for each poll"
+    UNREADABLE_LANGUAGE = "a language that is no tag of BCP 47", "contract 17: the first part that is known"
+    UNREADABLE_DATE = "a date that cannot be read", "contract 17: now, and no edit"
+    TOO_MANY_FIELDS = "more fields of a profile than are kept", "contract 16: 50"
+    FIELD_WITHOUT_NAME = "a field of a profile has no name", "contract 4: PropertyValue with name and value"
+    EMOJI_UNUSABLE = "a custom emoji has no name or picture that can be used", "contract 5: shortcode and icon"
+    TOO_MANY_EMOJIS = "more custom emojis than are kept", "security row 33: a bound for each document"
+    PLACE_UNUSABLE = (
+        "an inbox or collection has no address of another server",
+        "contract 17: wherever its server put it; security row 22: none of ours, and not everybody",
+    )
+    KEY_UNUSABLE = "a key is too long or is another actor's", "security row 12: key and actor name each other"
+    TEXT_CUT = "a text is longer than is kept", "contract 16, security row 33"
+
+
+class Refused(Exception):
+    """Refusal of what another server sent, for `reason`; `detail` says it in the words of this case where it has some."""
+
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(detail or reason.sentence)
+        self.reason = reason
