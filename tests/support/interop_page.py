@@ -6,6 +6,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from accounts.policies.refusals import FileReason
+from federation.reasons import Reason
+from social.kernel.http.errors import FetchReason
+from statuses.policies.refusals import PageReason
 from tests.federation.test_wire import REFUSED
 from tests.federation.wire_effects import EFFECTS, READ
 from tests.support.documents import COVERAGE
@@ -29,6 +33,18 @@ signatures.
 
 """
 
+_REFUSALS: Final = """
+## What is not taken
+
+Each refusal, cut and silent drop of what others send has a reason, and where there is none it is taken. They are counted by
+reason and sender for 30 days: an operator sees them in the metrics (`social_refused_today`), on the page of a server in the
+administration, and in one line of the log for a hundred. "Contract" is the section of federation there, "behaviours" its rules
+of behaviour.
+
+| Name | What | Why | Who is known to send it |
+|---|---|---|---|
+"""
+
 
 def page() -> str:
     """The page as it should be."""
@@ -41,7 +57,17 @@ def page() -> str:
         "|---|---|---|---|",
         *(f"| `{name}` | {record(name)['what']} | {_here(name)} | {_ours(name)} |" for name in FILES),
     ]
-    return _HEAD + "\n".join(lines) + "\n"
+    return _HEAD + "\n".join(lines) + "\n" + refusals()
+
+
+def refusals() -> str:
+    """The section about what is not taken, from the reasons in the code."""
+    rows = (
+        f"| `{reason.key}` | {reason.sentence} | {reason.rule} | {reason.senders} |"
+        for kind in (Reason, FetchReason, FileReason, PageReason)
+        for reason in kind
+    )
+    return _REFUSALS + "\n".join(rows) + "\n"
 
 
 def _here(name: str) -> str:
