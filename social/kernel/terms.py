@@ -15,7 +15,7 @@ _TROUBLED: Final = 10
 UNAVAILABLE_AFTER: Final = timedelta(days=7)
 _LONGEST_PAUSE: Final = 24 * 3600
 TURN_OF_ONE: Final = timedelta(seconds=5)
-OF_ONE_TURNS: Final = 10
+TURNS_OF_ONE: Final = 10
 
 
 def _over_days(attempts: int) -> float:
@@ -38,7 +38,7 @@ class Terms:
     `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old, and then kept for `kept`:
     until it is gone nobody asks again. A host that fails is left alone for `pause` seconds and longer (`host_pause`). Of
     one host at most `waiting` rows wait, and of what one person or one server has named at hosts of others `of_one` become
-    due in a turn, for OF_ONE_TURNS turns. The names of so many hosts are looked up at once. `cautious`: until a row of a host
+    due in a turn, for TURNS_OF_ONE turns. The names of so many hosts are looked up at once. `cautious`: until a row of a host
     was done, one is done at a time, as while it fails, and the host is remembered afterwards. `sends`: its hosts are those
     that somebody here sends to; the hosts of
     other work may be named by any stranger.

@@ -27,7 +27,7 @@ from social.kernel.http import client
 from social.kernel.http.client import GuardedClient
 from social.kernel.outbox import drain
 from social.kernel.runner import TERMS, enqueue
-from social.kernel.terms import OF_ONE_TURNS
+from social.kernel.terms import TURNS_OF_ONE
 from tests.factories.accounts import make_user
 from tests.federation.remote_server import Asked, RemoteServer
 from tests.runtime.processes import eventually
@@ -51,7 +51,7 @@ def test_row_72_what_one_person_names_is_asked_in_turns_and_what_others_name_bet
 
 @pytest.mark.django_db
 def test_row_72_what_one_server_names_at_others_is_bounded_and_what_it_says_of_itself_is_not() -> None:
-    most = TERMS["fetches"].of_one * OF_ONE_TURNS
+    most = TERMS["fetches"].of_one * TURNS_OF_ONE
     sender = "https://evil.example/notes/1"
     requests.request_posts([f"https://n{i}.example/notes/1" for i in range(most + 100)], named_by=sender, remaining=0)
     assert Fetch.objects.filter(wanted_by="evil.example").count() == most

@@ -19,7 +19,7 @@ from social.kernel.batches import BATCH
 from social.kernel.claims import LeasedRow
 from social.kernel.events import Event, publish
 from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, WORD_LIMIT, lengths
-from social.kernel.terms import OF_ONE_TURNS, TERMS, TURN_OF_ONE
+from social.kernel.terms import TERMS, TURN_OF_ONE, TURNS_OF_ONE
 
 logger = logging.getLogger("social.runner")
 
@@ -98,7 +98,7 @@ class WaitingRow(LeasedRow):
 
     @property
     def asker(self) -> str:
-        """Who has the row done, where they share what the terms grant to one; else empty."""
+        """The person or server that has the row done, where they share what the terms grant to one; else empty."""
         return ""
 
     @classmethod
@@ -171,8 +171,8 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
     taken = []
     for row in rows:
         turn = wanted[row.asker] // terms.of_one
-        if waiting[row.host] >= terms.waiting or turn >= OF_ONE_TURNS:
-            logger.info("%s is left out: too much waits for %s", row, row.host if turn < OF_ONE_TURNS else row.asker)
+        if waiting[row.host] >= terms.waiting or turn >= TURNS_OF_ONE:
+            logger.info("%s is left out: too much waits for %s", row, row.host if turn < TURNS_OF_ONE else row.asker)
             continue
         waiting[row.host] += 1
         wanted[row.asker] += bool(row.asker)

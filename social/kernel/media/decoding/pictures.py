@@ -86,7 +86,7 @@ _FRAME_MILLISECONDS: Final = 100
 _SIXTEEN_BITS: Final = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 _WHOLE: Final = range(1 << 16)
 _EIGHT_OF_SIXTEEN: Final = [round(value / 257) for value in _WHOLE]
-_OF_FEW_BITS: Final = {"L;2": 85, "L;4": 17}
+_FACTORS_OF_FEW_BITS: Final = {"L;2": 85, "L;4": 17}
 _SRGB: Final = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
 # The spaces a profile may be of, and colours of each that tell whether it changes anything that can be seen.
 _SPACES: Final = {"GRAY": "L", "RGB": "RGB", "CMYK": "CMYK"}
@@ -285,8 +285,8 @@ def _mend_transparency(opened: Image.Image) -> None:
     """Pillow makes eight bits of the two or four of a grey PNG, and not of its transparent grey."""
     transparent = opened.info.get("transparency")
     for tile in getattr(opened, "tile", ()):
-        if tile.args in _OF_FEW_BITS and isinstance(transparent, int):
-            opened.info["transparency"] = transparent * _OF_FEW_BITS[tile.args]
+        if tile.args in _FACTORS_OF_FEW_BITS and isinstance(transparent, int):
+            opened.info["transparency"] = transparent * _FACTORS_OF_FEW_BITS[tile.args]
 
 
 def eight_bits(image: Image.Image) -> Image.Image:
@@ -349,7 +349,9 @@ def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 def _changes_nothing(transform: ImageCms.ImageCmsTransform, sample: Image.Image) -> bool:
     """Tell whether nobody would see what is changed: most profiles are of sRGB, whatever they are called."""
     difference = ImageChops.difference(transform.apply(sample), sample.convert("RGB"))
-    return all(most <= _UNSEEN for _least, most in cast("tuple[tuple[int, int], ...]", difference.getextrema()))
+    return all(
+        most <= _UNSEEN_DIFFERENCE for _least, most in cast("tuple[tuple[int, int], ...]", difference.getextrema())
+    )
 
 
 def fitted_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
