@@ -121,8 +121,8 @@ class _NotShown(http.FetchError):
 
 
 class _Download(tempfile.SpooledTemporaryFile[bytes]):
-    """What is downloaded. Raises _NotShown as soon as its first bytes are those of nothing that is shown for the purpose:
-    they decide, and not the content type, which many servers do not know (contract, federation section 17).
+    """A file that is downloaded. Raises _NotShown as soon as its first bytes are those of nothing that is shown for the
+    purpose: they decide, and not the content type, which many servers do not know (contract, federation section 17).
     """
 
     def __init__(self, purpose: CopyPurpose) -> None:

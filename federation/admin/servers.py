@@ -123,7 +123,7 @@ SOFTWARE = shown(
 REACHED = shown("reached_at", gettext_lazy("Last reached"), order="reached_at", minor=True)
 WAITING = _figure("waiting", gettext_lazy("On their way"))
 GIVEN_UP = _figure("given_up", gettext_lazy("Given up"), minor=True)
-NOT_TAKEN = shown(
+REFUSALS = shown(
     "not_taken",
     gettext_lazy("Not taken"),
     lambda server: sum(number for _reason, number in server.refusals),
@@ -164,7 +164,7 @@ class ServerAdmin(FederationAdmin):
         FOLLOWERS,
         WAITING,
         GIVEN_UP,
-        NOT_TAKEN,
+        REFUSALS,
         REACHED,
     )
     list_filter = (SoftwareFilter,)

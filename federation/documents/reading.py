@@ -94,7 +94,7 @@ def at_most(items: list[T], limit: int, reason: Reason) -> list[T]:
 
 
 def readable(items: list[T | None], reason: Reason) -> list[T]:
-    """Those that could be read; the others, None, are counted as left out for `reason`."""
+    """The items that could be read; the others, None, are counted as left out for `reason`."""
     found = [item for item in items if item is not None]
     leave_out(reason, len(items) - len(found))
     return found

@@ -261,8 +261,8 @@ def _language_of(document: Mapping[str, Any]) -> str | None:
 
 
 def _code_of_language(document: Mapping[str, Any]) -> str | None:
-    """Of texts in several languages that of the one that stands as the text itself, or else the first; where there is one text,
-    the language that it is said to have (`language` as Lemmy sends it).
+    """The code of the language: of texts in several that of the one that stands as the text itself, or else the first; where
+    there is one text, the one that it is said to have (`language` as Lemmy sends it).
     """
     for name in ("content", "name", "summary"):
         by_language = document.get(f"{name}Map")

@@ -122,7 +122,9 @@ def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
     found = {account.uri: account for account in _ACCOUNTS.run(uris=wanted)}
     names = {uri: name.lower() for uri in wanted if uri not in found and (name := own_username(uri)) is not None}
     if names:
-        own = Account.objects.annotate(name=Lower("username")).filter(domain=None, name__in=set(names.values()))
+        own = Account.objects.annotate(name=Lower("username")).filter(
+            domain=None, name__one_of=sorted(set(names.values()))
+        )
         accounts = {account.username.lower(): account for account in own}
         found |= {uri: accounts[name] for uri, name in names.items() if name in accounts}
     return found

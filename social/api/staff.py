@@ -349,7 +349,7 @@ class ReadOnlyAdmin(Base):
         return redirect(page)
 
     def version_of(self, row: Any) -> str:
-        """What changes with a row whose author may change it while staff decide; empty where nobody may."""
+        """The version of a row whose author may change it while staff decide; empty where nobody may."""
         return ""
 
     def seen_version(self, request: HttpRequest, row: Any) -> str:

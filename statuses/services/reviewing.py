@@ -134,10 +134,10 @@ def _lock(held: HeldPost) -> HeldPost:
 
 
 def version_of(held: HeldPost) -> str:
-    """What changes with everything that staff decide by: a digest (security row 73)."""
+    """A digest of everything that staff decide by, which changes with each of it (security row 73)."""
     scheduled = held.scheduled.draft if held.scheduled is not None else None
-    told = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft, scheduled]
-    return hashlib.sha256(orjson.dumps(told, default=str)).hexdigest()
+    parts = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft, scheduled]
+    return hashlib.sha256(orjson.dumps(parts, default=str)).hexdigest()
 
 
 def _target(held: HeldPost) -> tuple[int, str]:

@@ -138,8 +138,8 @@ def test_row_73_a_held_post_that_its_author_changed_since_it_was_looked_at_is_no
     )
     for change in changes:
         change()
-        told = boss.post(act, confirmed(boss.get(act)), follow=True).content.decode()
-        assert "was changed meanwhile" in told
+        answer = boss.post(act, confirmed(boss.get(act)), follow=True).content.decode()
+        assert "was changed meanwhile" in answer
         assert HeldPost.objects.get().approved_at is None
         boss.get(page)
     HeldPost.objects.update(mentions_count=7)

@@ -37,12 +37,12 @@ _REFUSALS: Final = """
 ## What is not taken
 
 Each refusal, cut and silent drop of what others send has a reason, and where there is none it is taken. They are counted by
-reason and sender for 30 days: an operator sees them in the metrics (`social_refused_today`), on the page of a server in the
-administration, and in one line of the log for a hundred. "Contract" is the section of federation there, "behaviours" its rules
-of behaviour.
+reason (app, dot, name) and sender for 30 days: an operator sees them in the metrics (`social_refused_today`), on the page of a
+server in the administration, and in one line of the log for a hundred. "Contract" is the section of federation there, "behaviours"
+its rules of behaviour.
 
-| Name | What | Why | Who is known to send it |
-|---|---|---|---|
+| App | Name | What | Why | Who is known to send it |
+|---|---|---|---|---|
 """
 
 
@@ -63,7 +63,7 @@ def page() -> str:
 def refusals() -> str:
     """The section about what is not taken, from the reasons in the code."""
     rows = (
-        f"| `{reason.key}` | {reason.sentence} | {reason.rule} | {reason.senders} |"
+        f"| {' | '.join(reason.key.split('.'))} | {reason.sentence} | {reason.rule} | {reason.senders} |"
         for kind in (Reason, FetchReason, FileReason, PageReason)
         for reason in kind
     )

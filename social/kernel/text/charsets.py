@@ -30,7 +30,7 @@ _SAMPLE_BYTES: Final = 32 * 1024
 _SOUND_FOR_BROKEN: Final = 2
 _SOUND: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 # What the standard says of these when they stand in the page itself, which was read that far as ASCII.
-_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
+_ENCODINGS_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 # Decoders that know more characters than Python's of that name, as the standard has them.
 _WIDER: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
 _UNDETECTED: Final = ("utf-8", "utf-16le", "utf-16be", "x-user-defined", "replacement", "gbk", "iso-8859-8-i")
@@ -45,7 +45,15 @@ _CANDIDATES: Final = sorted(
 )
 _ESCAPES: Final = re.compile(rb"\x1b(?:\$[@B]|\([JI])")
 _SIGNS: Final = ("So", "No", "Sk", "Sc", "Sm", "Ps", "Pe", "Nl", "Cc", "Cn", "Co")
-_TOGETHER: Final = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "FULLWIDTH", "IDEOGRAPHIC", "FEMININE", "MASCULINE"}
+_JOINED_NAMES: Final = {
+    "HIRAGANA",
+    "KATAKANA",
+    "KATAKANA-HIRAGANA",
+    "FULLWIDTH",
+    "IDEOGRAPHIC",
+    "FEMININE",
+    "MASCULINE",
+}
 _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 
 
@@ -89,7 +97,9 @@ def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
         for label in source:
             found = webencodings.lookup(label)
             if found is not None:
-                return webencodings.lookup(_IN_PAGE[found.name]) if found.name in _IN_PAGE else found
+                return (
+                    webencodings.lookup(_ENCODINGS_IN_PAGE[found.name]) if found.name in _ENCODINGS_IN_PAGE else found
+                )
     return None
 
 
@@ -158,7 +168,8 @@ def _oddities(text: str) -> int:
         or any(unicodedata.category(character) in _SIGNS or "\uff61" <= character <= "\uff9f" for character in word)
         or any(one.islower() and other.isupper() for one, other in itertools.pairwise(word))
         or len(
-            {unicodedata.name(character, "").partition(" ")[0] for character in word if character.isalpha()} - _TOGETHER
+            {unicodedata.name(character, "").partition(" ")[0] for character in word if character.isalpha()}
+            - _JOINED_NAMES
         )
         > 1
         for word in words

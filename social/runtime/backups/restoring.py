@@ -41,7 +41,7 @@ SELECT count(*) FROM pg_stat_activity
 
 
 NUMBERS_PASSED_OVER: Final = 1_000_000
-"""More than a server makes of anything in the age of a backup; of 64 bits there are enough for ever."""
+"""Numbers that are left out, more than a server gives in the age of a backup; of 64 bits there are enough for ever."""
 _MOVE_ON: Final = """
 SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value + %s)
   FROM pg_sequences WHERE schemaname = 'public' AND data_type = 'bigint'::regtype AND last_value IS NOT NULL

@@ -97,7 +97,7 @@ _SAMPLES: Final = {
         "RGB", (256, 16), bytes(v for r in _LEVELS for g in _LEVELS for b in _LEVELS for v in (r, g, b))
     ),
 }
-_UNSEEN: Final = 2
+_UNSEEN_DIFFERENCE: Final = 2
 _ANCILLARY: Final = 0x20
 
 Facts = dict[str, Any]
