@@ -38,8 +38,8 @@ _REFUSALS: Final = """
 
 Each refusal, cut and silent drop of what others send has a reason, and where there is none it is taken. They are counted by
 reason (app, dot, name) and sender for 30 days: an operator sees them in the metrics (`social_refused_today`), on the page of a
-server in the administration, and in one line of the log for a hundred. "Contract" is the section of federation there, "behaviours"
-its rules of behaviour.
+server in the administration, and in one line of the log for a hundred. "Contract" is the section of federation there,
+"behaviours" its rules of behaviour.
 
 | App | Name | What | Why | Who is known to send it |
 |---|---|---|---|---|
