@@ -26,7 +26,6 @@ from accounts.services.changing import change_account
 from accounts.services.rule_matches import as_staff, note_matches
 from accounts.services.sign_up_blocks import count_refusals
 from social.kernel import clock, links
-from social.kernel.crypto import new_rsa_pair
 from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish
 from social.kernel.http.mail_domains import find_mail_hosts
@@ -91,7 +90,7 @@ def sign_up(
         approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
     # Hashing takes tens of milliseconds, and a pair of keys a tenth of a second: outside the transaction.
-    password, keys = make_password(draft.password), new_rsa_pair()
+    password, keys = make_password(draft.password), key_pairs.new_rsa_pair()
     now = clock.now()
     locales = {code for code, _name in settings.LANGUAGES}
     try:
