@@ -190,7 +190,10 @@ def _require_installation(*, or_unfinished: bool = False) -> None:
 
     data_dir = _data_dir()
     elsewhere = bool(os.environ.get("DATABASE_URL"))
-    begun = data_dir.is_dir() if elsewhere else Postgres(data_dir).cluster.exists()
+    cluster = Postgres(data_dir).cluster
+    if not elsewhere and data_dir.is_dir():
+        _wait_for_cluster(cluster, data_dir)
+    begun = data_dir.is_dir() if elsewhere else cluster.exists()
     begun = begun or (or_unfinished and find_mark(data_dir) is not None)
     if not begun and not (elsewhere and all(os.environ.get(name) for name in NAMES)):
         from social.settings.env import manage_command
@@ -201,6 +204,15 @@ def _require_installation(*, or_unfinished: bool = False) -> None:
         )
     if data_dir.is_dir():
         open_data_dir(data_dir)
+
+
+def _wait_for_cluster(cluster: Path, data_dir: Path) -> None:
+    """Wait until a first start that is under way has begun its database."""
+    from social.runtime.datadir import running_supervisor
+
+    deadline = time.monotonic() + FIRST_START_SECONDS
+    while not cluster.exists() and running_supervisor(data_dir) is not None and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def _use_temporary_secrets() -> None:

@@ -105,6 +105,18 @@ def test_a_command_beside_the_first_start_waits_for_its_domain(machine: Machine)
     assert time.monotonic() - started > 2
 
 
+def test_a_command_beside_a_first_start_that_has_no_database_yet_waits_for_it(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    environment = clean_environment(DATA_DIR=str(tmp_path))
+    command = [sys.executable, "manage.py", "create_account", "alice", "--email", "alice@example.com"]
+    with sole_supervisor(tmp_path):
+        waiting = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(timeout=3)
+    _, errors = waiting.communicate(timeout=60)
+    assert errors.startswith("manage.py create_account: Nothing is set up in "), "the start ended without a database"
+
+
 def test_a_command_before_the_first_start_is_refused(machine: Machine) -> None:
     done = machine.run("create_account", "alice", "--email", "alice@example.com")
     assert done.returncode == 1
