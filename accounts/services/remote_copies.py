@@ -173,7 +173,9 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
             _fail(copy, failed.failure)
             if failed.failure == CopyFailure.REFUSED and copy.purpose == CopyPurpose.ATTACHMENT:
                 publish(RemoteCopyStored(copy_id=copy.id))
-        count_refusals(copy.host, {failed.reason: 1})
+        # A server that does not answer for a while has sent nothing that could be refused.
+        if failed.failure != CopyFailure.UNREACHABLE:
+            count_refusals(copy.host, {failed.reason: 1})
         return
     kept = False
     try:

@@ -66,11 +66,11 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
     try:
         preview, host, image = yield _gather(url, refused)
     except FetchError as error:
-        count_refusals(job.row.host, {error.reason: 1})
         if isinstance(error, (TimedOut, Exhausted, Unreachable)) and not isinstance(error, Untrusted):
             job.answers[job.row.host] = str(error)
             raise Failed(str(error)) from None
         logger.info("card %d: %s", card_id, error)
+        count_refusals(job.row.host, {error.reason: 1})
         store_card(card_id=card_id, preview=None)
     else:
         if not preview.title:
