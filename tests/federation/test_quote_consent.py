@@ -264,6 +264,27 @@ def test_a_waiting_quote_of_somebody_suspended_is_shown_to_nobody_and_allowed_on
     assert {api.get(f"/api/v1/statuses/{quoting.id}").json()["quote"]["state"] for api in viewers} == {"accepted"}
 
 
+def test_the_id_of_a_request_used_again_by_its_actor_moves_to_the_newer_quote(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    """A server that was restored from a backup counts from there (contract, federation section 17)."""
+    fetch_actor(zoe.uri)
+    quoted = make_status(ann, "one", quote_approval_policy="public")
+    requests = [_request(zoe, quoted, id=f"{zoe.uri}/statuses/{number}") for number in (1, 2)]
+    used = requests[0]["id"]
+    for request in requests:
+        assert deal(zoe, request | {"id": used}) == "done"
+        assert Quote.objects.get(request_uri=used).status.uri == request["instrument"]["id"]
+    assert Quote.objects.filter(state=QuoteState.ACCEPTED, quoted_status=quoted).count() == 2
+    assert [answer["object"]["instrument"] for answer in _sent(elsewhere, "Accept")] == [
+        request["instrument"]["id"] for request in requests
+    ]
+    # Nobody else has it by naming it.
+    yan = elsewhere.person("yan", key=2)
+    assert "another one's" in deal(yan, _request(yan, quoted) | {"id": used})
+    assert Quote.objects.get(request_uri=used).status.account == remote(zoe)
+
+
 @pytest.mark.parametrize("hidden_by", ["domain block", "block", "policy"])
 def test_an_accepted_quote_is_accepted_again_until_it_is_revoked_whatever_is_allowed_by_then(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, hidden_by: str
