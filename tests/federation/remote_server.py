@@ -156,6 +156,22 @@ class RemoteServer:
         self.finger(name, someone.uri)
         return someone
 
+    def rebuild(self, name: str) -> RemotePerson:
+        """The account with this name after the server was built anew: under another id, and what was there is gone."""
+        new = RemotePerson(self, name, key=2)
+        new.uri = self.uri(f"ap/users/{name}-2")
+        new.key_id = f"{new.uri}#main-key"
+        self.serve(new.document())
+        self.finger(name, new.uri)
+        self.pages[f"/users/{name}"] = Answer(b"{}", status=404)
+        return new
+
+    def swap(self, one: RemotePerson, other: RemotePerson) -> None:
+        """Give each of two the other's name."""
+        for who, name in ((one, other.name), (other, one.name)):
+            self.serve(who.document() | {"preferredUsername": name})
+            self.finger(name, who.uri)
+
     def finger(self, name: str, actor_uri: str, *, domain: str | None = None, subject: str | None = None) -> None:
         """What WebFinger says of a name."""
         acct = f"acct:{name}@{domain or self.domain}"

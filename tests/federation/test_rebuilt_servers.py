@@ -29,17 +29,6 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-def rebuilt(home: RemoteServer, name: str, old: RemotePerson) -> RemotePerson:
-    """The account with this name after its server was built anew: under another id, and what was there is gone."""
-    new = RemotePerson(home, name, key=2)
-    new.uri = home.uri(f"ap/users/{name}-2")
-    new.key_id = f"{new.uri}#main-key"
-    home.serve(new.document())
-    home.finger(name, new.uri)
-    home.pages[f"/users/{name}"] = Answer(b"{}", status=404)
-    return new
-
-
 def acct(account: Account) -> str:
     return Account.objects.get(id=account.id).acct
 
@@ -53,7 +42,7 @@ def test_a_server_built_anew_has_its_handles_again_and_the_old_account_keeps_its
 ) -> None:
     old = introduced(zoe, alice)
     assert deal(zoe, zoe.activity("Create", zoe.note("<p>old</p>"))) == "done"
-    new = rebuilt(elsewhere, "zoe", zoe)
+    new = elsewhere.rebuild("zoe")
     assert deal(new, new.activity("Follow", alice.uri)) == "done"
     assert (remote(new).acct, remote(new).id) != (old.acct, old.id)
     assert remote(new).acct == old.acct
@@ -73,7 +62,7 @@ def test_a_search_for_a_handle_finds_who_has_it_now(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, last_look: str
 ) -> None:
     fetch_actor(zoe.uri)
-    new = rebuilt(elsewhere, "zoe", zoe)
+    new = elsewhere.rebuild("zoe")
     aged(**{"a day": {"days": 2}, "some minutes": {"minutes": 2}, "now": {}}[last_look])
     address = f"zoe@{elsewhere.domain}"
     first = resolve_address(address)
@@ -94,19 +83,13 @@ def test_who_is_known_is_found_while_their_server_is_away(
     assert resolve_address(f"zoe@{elsewhere.domain}") == account
 
 
-def swap(home: RemoteServer, one: RemotePerson, other: RemotePerson) -> None:
-    for who, name in ((one, other.name), (other, one.name)):
-        home.serve(who.document() | {"preferredUsername": name})
-        home.finger(name, who.uri)
-
-
 @pytest.mark.parametrize("announced", ["by both", "by one", "by none"])
 def test_two_who_swap_their_handles_have_swapped_them_here(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, announced: str
 ) -> None:
     yan = elsewhere.person("yan", key=2)
     accounts = [introduced(someone, alice) for someone in (zoe, yan)]
-    swap(elsewhere, zoe, yan)
+    elsewhere.swap(zoe, yan)
     if announced == "by none":
         aged(days=2)
         resolve_address(f"zoe@{elsewhere.domain}")
@@ -115,7 +98,7 @@ def test_two_who_swap_their_handles_have_swapped_them_here(
     work()
     assert [acct(one) for one in accounts] == [f"yan@{elsewhere.domain}", f"zoe@{elsewhere.domain}"]
     assert Account.objects.filter(domain=elsewhere.domain).count() == 2
-    swap(elsewhere, RemotePerson(elsewhere, "zoe"), RemotePerson(elsewhere, "yan"))
+    elsewhere.swap(RemotePerson(elsewhere, "zoe"), RemotePerson(elsewhere, "yan"))
 
 
 def test_row_14_nobody_takes_a_handle_that_its_domain_gives_to_another(

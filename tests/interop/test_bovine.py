@@ -5,6 +5,7 @@ interop` runs this; pip brings bovine into a folder of its own, without it this 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,8 +29,12 @@ def install() -> None:
     """Bovine and what it needs. Skips the test where it cannot be had."""
     if FOLDER.exists():
         return
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(FOLDER) + ".part", "bovine==0.5.19"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    shutil.rmtree(f"{FOLDER}.part", ignore_errors=True)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", f"{FOLDER}.part", "bovine==0.5.19"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    except subprocess.TimeoutExpired:
+        pytest.skip("pip did not install bovine within ten minutes")
     if done.returncode != 0:
         pytest.skip(f"pip could not install bovine: {done.stderr.strip()[:300]}")
     Path(f"{FOLDER}.part").rename(FOLDER)

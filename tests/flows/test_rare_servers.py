@@ -1,0 +1,177 @@
+"""Two servers of ours and one that is built anew, renames its people or is hosted elsewhere: who is there is followed, read and
+answered from both, and both know who it is (contract, federation section 17).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from tests.federation.activities import PUBLIC
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+from tests.flows import people as flows
+from tests.flows.people import Person, wait
+
+pytestmark = pytest.mark.verify
+
+#: Nothing is said here of how quick a server is: some of these ways lead over a second look at a document.
+SECONDS = 60.0
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[RemoteServer]:
+    with RemoteServer().running() as server:
+        yield server
+
+
+@pytest.fixture
+def hoster() -> Iterator[RemoteServer]:
+    """A server that takes in and keeps what is for actors of others."""
+    with RemoteServer().running() as server:
+        server.domain = f"127.0.0.1:{server.http.server_port}"
+        server.url = f"http://{server.domain}"
+        yield server
+
+
+def tell(someone: RemotePerson, activity: dict[str, Any], *readers: Person) -> None:
+    """Send an activity to the servers of these people."""
+    for reader in readers:
+        body = json.dumps(activity).encode()
+        headers = someone.headers("/inbox", body, host=f"localhost:{reader.server.port}")
+        headers["Content-Type"] = ACTIVITY
+        answer = requests.post(f"{reader.server.base_url}/inbox", data=body, headers=headers, timeout=30)
+        assert answer.status_code == 202, answer.text
+
+
+def find(reader: Person, address: str) -> Any:
+    """Who has this address, as the reader's server finds out."""
+    (found,) = reader.client.account_search(address, resolve=True)
+    assert found.acct == address
+    return found
+
+
+def arrived(inbox: RemoteServer, path: str, kind: str, fits: Any) -> dict[str, Any]:
+    """The last activity of this type that fits, as soon as there is one in the inbox."""
+
+    def look() -> dict[str, Any] | None:
+        posted = [asked.activity() for asked in reversed(inbox.asked) if (asked.method, asked.path) == ("POST", path)]
+        return next((act for act in posted if act["type"] == kind and fits(act)), None)
+
+    return wait(look, SECONDS)
+
+
+def follow(reader: Person, someone: RemotePerson, address: str, inbox: RemoteServer, path: str) -> Any:
+    """Find somebody by address, follow them and be accepted; the account."""
+    account = find(reader, address)
+    assert account.uri == someone.uri
+    reader.client.account_follow(account.id)
+    uri = f"{reader.server.base_url}/users/{reader.username}"
+    asked = arrived(inbox, path, "Follow", lambda act: (act["actor"], act["object"]) == (uri, someone.uri))
+    tell(someone, someone.activity("Accept", asked), reader)
+    wait(lambda: reader.client.account_relationships(account.id)[0].following, SECONDS)
+    return account
+
+
+def arrives(reader: Person, text: str) -> Any:
+    return flows.arrives(reader, text, SECONDS)
+
+
+def read_and_answer(
+    readers: tuple[Person, Person], address: str, note_uri: str, text: str, inbox: RemoteServer, path: str
+) -> None:
+    """The post stands in both homes, is answered from both, and each answer reaches its author and the other server."""
+    seen = [arrives(reader, text) for reader in readers]
+    for number, (reader, post) in enumerate(zip(readers, seen, strict=True)):
+        assert (post.uri, post.account.acct) == (note_uri, address)
+        answer = reader.client.status_post(f"@{address} {reader.username} answers", in_reply_to_id=post.id)
+        sent = arrived(inbox, path, "Create", lambda act, uri=answer.uri: act["object"]["id"] == uri)
+        assert sent["object"]["inReplyTo"] == note_uri
+        assert [tag["href"] for tag in sent["object"]["tag"] if tag["type"] == "Mention"] == [post.account.uri]
+        other = readers[1 - number]
+        known = seen[1 - number].id
+
+        def below(other: Person = other, known: str = known) -> list[str]:
+            return [status.uri for status in other.client.status_context(known).descendants]
+
+        wait(lambda uri=answer.uri, below=below: uri in below(), SECONDS)
+
+
+def test_who_is_on_a_server_built_anew_is_followed_read_and_answered_again(
+    people: tuple[Person, Person], elsewhere: RemoteServer
+) -> None:
+    old, address = elsewhere.person("zoe"), f"zoe@{elsewhere.domain}"
+    former = [follow(reader, old, address, elsewhere, "/users/zoe/inbox") for reader in people]
+    tell(old, old.activity("Create", old.note("<p>from the old server</p>")), *people)
+    kept = [arrives(reader, "from the old server") for reader in people]
+    new = elsewhere.rebuild("zoe")
+    for reader in people:
+        tell(new, new.activity("Follow", f"{reader.server.base_url}/users/{reader.username}"), reader)
+        arrived(elsewhere, "/ap/users/zoe-2/inbox", "Accept", lambda act: act["object"]["actor"] == new.uri)
+        wait(lambda reader=reader: find(reader, address).uri == new.uri, SECONDS)
+        follow(reader, new, address, elsewhere, "/ap/users/zoe-2/inbox")
+    note = new.note("<p>from the new server</p>", 2)
+    tell(new, new.activity("Create", note), *people)
+    read_and_answer(people, address, note["id"], "from the new server", elsewhere, "/inbox")
+    for reader, account, status in zip(people, former, kept, strict=True):
+        left = f"zoe.{account.id}@{elsewhere.domain}"
+        assert reader.client.account(account.id).acct == left
+        assert reader.client.status(status.id).account.acct == left
+        assert reader.client.account_relationships(account.id)[0].following, "whom one follows is shown as it is"
+
+
+def test_two_who_have_swapped_their_handles_are_read_and_answered_under_the_new_ones(
+    people: tuple[Person, Person], elsewhere: RemoteServer
+) -> None:
+    zoe, yan = elsewhere.person("zoe"), elsewhere.person("yan", key=2)
+    names = {zoe: f"zoe@{elsewhere.domain}", yan: f"yan@{elsewhere.domain}"}
+    for reader in people:
+        for someone, address in names.items():
+            follow(reader, someone, address, elsewhere, f"/users/{someone.name}/inbox")
+    elsewhere.swap(zoe, yan)
+    # One of them says so.
+    tell(zoe, zoe.activity("Update", zoe.document() | {"preferredUsername": "yan"}), *people)
+    swapped = {zoe: names[yan], yan: names[zoe]}
+    for reader in people:
+        for someone, address in swapped.items():
+            wait(lambda reader=reader, ask=address, uri=someone.uri: find(reader, ask).uri == uri, SECONDS)
+    for someone, address in swapped.items():
+        note = someone.note(f"<p>{someone.name} is {address} now</p>", 3)
+        tell(someone, someone.activity("Create", note), *people)
+        read_and_answer(people, address, note["id"], f"{someone.name} is", elsewhere, "/inbox")
+
+
+def test_a_blog_whose_hoster_has_the_inbox_is_followed_read_and_answered(
+    people: tuple[Person, Person], elsewhere: RemoteServer, hoster: RemoteServer
+) -> None:
+    ann, address = RemotePerson(elsewhere, "ann"), f"ann@{elsewhere.domain}"
+    ann.uri = elsewhere.uri("?author=1")
+    ann.key_id = f"{ann.uri}#main-key"
+    places = {name: hoster.uri(f"blogs/1/{name}") for name in ("inbox", "outbox", "followers", "following", "featured")}
+    blog = {"url": elsewhere.uri("author/ann"), "endpoints": {"sharedInbox": hoster.uri("shared")}}
+    elsewhere.serve(ann.document() | places | blog, "/")
+    elsewhere.finger("ann", ann.uri)
+    for reader in people:
+        follow(reader, ann, address, hoster, "/blogs/1/inbox")
+    article = {
+        "id": elsewhere.uri("?p=2"),
+        "type": "Article",
+        "name": "On bread",
+        "summary": "<p>Why it is <em>good</em></p>",
+        "attributedTo": ann.uri,
+        "content": '<p class="wp-block-paragraph">Flour and water</p>',
+        "contentMap": {"en": '<p class="wp-block-paragraph">Flour and water</p>'},
+        "url": elsewhere.uri("2026/on-bread"),
+        "published": ann.note()["published"],
+    }
+    # Only the activity says for whom it is.
+    audience = {"to": [PUBLIC], "cc": [places["followers"]]}
+    tell(ann, ann.activity("Create", article, **audience), *people)
+    read_and_answer(people, address, article["id"], "On bread", hoster, "/shared")
+    private = ann.note("<p>for those who follow</p>", 3, to=[places["followers"]], cc=[])
+    tell(ann, ann.activity("Create", private), *people)
+    assert [arrives(reader, "for those who follow").visibility for reader in people] == ["private", "private"]
+    assert not elsewhere.delivered(), "the blog itself takes nothing in"
