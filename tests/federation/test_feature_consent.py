@@ -174,7 +174,7 @@ def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_le
     (entity,) = api.get(f"/api/v1/accounts/{alice.id}/in_collections").json()["collections"]
     assert (entity["uri"], entity["local"], entity["item_count"]) == (birds(yan)["id"], False, 1)
     assert [one["type"] for one in api.get("/api/v1/notifications").json()] == ["added_to_collection"]
-    # Asked once more, she agrees once more; another one's id is not taken.
+    # Asked once more, she agrees once more.
     again = request | {"name": "again"}
     assert deal(yan, again) == "done"
     assert [one["result"] for one in _sent(elsewhere, "Accept")] == [stamp, stamp]
@@ -261,6 +261,17 @@ def test_a_request_is_refused_that_is_no_request_of_its_signer(
     assert deal(yan, request | {"object": bob.uri}) == "done", "the id moves to the newer request"
     assert CollectionItem.objects.get(request_uri=request["id"]).account == bob
     assert CollectionItem.objects.count() == 2
+
+
+def test_the_id_of_another_ones_request_is_not_taken(
+    elsewhere: RemoteServer, alice: Account, yan: RemotePerson
+) -> None:
+    xia, request = _open(elsewhere, "xia"), _request(yan, alice)
+    for someone in (yan, xia):
+        elsewhere.serve(birds(someone))
+    assert deal(yan, request) == "done"
+    assert "another one's" in deal(xia, _request(xia, alice) | {"id": request["id"]})
+    assert CollectionItem.objects.get().collection.account.uri == yan.uri
 
 
 def test_a_block_ends_consent_and_says_so(elsewhere: RemoteServer, alice: Account, yan: RemotePerson) -> None:

@@ -336,6 +336,20 @@ def test_a_request_is_for_a_post_of_its_actor_that_quotes_this_one(
     assert _sent(elsewhere, "Accept") == []
 
 
+def test_the_id_of_a_request_names_what_its_sender_asked_for_last_and_nothing_of_others(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    fetch_actor(zoe.uri)
+    yan, quoted = elsewhere.person("yan"), make_status(ann, "one", quote_approval_policy="public")
+    request = _request(zoe, quoted)
+    assert deal(zoe, request) == "done"
+    assert "another one's" in deal(yan, _request(yan, quoted) | {"id": request["id"]})
+    newer = zoe.note(number=2, quote=request["object"])
+    for instrument in (request["instrument"], newer):
+        assert deal(zoe, request | {"instrument": instrument}) == "done"
+        assert Quote.objects.get(request_uri=request["id"]).status.uri == instrument["id"]
+
+
 def test_a_quote_between_others_is_shown_once_its_authorization_was_seen(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:

@@ -201,6 +201,24 @@ def test_evidence_is_written_in_the_background_and_fetched_by_staff(
     assert list((tmp_path / "evidence").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("about", "handed_over"), [("Owner", False), ("Admin", False), ("Moderator", True), ("", True), ("elsewhere", True)]
+)
+def test_evidence_is_handed_over_to_those_alone_who_outrank_the_person(
+    settings: Any, tmp_path: Path, about: str, handed_over: bool
+) -> None:
+    settings.PRIVATE_ROOT, settings.STAFF_SECOND_FACTOR = tmp_path, False
+    account = make_remote("ann") if about == "elsewhere" else make_user("ann", role=about or None).account
+    row = EvidenceFile.objects.create(account=account, author_name="operator", reason="court", state="ready")
+    (tmp_path / "evidence").mkdir()
+    (tmp_path / "evidence" / f"{row.id}.zip").write_bytes(b"what is known")
+    answer = signed_in(make_user("aide", role="Admin")).get(
+        reverse("admin:moderation_evidencefile_fetch", args=[row.pk])
+    )
+    assert answer.status_code == (200 if handed_over else 403)
+    assert AuditEntry.objects.filter(action="fetch").exists() is handed_over
+
+
 def test_evidence_is_gone_with_its_account_and_when_it_was_never_finished(settings: Any, tmp_path: Path) -> None:
     settings.PRIVATE_ROOT = tmp_path
     zoe, ann = make_remote("zoe"), make_user("ann").account
