@@ -333,9 +333,7 @@ USE_TZ = True
 # --- mail, files ------------------------------------------------------------------------------------------------
 DEFAULT_FROM_EMAIL = env.MAIL_FROM
 if env.EMAIL_URL:
-    import environ as _environ
-
-    globals().update(_environ.Env.email_url_config(env.EMAIL_URL))
+    globals().update(env.mail_settings(env.EMAIL_URL))
 else:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
     EMAIL_FILE_PATH = str(DATA_DIR / "mail")

@@ -221,7 +221,7 @@ def _scanner(scanner: str) -> str:
 
 def _email(url: str) -> str:
     try:
-        fine = not url or bool(environ.Env.email_url_config(url))
+        fine = not url or bool(mail_settings(url))
         fine = fine and (not url.startswith("smtp") or bool(urlsplit(url).hostname))
     except (ValueError, KeyError, TypeError, ImproperlyConfigured):
         fine = False
@@ -230,6 +230,20 @@ def _email(url: str) -> str:
             f"EMAIL_URL={without_password(url)} cannot be understood. Write it as in smtp+tls://user:password@host:587."
         )
     return url
+
+
+def mail_settings(url: str) -> dict[str, Any]:
+    """Django's settings for EMAIL_URL. Port 465 is spoken to in TLS from the first byte (RFC 8314, section 3.3), whatever the
+    scheme; 465, 587 or 25 is the port where none is named.
+    """
+    found: dict[str, Any] = environ.Env.email_url_config(url)
+    scheme = urlsplit(url).scheme
+    if scheme.startswith("smtp"):
+        implicit = found["EMAIL_PORT"] == 465 or scheme in ("smtps", "smtp+ssl")
+        found["EMAIL_USE_SSL"] = implicit
+        found["EMAIL_USE_TLS"] = not implicit and scheme == "smtp+tls"
+        found["EMAIL_PORT"] = found["EMAIL_PORT"] or (465 if implicit else 587 if found["EMAIL_USE_TLS"] else 25)
+    return found
 
 
 def _sender(name: str, default: str) -> str:

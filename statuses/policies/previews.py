@@ -10,8 +10,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from html import unescape
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -37,6 +38,8 @@ counts.
 """
 IMAGE_BYTES: Final = 8 * 1024 * 1024
 """Contract, federation section 16 "Card image"."""
+PICTURES_TRIED: Final = 3
+"""Pictures that are asked for, one after the other, until one can be shown."""
 
 _TAGS: Final = 20_000
 _PICTURES: Final = 10
@@ -61,9 +64,17 @@ _PLAYERS: Final = {
 
 
 @dataclass(frozen=True)
+class PagePicture:
+    """Address of a picture, and what its page says that it shows."""
+
+    url: str
+    description: str = ""
+
+
+@dataclass(frozen=True)
 class Preview:
     """Description of a page. Texts are empty and numbers 0 for what it does not say; `embed_url` is its oEmbed
-    document.
+    document, and of `pictures` the first that can be had is shown.
     """
 
     title: str = ""
@@ -78,8 +89,7 @@ class Preview:
     player_url: str = ""
     width: int = 0
     height: int = 0
-    image_url: str = ""
-    image_description: str = ""
+    pictures: tuple[PagePicture, ...] = ()
     published_at: datetime | None = None
     embed_url: str = ""
 
@@ -109,10 +119,10 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
         author_url=_address(found.get("author_url")) or preview.author_url,
         provider_name=_text(found.get("provider_name"), NAME_LIMIT) or preview.provider_name,
         provider_url=_address(found.get("provider_url")) or preview.provider_url,
-        image_url=_address(found.get("thumbnail_url")) or preview.image_url,
+        pictures=_before(_address(found.get("thumbnail_url")), preview.pictures),
     )
     if kind == "photo" and (picture := _address(found.get("url"))):
-        return replace(preview, type=CardType.PHOTO, image_url=picture)
+        return replace(preview, type=CardType.PHOTO, pictures=_before(picture, preview.pictures))
     if kind == "video" and (player := _player_in(found.get("html"))):
         return replace(
             preview,
@@ -122,6 +132,23 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
             height=_side(found.get("height")),
         )
     return preview
+
+
+def _before(url: str, pictures: tuple[PagePicture, ...]) -> tuple[PagePicture, ...]:
+    """The pictures of a page behind that of its oEmbed document, which has no description of its own."""
+    description = pictures[0].description if pictures else ""
+    return _pictures_of([PagePicture(url, description), *pictures])
+
+
+def _pictures_of(pictures: Iterable[PagePicture]) -> tuple[PagePicture, ...]:
+    """The first pictures that have an address, each once."""
+    found: dict[str, PagePicture] = {}
+    for each in pictures:
+        if each.url:
+            found.setdefault(each.url, each)
+        if len(found) == PICTURES_TRIED:
+            break
+    return tuple(found.values())
 
 
 def _embed(body: bytes) -> Mapping[str, Any]:
@@ -141,12 +168,21 @@ def _embed(body: bytes) -> Mapping[str, Any]:
     return {child.tag: (child.text or "").strip() for child in root if isinstance(child.tag, str)}
 
 
+@dataclass
+class _Described:
+    """A picture of a page: its addresses as they are written, and what it shows."""
+
+    written: list[str] = field(default_factory=list)
+    description: str = ""
+
+
 class _Page:
     """The parts of a page that are looked at; of equal ones the first counts."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.metas: dict[str, list[str]] = {}
+        self.pictures = [_Described()]
         self.title = ""
         self.language = ""
         self.embeds: dict[str, str] = {}
@@ -170,11 +206,24 @@ class _Page:
                     self.article = _article(element.text or "")
 
     def _read_meta(self, element: Any) -> None:
-        content = element.get("content")
+        content = (element.get("content") or "").strip()
         if content:
             for name in (element.get("property"), element.get("name"), element.get("itemprop")):
                 if name:
-                    self.metas.setdefault(name.strip().lower(), []).append(content)
+                    self._keep(name.strip().lower(), content)
+
+    def _keep(self, name: str, content: str) -> None:
+        self.metas.setdefault(name, []).append(content)
+        # What is said of a picture stands behind it (Open Graph, "Arrays"); some say it before the first one.
+        picture = self.pictures[-1]
+        if name == "og:image" and picture.written and content not in picture.written:
+            picture = _Described()
+            self.pictures.append(picture)
+        if name in ("og:image", "og:image:secure_url", "og:image:url"):
+            if len(picture.written) < _PICTURES:
+                picture.written.append(content)
+        elif name == "og:image:alt":
+            picture.description = picture.description or content
 
     def _read_link(self, element: Any) -> None:
         relations = (element.get("rel") or "").lower().split()
@@ -182,12 +231,20 @@ class _Page:
             self.embeds[kind] = self.embeds.get(kind) or self.address(element.get("href"))
 
     def meta(self, *names: str) -> str:
-        return next((content for name in names for content in self.metas.get(name, ())[:1] if content.strip()), "")
+        return next((content for name in names for content in self.metas.get(name, ())[:1]), "")
 
-    def _pictures(self) -> Iterator[Any]:
-        for name in ("og:image", "og:image:secure_url", "og:image:url", "twitter:image", "twitter:image:src"):
-            yield from self.metas.get(name, ())[:_PICTURES]
-        yield from _pictures(self.article)
+    def _pictures(self) -> Iterator[PagePicture]:
+        other = self.meta("twitter:image:alt")
+        for picture in self.pictures[:_PICTURES]:
+            yield from (self._picture(each, picture.description or other) for each in picture.written)
+            other = ""
+        for name in ("twitter:image", "twitter:image:src"):
+            description = self.meta("twitter:image:alt", "og:image:alt")
+            yield from (self._picture(each, description) for each in self.metas.get(name, ())[:_PICTURES])
+        yield from map(self._picture, _pictures(self.article))
+
+    def _picture(self, written: Any, description: str = "") -> PagePicture:
+        return PagePicture(self.address(written), _text(description, DESCRIPTION_LIMIT))
 
     def address(self, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
@@ -224,8 +281,7 @@ class _Page:
             player_url=player,
             width=_side(self.meta("og:video:width", "twitter:player:width")) if player else 0,
             height=_side(self.meta("og:video:height", "twitter:player:height")) if player else 0,
-            image_url=next(filter(None, map(self.address, self._pictures())), ""),
-            image_description=_text(self.meta("og:image:alt", "twitter:image:alt"), DESCRIPTION_LIMIT),
+            pictures=_pictures_of(self._pictures()),
             published_at=_moment(
                 self.meta("article:published_time", "og:article:published_time", "og:published_time")
                 or article.get("datePublished")
@@ -346,13 +402,15 @@ def _language(*values: Any) -> str | None:
 def _moment(value: Any) -> datetime | None:
     if not isinstance(value, str):
         return None
-    try:
-        moment = datetime.fromisoformat(value.strip()[:40])
-        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-        moment = moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return moment if 1900 <= moment.year < 2100 else None
+    text = value.strip()[:40]
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            moment = read(text)
+            moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        except (ValueError, OverflowError):
+            continue
+        return moment if 1900 <= moment.year < 2100 else None
+    return None
 
 
 def _creator(value: str) -> str:

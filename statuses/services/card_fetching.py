@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from social.kernel.errors import KernelError, Unavailable
@@ -22,6 +23,8 @@ from social.kernel.http.client import (
     Untrusted,
     fetch_async,
 )
+from social.kernel.media.images import ACCEPTED
+from social.kernel.media.types import HEAD, media_type
 from social.kernel.reasons import Reason
 from social.kernel.refusals import count_refusals
 from social.kernel.runner import Failed, Job, Steps, Work
@@ -48,7 +51,7 @@ _TEMPORARY_CODES: Final = (408, 425, 429)
 
 
 class _Missing(FetchError):
-    """Answer that there is no such page."""
+    """Answer that there is no such page or picture."""
 
     reason = PageReason.PAGE_MISSING
 
@@ -85,14 +88,25 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
 
 
 async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Preview, str, bytes | None]:
-    """A page, its oEmbed document and its picture, one after the other; and the page's host. What could not be had besides
-    the page is counted in `refused`, by host and reason.
+    """A page, its oEmbed document and its first picture that can be had, one after the other; and the page's host. With
+    a picture, the preview names only that. What could not be had besides the page is counted in `refused`, by host and
+    reason.
     """
     page = await _ask(url, PAGE_BYTES, accept=PAGE_TYPES, cut=True)
     preview = await asyncio.to_thread(read_page, page.body, page.headers.get("Content-Type", ""), page.url)
     if preview.embed_url:
         preview = await _with_embed(preview, refused)
-    image = await _image(preview.image_url, refused) if preview.title and preview.image_url else None
+    image = None
+    for picture in preview.pictures if preview.title else ():
+        try:
+            image = await _image(picture.url)
+        except FetchError as error:
+            refused[_host_named(picture.url), PageReason.PICTURE_MISSING] += 1
+            if isinstance(error, (TimedOut, Exhausted, Unreachable)):
+                break
+        else:
+            preview = replace(preview, pictures=(picture,))
+            break
     return preview, host_of(page.url), image
 
 
@@ -121,12 +135,12 @@ async def _with_embed(preview: Preview, refused: Counter[tuple[str, Reason]]) ->
     return await asyncio.to_thread(read_embed, answer.body, preview)
 
 
-async def _image(url: str, refused: Counter[tuple[str, Reason]]) -> bytes | None:
-    try:
-        return (await _ask(url, IMAGE_BYTES)).body
-    except FetchError:
-        refused[_host_named(url), PageReason.PICTURE_MISSING] += 1
-        return None
+async def _image(url: str) -> bytes:
+    """Raises like `_ask`, and _Missing for what begins like no picture."""
+    answer = await _ask(url, IMAGE_BYTES)
+    if (media_type(answer.body[:HEAD]) or "") not in ACCEPTED:
+        raise _Missing(f"no picture at {url[:200]}")
+    return answer.body
 
 
 def _host_named(url: str) -> str:

@@ -107,14 +107,15 @@ class Picture:
 
 
 def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
-    """Keep what was fetched of a page, from `host`; None when it says nothing, or is not there.
+    """Keep what was fetched of a page, from `host`; None when it says nothing, or is not there. `image` is the first of
+    its pictures.
 
     What an earlier fetch has found is kept when this one found nothing. Publishes CardAttached for the recent posts that
     show the preview from now on. Does nothing when the card is gone. Raises OSError when the picture cannot be stored, and
     Unavailable when it cannot be scanned.
     """
     found = preview if preview is not None and preview.title else None
-    picture = _stored_picture(image, found.image_url) if found is not None and image else None
+    picture = _stored_picture(image, found.pictures[0].url) if found is not None and image else None
     unused = picture.path if picture is not None else ""
     try:
         with transaction.atomic():
@@ -170,7 +171,7 @@ def _fill(card: PreviewCard, preview: Preview, picture: Picture | None) -> None:
     card.player_url = preview.player_url
     # A photograph that could not be had is a link to it.
     card.type = CardType.LINK if preview.type == CardType.PHOTO and picture is None else CardType(preview.type)
-    card.image_description = preview.image_description if picture is not None else ""
+    card.image_description = preview.pictures[0].description if picture is not None else ""
     card.image, card.image_size, card.blurhash = "", 0, None
     card.width, card.height = preview.width, preview.height
     if picture is not None:

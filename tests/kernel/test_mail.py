@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 
 from social.kernel import mail
 from social.kernel.errors import Unavailable
+from social.settings import env
 from tests.support.mail_server import MailServer
 
 TEMPLATES = {
@@ -154,3 +155,30 @@ def test_several_mails_go_by_one_connection(smtp: MailServer) -> None:
             mail.send(f"a{number}@example.org", "plain", {}, "en", connection=connection)
     assert sum(line[:4].upper() in (b"EHLO", b"HELO") for line in smtp.received) == 1
     assert sum(line[:4].upper() == b"RCPT" for line in smtp.received) == 3
+
+
+@pytest.mark.parametrize(
+    ("url", "port", "implicit", "starttls"),
+    [
+        ("smtp+tls://u:p@mail.example:587", 587, False, True),
+        ("smtp+tls://u:p@mail.example:465", 465, True, False),
+        ("smtp+ssl://u:p@mail.example:465", 465, True, False),
+        ("smtps://u:p@mail.example:465", 465, True, False),
+        ("smtp://u:p@mail.example:465", 465, True, False),
+        ("smtp+ssl://u:p@mail.example:4650", 4650, True, False),
+        ("smtp+tls://u:p@mail.example", 587, False, True),
+        ("smtps://u:p@mail.example", 465, True, False),
+        ("smtp://mail.example", 25, False, False),
+    ],
+)
+def test_tls_begins_at_once_or_on_request_as_the_port_is_meant(
+    url: str, port: int, implicit: bool, starttls: bool
+) -> None:
+    found = env.mail_settings(url)
+    assert (found["EMAIL_PORT"], found["EMAIL_USE_SSL"], found["EMAIL_USE_TLS"]) == (port, implicit, starttls)
+
+
+def test_a_mail_server_without_a_user_is_not_asked_to_know_one() -> None:
+    assert env.mail_settings("smtp://mail.example:25")["EMAIL_HOST_USER"] is None
+    named = env.mail_settings("smtp+tls://me%40x.example:a%2Fb%40c@mail.example:587")
+    assert (named["EMAIL_HOST_USER"], named["EMAIL_HOST_PASSWORD"]) == ("me@x.example", "a/b@c")

@@ -135,6 +135,19 @@ def test_transparency_is_kept_where_the_format_can() -> None:
     assert on_white.convert("RGB").getpixel((5, 5)) == (255, 255, 255)
 
 
+@pytest.mark.parametrize("image_format", ["PNG", "WEBP", "GIF"])
+def test_the_blur_of_a_picture_shows_no_colour_that_is_transparent_in_it(image_format: str) -> None:
+    seen = Image.new("RGB", (64, 48), "white")
+    seen.paste((255, 0, 0), (20, 10, 44, 38))
+    hidden = Image.new("RGB", seen.size, "blue")
+    hidden.paste((255, 0, 0), (20, 10, 44, 38))
+    transparency = Image.new("L", seen.size, 0)
+    transparency.paste(255, (20, 10, 44, 38))
+    hidden.putalpha(transparency)
+    data = _saved(hidden, image_format, **{"lossless": True, "exact": True} if image_format == "WEBP" else {})
+    assert process(data).blurhash == process(_saved(seen, "PNG")).blurhash
+
+
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "I;16", "CMYK"])
 def test_every_mode_of_colour_is_drawn(mode) -> None:
     image_format = "JPEG" if mode == "CMYK" else "PNG"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from statuses.policies.previews import Preview, read_embed, read_page
+from statuses.policies.previews import PagePicture, Preview, read_embed, read_page
 
 URL = "https://a.example/x/y?z"
 
@@ -23,15 +23,57 @@ def read(head: str, content_type: str = "text/html; charset=utf-8") -> Preview:
     ],
 )
 def test_the_address_of_a_picture_is_read_from_the_address_of_its_page(written: str, found: str) -> None:
-    assert read(f'<title>t</title><meta property="og:image" content="{written}">').image_url == found
+    assert read(f'<title>t</title><meta property="og:image" content="{written}">').pictures == (PagePicture(found),)
 
 
 def test_of_several_pictures_the_first_that_can_be_fetched_counts() -> None:
     none = '<meta property="og:image" content="data:image/png;base64,AA"><meta property="og:image" content="">'
-    assert read(f'{none}<meta property="og:image" content="/2.png"><title>t</title>').image_url.endswith("/2.png")
-    assert read(f'{none}<meta name="twitter:image" content="/3.png"><title>t</title>').image_url.endswith("/3.png")
+    assert read(f'{none}<meta property="og:image" content="/2.png"><title>t</title>').pictures[0].url.endswith("/2.png")
+    assert (
+        read(f'{none}<meta name="twitter:image" content="/3.png"><title>t</title>').pictures[0].url.endswith("/3.png")
+    )
     article = '<script type="application/ld+json">{"@type":"Article","image":["ftp://x","/4.png"]}</script>'
-    assert read(f"{none}{article}<title>t</title>").image_url.endswith("/4.png")
+    assert read(f"{none}{article}<title>t</title>").pictures[0].url.endswith("/4.png")
+
+
+RED, BLUE = "https://a.example/red.png", "https://a.example/blue.png"
+_RED, _BLUE = f'<meta property="og:image" content="{RED}">', f'<meta property="og:image" content="{BLUE}">'
+_ALT = '<meta property="og:image:alt" content="Words">'
+_SIZE = '<meta property="og:image:width" content="1200"><meta property="og:image:type" content="image/png">'
+
+
+@pytest.mark.parametrize(
+    ("head", "red", "blue"),
+    [
+        (_RED + _SIZE + _ALT + _BLUE, "Words", ""),
+        (_RED + _BLUE + _SIZE + _ALT, "", "Words"),
+        (_ALT + _RED + _BLUE, "Words", ""),
+        (_ALT + _RED + _ALT.replace("Words", "Others") + _BLUE, "Words", ""),
+        (_RED + _RED + _ALT + _BLUE, "Words", ""),
+        (_RED + f'<meta property="og:image:secure_url" content="{RED}">' + _ALT + _BLUE, "Words", ""),
+        (_RED + _BLUE + '<meta name="twitter:image:alt" content="Words">', "Words", ""),
+        (f'<meta name="twitter:image" content="{RED}">' + _BLUE.replace("og:", "twitter:") + _ALT, "Words", "Words"),
+    ],
+)
+def test_a_description_belongs_to_the_picture_before_it(head: str, red: str, blue: str) -> None:
+    assert read(f"{head}<title>t</title>").pictures == (PagePicture(RED, red), PagePicture(BLUE, blue))
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        ("2024-02-03T10:00:00+01:00", "2024-02-03T09:00:00+00:00"),
+        ("2024-02-03", "2024-02-03T00:00:00+00:00"),
+        ("Sat, 03 Feb 2024 10:00:00 +0100", "2024-02-03T09:00:00+00:00"),
+        ("Sat, 03 Feb 2024 10:00:00 GMT", "2024-02-03T10:00:00+00:00"),
+        ("2024-02-30T10:00:00Z", None),
+        ("Oct 20, 2025", None),
+        ("1707000000", None),
+    ],
+)
+def test_the_day_of_an_article_is_read_where_it_is_certain(written: str, read_as: str | None) -> None:
+    found = read(f'<meta property="article:published_time" content="{written}"><title>t</title>').published_at
+    assert (found.isoformat() if found else None) == read_as
 
 
 @pytest.mark.parametrize(
@@ -42,6 +84,8 @@ def test_of_several_pictures_the_first_that_can_be_fetched_counts() -> None:
         '<meta name="og:title" content="Right"><title>t</title>',
         '<meta property="og:title" content=""><meta name="twitter:title" content="Right"><title>t</title>',
         '<meta property="og:title" content=" "><title>Right</title>',
+        '<meta property="og:title" content="&#160;"><meta property="og:title" content="Right"><title>t</title>',
+        '<meta property="og:title" content="Right"><meta property="og:title" content="Wrong"><title>t</title>',
         "<svg><title>of a drawing</title></svg><title>Right</title>",
         '<noscript><meta property="og:title" content="Right"></noscript><title>t</title>',
         '</head><body><meta property="og:title" content="Right">',
@@ -82,7 +126,7 @@ def test_an_oembed_document_with_odd_values_keeps_what_is_of_use() -> None:
     found = read_embed(
         b'{"type":"photo","url":"https://a.example/p.png","title":5,"author_name":null}', Preview(title="x")
     )
-    assert (found.title, found.type, found.image_url) == ("x", "photo", "https://a.example/p.png")
+    assert (found.title, found.type, found.pictures) == ("x", "photo", (PagePicture("https://a.example/p.png"),))
     latin = '<?xml version="1.0" encoding="iso-8859-1"?><oembed><title>Bär</title></oembed>'.encode("latin-1")
     assert read_embed(latin, Preview()).title == "Bär"
     assert read_embed(b"<html><p>not found", Preview(title="x")).title == "x"

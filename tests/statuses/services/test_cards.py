@@ -284,6 +284,77 @@ def test_row_01_a_picture_that_is_none_leaves_a_card_without_picture(
     assert [path for path in media_root.rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.parametrize("first", ["missing.png", "drawing.svg", "page.png"])
+@pytest.mark.parametrize("others", [1, 2])
+def test_of_the_pictures_of_a_page_the_first_that_can_be_shown_is(
+    stranger: Account, site: Site, first: str, others: int
+) -> None:
+    site.show("/drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", Content_Type="image/svg+xml")
+    site.show("/page.png", "<!doctype html><title>Please sign in</title>", Content_Type="image/png")
+    site.show("/good.png", picture(40, 30), Content_Type="image/png")
+    shown = "".join(f'<meta property="og:image" content="/{first}?{number}">' for number in range(others))
+    shown += '<meta property="og:image" content="/good.png"><meta property="og:image:alt" content="A square">'
+    status = link_to(stranger, site.show("/a", f"{shown}<title>x</title>"))
+    fetch_now()
+    card = card_of(status)
+    assert (card["width"], card["height"], card["image_description"]) == (40, 30, "A square")
+
+
+def test_a_picture_of_an_oembed_document_that_is_not_there_leaves_that_of_its_page(
+    stranger: Account, site: Site
+) -> None:
+    site.show("/good.png", picture(40, 30), Content_Type="image/png")
+    site.show("/oembed", json.dumps({"type": "video", "thumbnail_url": f"{site.address}/maxresdefault.jpg"}))
+    head = (
+        '<link rel=alternate type="application/json+oembed" href="/oembed"><meta property=og:image content="/good.png">'
+    )
+    status = link_to(stranger, site.show("/a", f"{head}<title>x</title>"))
+    fetch_now()
+    assert (card_of(status)["width"], card_of(status)["height"]) == (40, 30)
+
+
+def test_a_page_names_three_pictures_at_most(stranger: Account, site: Site) -> None:
+    names = "".join(f'<meta property="og:image" content="/{number}.png">' for number in range(9))
+    link_to(stranger, site.show("/a", f"{names}<title>x</title>"))
+    fetch_now()
+    assert [path for path in site.asked if path.endswith(".png")] == ["/0.png", "/1.png", "/2.png"]
+
+
+@pytest.mark.parametrize("oembed", [{"status": 401, "body": '{"error": "no"}'}, {"body": "{}"}, {"body": "<p>Sign in"}])
+def test_a_page_whose_oembed_document_is_kept_back_is_shown_by_what_it_says_itself(
+    stranger: Account, site: Site, oembed: dict[str, Any]
+) -> None:
+    values = dict(oembed)
+    site.show("/oembed", values.pop("body"), **values)
+    site.show("/good.png", picture(40, 30), Content_Type="image/png")
+    head = (
+        '<link rel=alternate type="application/json+oembed" href="/oembed"><meta property=og:image content="/good.png">'
+    )
+    status = link_to(stranger, site.show("/a", f"{head}<title>x</title>"))
+    fetch_now()
+    assert (card_of(status)["title"], card_of(status)["width"]) == ("x", 40)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_short_address_shows_the_page_that_it_leads_to(stranger: Account, site: Site, status: int) -> None:
+    site.show("/watch", ARTICLE)
+    short = site.show("/short", "", status=status, Location="/watch", Content_Type="application/binary")
+    shown = card_of_link(stranger, short)
+    assert (shown["url"], shown["title"]) == (short, "Great & small")
+
+
+@pytest.mark.parametrize("fragment", ["#section", "#/2/pad/view/abc", "#:~:text=words"])
+def test_a_card_leads_where_the_link_of_its_post_leads(stranger: Account, site: Site, fragment: str) -> None:
+    page = site.show("/a", ARTICLE.replace("<head>", '<head><link rel="canonical" href="/other">'))
+    assert card_of_link(stranger, page + fragment)["url"] == page + fragment
+
+
+def card_of_link(author: Account, url: str) -> Any:
+    status = link_to(author, url)
+    fetch_now()
+    return card_of(status)
+
+
 def test_row_33_each_text_of_a_page_has_an_end(stranger: Account, site: Site) -> None:
     long = "x" * 30_000
     names = ("og:title", "og:description", "og:site_name", "author", "fediverse:creator", "og:image:alt")

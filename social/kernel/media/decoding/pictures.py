@@ -385,7 +385,7 @@ def write(image: Image.Image, target: str, output: IO[bytes], **options: Any) ->
 
 
 def blur(preview: Image.Image) -> str:
-    """The blurhash of 4 x 4 waves."""
-    small = preview.convert("RGB")
+    """The blurhash of 4 x 4 waves, on white: the colour of what is transparent is not seen."""
+    small = _plain(eight_bits(preview).copy(), alpha=False)
     small.thumbnail((_BLUR_SIDE, _BLUR_SIDE), Resampling.BILINEAR)
     return blurhash.encode(small.tobytes(), small.width, small.height)
