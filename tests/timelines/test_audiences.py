@@ -249,7 +249,8 @@ def see_contexts(get: Get, model: Model, world: Populated) -> None:
         assert shown == [
             str(post.id) if post.local else str(post.uri).rsplit("/", 1)[-1]
             for post in everything
-            if post.thread_root_id == start.thread_root_id
+            if model.reads(start)  # absent and unreadable starts are answered alike (security row 76)
+            and post.thread_root_id == start.thread_root_id
             and post.visibility in ("public", "unlisted")
             and post.reblog_of_id is None
             and model.reads(post)

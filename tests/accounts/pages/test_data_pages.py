@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import Account, Archive, AuditEntry, Follow, Import, Invite, Role, User
+from accounts.models.user import EVERYONE_ROLE_ID
 from accounts.policies.transfers import FILE_LIMIT
 from accounts.ports import remote_accounts
 from accounts.services.moving import move_account
@@ -341,6 +342,7 @@ def test_row_20_invitations_of_others_are_neither_shown_nor_ended(browser: Clien
 
 def test_who_may_not_invite_sees_no_way_there(browser: Client, person: User) -> None:
     assert f'href="{INVITES}"' in browser.get("/settings/profile").content.decode()
+    Role.objects.filter(id=EVERYONE_ROLE_ID).update(permissions=0)
     role = Role.objects.create(name="quiet", permissions=0)
     User.objects.filter(pk=person.pk).update(role=role)
     assert f'href="{INVITES}"' not in browser.get("/settings/profile").content.decode()

@@ -366,10 +366,11 @@ def test_the_same_key_is_not_asked_to_make_a_second_passkey(browser: Client, key
 
 def test_a_passkey_is_for_this_server_whatever_the_host_header_says(browser: Client, person: User) -> None:
     show_again(browser)
-    options = options_on(browser.get(ADD, headers={"Host": "evil.example"}))
+    assert browser.get(ADD, headers={"Host": "evil.example"}).status_code == 400
+    options = options_on(browser.get(ADD, headers={"Host": "other.localhost"}))
     assert options["publicKey"]["rp"] == {"id": "social.localhost", "name": "social.localhost"}
     assert options["publicKey"]["user"]["name"] == "ada@social.localhost"
-    asked = challenge(Client(headers={"Host": "evil.example"}))
+    asked = challenge(Client(headers={"Host": "other.localhost"}))
     assert asked["publicKey"]["rpId"] == "social.localhost"
     assert asked["publicKey"]["userVerification"] == "required"
 

@@ -138,7 +138,7 @@ def test_the_link_in_the_mail_confirms_once_and_the_tokens_work_at_once(
     link = confirmation_url(EmailAddress.objects.get(user=user))
     assert link.startswith("http://social.localhost/auth/confirm/")
     with django_capture_on_commit_callbacks(execute=True):
-        done = client.get(link.removeprefix("http://social.localhost"), headers={"Host": "evil.example"})
+        done = client.get(link.removeprefix("http://social.localhost"), headers={"Host": "evil.localhost"})
     assert (done.status_code, done["Location"]) == (302, "/auth/sign_in")
     assert EmailAddress.objects.get(user=user).verified
     assert client.get("/oauth/userinfo", headers=headers).status_code == 200
