@@ -87,7 +87,9 @@ def test_old_rows_are_deleted(delivery: Delivery) -> None:
 def server(delivery: Delivery) -> Domain:
     """A server that fails, with a follower here, a rule, and deliveries that wait and were given up."""
     alice = delivery.activity.account
-    follow(make_remote("zoe", "b.example"), alice)
+    zoe = make_remote("zoe", "b.example")
+    follow(zoe, alice)
+    AccountStat.objects.update_or_create(account=zoe, defaults={"following_count": 1})
     activity = OutboundActivity.objects.create(account=alice, type="Update", uri="https://a.example/2", body=SECRET)
     inbox = "https://b.example/inbox"
     Delivery.objects.create(activity=activity, inbox_url=inbox, host="b.example", key="status:2", attempts=1)
