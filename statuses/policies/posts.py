@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from social.kernel import links
-from social.kernel.text.markup import plain
+from social.kernel.text.markup import shown
 from statuses.models import MediaAttachment
 from statuses.policies.publishing import PLAIN_TEXT
 
@@ -199,5 +199,8 @@ class PostBody(AuthorColumns):
 
 
 def read_as_text(texts: Iterable[str], content: str, *others: str | None) -> str:
-    """Text of all that people read of a post: the texts of READ_COLUMNS, the content, options and descriptions."""
-    return "\n\n".join(part for part in (*texts, plain(content), *others) if part)
+    """Text of all that people see of a post: the texts of READ_COLUMNS, the content, options and descriptions; at its end the
+    addresses of which links hide a part, so that they push nothing beyond what is searched.
+    """
+    seen, addresses = shown(content)
+    return "\n\n".join(part for part in (*texts, seen, *others, *addresses) if part)

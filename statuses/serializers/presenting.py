@@ -18,7 +18,7 @@ from accounts.serializers import account as accounts
 from social.api.serializers import EntitySerializer
 from social.kernel import fragments
 from social.kernel.errors import NotFound
-from social.kernel.text.searching import TEXT_LIMIT, Text
+from social.kernel.text.searching import Text, beginning
 from statuses.models import Status
 from statuses.policies.posts import Post
 from statuses.policies.publishing import PLAIN_TEXT
@@ -91,7 +91,7 @@ class PageSerializer(EntitySerializer):
             elif (source := page.sources.get(number)) is not None:
                 shown = orjson.dumps(statuses.body(post, source, page.emojis))
                 application = statuses.application(source.application_name, source.application_website)
-                body = Body(shown, statuses.searched_text(source)[:TEXT_LIMIT].encode(), application)
+                body = Body(shown, beginning(statuses.searched_text(source)).encode(), application)
                 bodies[number] = body
                 self.fresh[status_key(post)] = body.packed()
         return bodies

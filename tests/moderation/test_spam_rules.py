@@ -25,6 +25,8 @@ from moderation.queries.dry_runs import try_rule
 from social.kernel import clock
 from social.kernel.errors import Forbidden, Invalid, NotFound
 from statuses.models import Status
+from statuses.services.screening import screen
+from statuses.services.storing import Composed
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import edit, follow, make_remote_status, make_status
@@ -33,6 +35,8 @@ from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 STATUSES = "/api/v1/statuses"
+_HIDDEN = '<span class="invisible">'
+_CUT_LINK = f'<a href="https://spam.com/viagra">{_HIDDEN}https://spam.</span>com/vi{_HIDDEN}agra</span></a>'
 
 
 @pytest.mark.parametrize(
@@ -61,6 +65,21 @@ def test_a_rule_is_met_when_all_its_conditions_are(conditions: dict[str, Any], t
     assert answer.status_code == (422 if met else 200), answer.content
     assert SpamRuleMatch.objects.count() == int(met)
     assert bob.account_id
+
+
+@pytest.mark.parametrize(
+    ("conditions", "content"),
+    [
+        ({"words": ("viagra",)}, '<p>vi<span class="invisible">zzz</span>agra</p>'),
+        ({"words": ("viagra",)}, f'<p><span class="invisible">{"zzz " * 2000}</span>viagra</p>'),
+        ({"words": ("spam.com/viagra",)}, _CUT_LINK),
+        ({"link_hosts": ("spam.com",)}, _CUT_LINK),
+        ({"words": ("viagra",), "link_hosts": ("spam.com",)}, _CUT_LINK),
+    ],
+)
+def test_row_74_markup_that_hides_words_keeps_no_rule_from_being_met(conditions: dict[str, Any], content: str) -> None:
+    rule = make_rule(**conditions)
+    assert list(screen(Composed(author=make_remote("eve"), content=content)).rules) == [rule]
 
 
 def test_an_account_is_limited_by_a_rule_with_a_statement_of_reasons() -> None:

@@ -40,6 +40,11 @@ def comparable(text: str) -> str:
     return compared
 
 
+def beginning(text: str) -> str:
+    """The part of a text that is searched: whatever is found in the text is found in it."""
+    return text if len(text) <= TEXT_LIMIT else "".join(text[start:end] for start, end in _seen(text))
+
+
 def _seen(text: str) -> Iterator[tuple[int, int]]:
     """Parts of a text that are seen, with one blank between them, until TEXT_LIMIT characters."""
     if not _REDUNDANT.search(text, 0, TEXT_LIMIT):

@@ -1,11 +1,11 @@
-"""The text of some HTML is what a person would read of it."""
+"""The text of some HTML is what a person would read of it, and what is hidden is known (security row 74)."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
 
-from social.kernel.text.markup import plain
+from social.kernel.text.markup import plain, shown
 from social.kernel.text.sanitize import sanitize
 from tests.kernel.text.strategies import tag_soups
 
@@ -44,3 +44,43 @@ def test_any_html_has_a_text_and_never_more_than_one_empty_line(soup: str) -> No
     assert plain(soup) == plain(soup).strip()
     if "<pre" not in soup.lower() and "&#10" not in soup and "&#13" not in soup:
         assert "\n\n\n" not in plain(sanitize(soup))
+
+
+_LONG = (
+    '<p>See <a href="https://example.com/a/long/path"><span class="invisible">https://</span>'
+    '<span class="ellipsis">example.com/a</span><span class="invisible">/long/path</span></a></p>'
+)
+
+
+@pytest.mark.parametrize(
+    ("html", "seen", "addresses"),
+    [
+        ("<p>via<br>gra</p>", "via\ngra", []),
+        ('<p>vi<span class="invisible">zzz</span>agra</p>', "viagra", []),
+        ('<p>vi<span class="h-x invisible"><span>a</span>b<br></span>agra</p>', "viagra", []),
+        ('vi<p class="invisible">zzz</p>agra', "viagra", []),
+        ('vi<a href="https://x.example" class="invisible">zzz</a>agra', "viagra", []),
+        ('vi<span class="invisible"><a href="https://x.example">zzz</a></span>agra', "viagra", []),
+        ('<span class="invisibles">a</span>', "a", []),
+        ("<p>invisible</p>", "invisible", []),
+        (_LONG, "See example.com/a", ["https://example.com/a/long/path"]),
+        (
+            '<a href="https://x.example">vi<span class="invisible">zzz</span>agra</a> <a href="https://y.example">y</a>',
+            "viagra y",
+            ["vizzzagra"],
+        ),
+    ],
+)
+def test_row_74_what_is_hidden_divides_no_word_and_addresses_are_whole(
+    html: str, seen: str, addresses: list[str]
+) -> None:
+    assert shown(html) == (seen, addresses)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tag_soups)
+def test_where_nothing_is_hidden_everything_is_seen(soup: str) -> None:
+    if "invisible" not in soup:
+        assert shown(soup) == (plain(soup), [])
+    seen, _addresses = shown(sanitize(soup))
+    assert seen == seen.strip()

@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Account
 from statuses.models import Filter
 from tests.conformance.people import Person
-from tests.factories.statuses import make_media, make_reblog, make_status
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import make_media, make_reblog, make_remote_status, make_status
 from tests.statuses.conftest import api_of
 from tests.support.client import Api
 
@@ -156,6 +157,29 @@ def test_filters_look_at_everything_of_a_post_that_is_read(alice: Account, bob: 
         assert [item["keyword_matches"] for item in _filtered(api, status)] != [], status.text
     # The address behind a link is not read.
     assert _filtered(api, make_status(bob, "hello there https://example.com/a")) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ('<p>via<span class="invisible">zzz</span>gra</p>', ["viagra"]),
+        ("<p>" + "\u200b" * 5001 + "viagra</p>", ["viagra"]),
+        (f'<p><span class="invisible">{"zzz " * 2000}</span>viagra</p>', ["viagra"]),
+        (
+            '<a href="https://www.example.com/a/b"><span class="invisible">https://www.</span>'
+            '<span class="ellipsis">example.com/a</span><span class="invisible">/b</span></a>',
+            ["https://www.example.com/a/b"],
+        ),
+        ("<p>via zzz gra</p>", None),
+    ],
+)
+def test_row_74_what_nobody_sees_hides_no_word_and_links_are_found_whole(
+    alice: Account, content: str, found: list[str] | None
+) -> None:
+    _make(api_of(alice), "viagra", "https://www.example.com/a/b")
+    post = make_remote_status(make_remote("eve"), content=content)
+    results = _filtered(api_of(alice), post)
+    assert [one["keyword_matches"] for one in results] == ([found] if found else [])
 
 
 def test_a_boost_is_filtered_by_what_it_boosts(alice: Account, bob: Account) -> None:
