@@ -127,7 +127,8 @@ def bare_domain(written: str) -> str:
 
 
 def _domain_errors(domains: Sequence[str]) -> list[FieldError]:
-    if len(set(domains)) > ATTRIBUTION_DOMAINS_LIMIT:
+    distinct = dict.fromkeys(domains)
+    if len(distinct) > ATTRIBUTION_DOMAINS_LIMIT:
         message = _("is too long (maximum is {count})").format(count=ATTRIBUTION_DOMAINS_LIMIT)
         return [FieldError("attribution_domains", "ERR_TOO_LONG", message)]
     return [
@@ -136,7 +137,7 @@ def _domain_errors(domains: Sequence[str]) -> list[FieldError]:
             "ERR_INVALID_DOMAIN_ON_LINE",
             _("%(domain)s is not a valid domain name") % {"domain": bare_domain(domain)},
         )
-        for domain in domains
+        for domain in distinct
         if public_domain(bare_domain(domain)) is None
     ]
 
@@ -206,7 +207,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     if change.bot is not None:
         shown["actor_type"] = ActorType.SERVICE if change.bot else ActorType.PERSON
     if change.attribution_domains is not None:
-        kept = (public_domain(bare_domain(domain)) for domain in change.attribution_domains)
+        kept = (public_domain(bare_domain(domain)) for domain in dict.fromkeys(change.attribution_domains))
         shown["attribution_domains"] = list(dict.fromkeys(domain for domain in kept if domain is not None))
     if change.fields is not None:
         shown["fields"] = _fields(change.fields, user.account.fields)

@@ -31,7 +31,7 @@ from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
-from social.kernel.text.names import normalise_domain
+from social.kernel.text.names import display_domain
 from statuses.models import Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.statuses import Excerpt, list_excerpts
@@ -119,7 +119,9 @@ def store_report(report: Report) -> None:
 
 
 def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:
-    """The servers of the account and of those whom its reported posts answer, as far as the reporter names them."""
+    """The servers of the account and of those whom its reported posts answer, as far as the reporter names them, in Punycode
+    or as they are shown: normalising all that a list may hold would take seconds (security row 78).
+    """
     assert target.domain is not None  # of another server: the caller has looked
     if draft.forward_domains is None:
         return [target.domain]
@@ -130,8 +132,9 @@ def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDr
         if status_ids
         else ()
     )
-    named = {normalise_domain(domain) for domain in draft.forward_domains}
-    return [domain for domain in dict.fromkeys((target.domain, *answered)) if domain in named]
+    named = {domain.strip().lower() for domain in draft.forward_domains}
+    found = dict.fromkeys((target.domain, *answered))
+    return [domain for domain in found if not named.isdisjoint((domain, display_domain(domain)))]
 
 
 def assign_report(*, by: Staff, report: Report) -> None:

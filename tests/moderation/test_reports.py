@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import idna
 import pytest
 from django.core import mail
 from django.db import connection
@@ -149,6 +150,18 @@ def test_a_report_is_forwarded_only_about_people_of_other_servers(api: Api, bea:
     assert report(api, remote, **sent, forward_to_domains=["elsewhere.example"])["forwarded"] is False
     domains = list(Report.objects.order_by("id").values_list("forward_domains", flat=True))
     assert domains == [[], [], ["there.example"], ["third.example"], []]
+
+
+def test_row_78_servers_to_forward_to_are_named_as_they_are_shown_and_normalised_never(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = make_remote("eve", domain="xn--bcher-kva.example")
+    monkeypatch.setattr(idna, "encode", None)
+    others = [f"ü{number}.example" for number in range(1000)]
+    for named in ("Bücher.example", "xn--bcher-kva.EXAMPLE"):
+        sent = {"forward": True, "forward_to_domains": [*others, named]}
+        assert report(api, remote, **sent)["forwarded"] is True, named
+    assert report(api, remote, forward=True, forward_to_domains=others)["forwarded"] is False
 
 
 def test_seed_143_staff_get_a_mail_and_a_notification_of_the_first_open_report(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Any
 
+import idna
 import pytest
 
 from accounts.models import AccountDomainBlock, Block, Follow, FollowRequest, Import, ImportRow, Mute, User
@@ -107,6 +109,27 @@ def test_lines_that_cannot_be_read_are_kept_and_the_others_taken(ada: User) -> N
     wanted = {1: Problem.NO_ADDRESS, 2: Problem.NO_BOOLEAN, 3: Problem.NO_ADDRESS, 5: Problem.CELL_TOO_LONG}
     assert problems(done) == wanted
     assert done.rows.get(line=2).cells[:2] == ["bob@social.localhost", "perhaps"]
+
+
+def test_row_78_names_in_other_scripts_are_read_when_the_file_is_worked_off(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[str] = []
+
+    def encode(name: str, **options: Any) -> bytes:
+        encoded.append(name)
+        return real(name, **options)
+
+    real = idna.encode
+    monkeypatch.setattr(idna, "encode", encode)
+    lines = ["bücher.example", "xn--bcher-kva.example", "BÜCHER.example", "ü_.example", "plain.example", "é.example"]
+    read(ada, "domain_blocks", "\n".join(lines))
+    assert all(map(str.isascii, encoded))
+    done = bring(ada, "domain_blocks", "\n".join(lines))
+    assert (done.total, done.done, done.failed) == (4, 3, 1)
+    assert problems(done) == {4: Problem.NO_DOMAIN}
+    kept = {"plain.example", "xn--bcher-kva.example", "xn--9ca.example"}
+    assert set(AccountDomainBlock.objects.values_list("domain", flat=True)) == kept
 
 
 def test_blocks_mutes_and_servers_are_brought(ada: User) -> None:
