@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import venv
 from argparse import _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
@@ -206,3 +207,16 @@ def test_every_command_explains_itself_and_what_changes_something_can_be_tried()
                 without_dry_run.add(spoken)
     assert unexplained == set()
     assert without_dry_run == WITHOUT_DRY_RUN
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["run"]])
+def test_without_the_libraries_a_command_says_in_one_sentence_how_to_install_them(
+    command: list[str], tmp_path: Path
+) -> None:
+    venv.create(tmp_path / "empty", symlinks=True)
+    python = tmp_path / "empty" / "bin" / "python"
+    words = [python, ROOT / "manage.py", *command]
+    done = subprocess.run(words, env={}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "Install the libraries" in done.stderr
