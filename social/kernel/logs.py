@@ -186,6 +186,8 @@ class Outages(logging.Filter):
             text = f"{text} ({type(shown).__name__}: {shown})"
         record.msg = " ".join(text.split()) + (f" [{left_out} lines like it were left out]" if left_out else "")
         record.args, record.exc_info, record.exc_text = (), None, None
+        # Celery writes a task's trace here a second time.
+        vars(record).pop("data", None)
         return True
 
 

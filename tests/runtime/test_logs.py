@@ -150,14 +150,14 @@ def test_an_outage_is_one_line_without_a_trace_now_and_then_and_nothing_else_is_
     written: list[str] = []
     handler = logging.Handler()
     handler.addFilter(logs.Outages())
-    handler.setFormatter(logging.Formatter())
+    handler.setFormatter(logging.Formatter("%(message)s%(data)s", defaults={"data": ""}))
     monkeypatch.setattr(handler, "emit", lambda record: written.append(handler.format(record)))
     logger = logging.Logger("test")
     logger.addHandler(handler)
     away = outage(psycopg.OperationalError("connection failed:\nIs it running?"))
     for moment in range(200):
         now = 1000.0 + moment / 10
-        logger.error("the database did not answer: %s", away)
+        logger.error("the database did not answer: %s", away, extra={"data": {"traceback": "Traceback"}})
         logger.error("a task failed", exc_info=away)
         logger.warning("no redis: %s", redis.exceptions.ConnectionError("refused"))
     logger.error("a value", exc_info=outage(psycopg.errors.DeadlockDetected("deadlock")))
