@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from accounts.models import Account, AuditEntry, Domain, Role, User
+from accounts.models import Account, AccountStat, AuditEntry, Domain, Role, User
 from accounts.models.user import Permission
 from federation.inbound.processing import forget_processed
 from federation.models import Delivery, InboundActivity, OutboundActivity
