@@ -185,7 +185,7 @@ def test_our_emojis_are_sent_with_their_pictures(files: Path) -> None:
         "id": f"http://social.localhost/emojis/{CustomEmoji.objects.get(shortcode='dog', domain=None).id}",
         "type": "Emoji",
         "name": ":dog:",
-        "updated": moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "updated": clock.iso(moment),
         "icon": {
             "type": "Image",
             "mediaType": "image/webp",

@@ -79,7 +79,7 @@ def test_a_rule_is_met_when_all_its_conditions_are(conditions: dict[str, Any], t
 )
 def test_row_74_markup_that_hides_words_keeps_no_rule_from_being_met(conditions: dict[str, Any], content: str) -> None:
     rule = make_rule(**conditions)
-    assert list(screen(Composed(author=make_remote("eve"), content=content)).rules) == [rule]
+    assert list(screen(Composed(author=make_remote("eve"), visibility="public", content=content)).rules) == [rule]
 
 
 def test_an_account_is_limited_by_a_rule_with_a_statement_of_reasons() -> None:
