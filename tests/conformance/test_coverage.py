@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = {"Seed": 170, "Client traps": 54, "Security rows": 71}
+SECTIONS = {"Seed": 170, "Client traps": 54, "Security rows": 85}
 _ROW = re.compile(r"\| (\d+) \| (.+) \|\Z")
 _TEST = re.compile(r"`(test_\w+)`")
 _WAITS = re.compile(r"waits for ([IR])\Z")

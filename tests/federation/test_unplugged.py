@@ -24,7 +24,7 @@ assert get_resolver().url_patterns
 assert remote_accounts.find() is None
 assert not [name for name in registry._by_name if "federation" in name[1]]
 for path in ("/users/alice", "/.well-known/webfinger", "/inbox", "/@alice"):
-    assert Client().get(path).status_code == 404, path
+    assert Client(SERVER_NAME="social.localhost").get(path).status_code == 404, path
 print("fine")
 """
 
