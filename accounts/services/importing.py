@@ -174,7 +174,7 @@ class _Work:
                 firsts[row.key] = min(first, row.line)
                 repeated.append(max(first, row.line))
         with transaction.atomic():
-            ImportRow.objects.bulk_update(read, ["key"])
+            ImportRow.objects.bulk_update(read, ["key"], batch_size=BATCH)
             gone, _by_model = self.batch.rows.filter(line__one_of=repeated).delete()
             Import.objects.filter(id=self.batch.id).update(total=F("total") - gone)
             for row in rows:

@@ -72,7 +72,7 @@ class TestActors:
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
         assert Account.objects.filter(uri=zoe.uri).count() == 0
 
-    def test_a_deleted_actor_goes_with_everything_and_stays_away(
+    def test_a_deleted_actor_goes_with_everything_and_stays_away_while_its_server_does_not_show_it(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         account = introduced(zoe, alice)
@@ -83,6 +83,8 @@ class TestActors:
         assert not Account.objects.filter(id=account.id).exists()
         assert not Status.objects.filter(local=False).exists()
         assert not Follow.objects.exists()
+        # Shown again it comes back (contract, federation section 17): `test_rebuilt_servers.py`.
+        elsewhere.pages.pop("/users/zoe")
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
 
     def test_deletions_of_unknown_actors_cost_nothing(self, elsewhere: RemoteServer, alice: Account) -> None:
