@@ -60,7 +60,7 @@ def _first(text: str, keyword: Keyword) -> int | None:
         ("#rains", "#rain", None),
         ("C++ and C", "c++", "C++"),
         ("İstanbul rain", "rain", "rain"),
-        ("two   words", "two words", None),
+        ("two   words", "two words", "two   words"),
         ("two words", "Two Words", "two words"),
         ("x", "", None),
     ],
@@ -73,7 +73,8 @@ def test_without_whole_word_any_part_is_found() -> None:
     assert _found("A brainstorm", "STORM", whole_word=False) == "storm"
 
 
-_KEYWORDS = st.lists(st.builds(Keyword, st.text("ab #_é", min_size=1, max_size=4), st.booleans()), max_size=6)
+# Blanks of any number are one blank when texts are compared (`Text`), which a plain search does not know.
+_KEYWORDS = st.lists(st.builds(Keyword, st.text("ab#_é", min_size=1, max_size=4), st.booleans()), max_size=6)
 
 
 @given(st.text("ab #_é", max_size=30), st.lists(_KEYWORDS, max_size=4))
