@@ -152,7 +152,7 @@ def disk() -> Iterator[Check]:
     else:
         yield Check("disk", "ok", detail)
     for place in (env.DATA_DIR / "media", Path(tempfile.gettempdir())):
-        if place.is_dir() and place.stat().st_dev != env.DATA_DIR.stat().st_dev:
+        if place.is_dir() and env.DATA_DIR.is_dir() and place.stat().st_dev != env.DATA_DIR.stat().st_dev:
             left = shutil.disk_usage(place).free
             if left < LEAST_FREE:
                 yield Check("disk", "failed", f"{left >> 20} MB free at {place}: uploads fail", f"{_FREE_SPACE}.")
