@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from accounts.admin.acting import acting
 from accounts.admin.block_lists import BlockListAdmin
 from accounts.queries.domain_follows import FollowsUnder
-from accounts.services.block_files import BlockFile, Planned, export_file, import_file, plan_file, read_file
+from accounts.services.block_files import BlockFile, Entry, Planned, export_file, import_file, plan_file, read_file
 from social.api.staff import action, takes
 from social.api.staff_columns import address, mark, shortened, table
 from social.api.staff_forms import StaffForm
@@ -60,18 +60,18 @@ class BlocksFileForm(StaffForm):
         if not self.kind.changes:
             del self.fields["replace"]
 
-    def clean_file(self) -> str:
-        """Return the text of a file that can be read and is not too long."""
+    def clean_file(self) -> tuple[str, list[Entry[Any]]]:
+        """Return the text and the entries of a file that can be read and is not too long."""
         sent = self.cleaned_data["file"]
         if sent.size > FILE_BYTES:
             text = _("The file is larger than %(most)d kB. The operator reads it with %(command)s.")
             raise forms.ValidationError(text % {"most": FILE_BYTES // 1024, "command": self.kind.command})
         data: bytes = sent.read()
         try:
-            read_file(self.kind, data, most=LINES_LIMIT)
+            entries = read_file(self.kind, data, most=LINES_LIMIT)
         except KernelError as error:
             raise forms.ValidationError(error.message) from error
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig"), entries
 
 
 class FiledBlockListAdmin(BlockListAdmin):
@@ -94,7 +94,8 @@ class FiledBlockListAdmin(BlockListAdmin):
         sent = self.ask_for(request, form, gettext_lazy("Import a file"), yes=_("Look at what would happen"))
         if isinstance(sent, TemplateResponse):
             return sent
-        return self._show(request, kind, sent["file"], replace=sent.get("replace", False))
+        text, entries = sent["file"]
+        return self._show(request, kind, text, entries, replace=sent.get("replace", False))
 
     @action(description=gettext_lazy("Export all"), icon="download", permissions=["manage"])
     def export_file(self, request: HttpRequest) -> StreamingHttpResponse:
@@ -104,8 +105,10 @@ class FiledBlockListAdmin(BlockListAdmin):
         answer.headers["Content-Disposition"] = f'attachment; filename="{kind.filename}"'
         return answer
 
-    def _show(self, request: HttpRequest, kind: BlockFile[Any], text: str, *, replace: bool) -> TemplateResponse:
-        planned = plan_file(kind, read_file(kind, text, most=LINES_LIMIT), replace=replace)
+    def _show(
+        self, request: HttpRequest, kind: BlockFile[Any], text: str, entries: list[Entry[Any]], *, replace: bool
+    ) -> TemplateResponse:
+        planned = plan_file(kind, entries, replace=replace)
         counts = Counter(plan.action for plan in planned)
         ending = sum(plan.follows.from_here + plan.follows.to_here for plan in planned if plan.follows is not None)
         planned.sort(key=lambda plan: (plan.follows is None, _PLACES.index(plan.action)))

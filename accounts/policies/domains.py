@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from social.kernel.text.names import normalise_domain
+from social.kernel.text.names import display_domain, normalise_domain
 
 # What ends in a number is read as an IPv4 address wherever it is used (WHATWG URL, "ends in a number").
 _ENDS_IN_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)", re.ASCII)
@@ -27,11 +27,12 @@ def public_domain(domain: str) -> str | None:
 def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
     """Tell whether `host` is one of the domains or below one, label by label: `evilexample.com` is not in `example.com`.
 
-    Security row 37. Hosts and domains with a port are compared with it.
+    Security row 37. Hosts and domains with a port are compared with it, and domains in Punycode or as they are displayed.
     """
     kept = normalise_domain(host)
     if kept is None:
         return False
-    allowed = {normalise_domain(domain) for domain in domains}
-    labels = kept.split(".")
-    return any(".".join(labels[number:]) in allowed for number in range(len(labels)))
+    # As they are written: an account of another server may list hundreds, which take long to normalise (security row 78).
+    allowed = {domain.strip().lower().removesuffix(".") for domain in domains}
+    spellings = (kept.split("."), display_domain(kept).split("."))
+    return any(".".join(labels[number:]) in allowed for labels in spellings for number in range(len(labels)))

@@ -74,7 +74,7 @@ def rule_errors(draft: SpamRuleDraft) -> list[FieldError]:
         if len(entries) > ENTRIES_LIMIT:
             message = _("has too many entries (maximum is %(count)d)") % {"count": ENTRIES_LIMIT}
             errors.append(FieldError(field, "ERR_TOO_MANY", message))
-        wrong = [entry for entry in entries if not _READERS[field](entry)]
+        wrong = [entry for entry in entries[:ENTRIES_LIMIT] if not _READERS[field](entry)]
         if wrong:
             message = _("contains what cannot be used: %(entry)s") % {"entry": wrong[0][:80]}
             errors.append(FieldError(field, "ERR_INVALID", message))

@@ -114,21 +114,24 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
         rows, first = rows[1:], 2
     else:
         names = [key]
+    written = [
+        (number, values)
+        for number, row in enumerate(rows, start=first)
+        if any((values := dict(zip(names, (value.strip() for value in row), strict=False))).values())
+    ]
+    if not written:
+        raise UnreadableFile(_("The file names nothing."))
+    # Before the lines are parsed: domains in other scripts than Latin take long to normalise (security row 78).
+    if most is not None and len(written) > most:
+        message = _("The file has more than %(most)d lines. The operator reads it with %(command)s.")
+        raise UnreadableFile(message % {"most": most, "command": kind.command})
     found: list[Entry[D]] = []
     lines: dict[str, int] = {}
-    for number, row in enumerate(rows, start=first):
-        values = dict(zip(names, (value.strip() for value in row), strict=False))
-        if not any(values.values()):
-            continue
+    for number, values in written:
         entry = _entry(kind, number, values, key)
         if not entry.problem and lines.setdefault(entry.name, number) != number:
             entry = replace(entry, problem=_("line %(line)d names it already") % {"line": lines[entry.name]})
         found.append(entry)
-    if not found:
-        raise UnreadableFile(_("The file names nothing."))
-    if most is not None and len(found) > most:
-        message = _("The file has more than %(most)d lines. The operator reads it with %(command)s.")
-        raise UnreadableFile(message % {"most": most, "command": kind.command})
     return found
 
 

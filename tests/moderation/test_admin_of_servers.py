@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
+import idna
 import pytest
 from django.db import connection
 from django.test import Client
@@ -103,6 +104,22 @@ def test_a_file_that_cannot_be_taken_in_is_refused_in_the_form(client: Client, d
     confirming = client.post(f"{RULES}import_file/", {"lines": data.decode(errors="replace")[:20_000]}, follow=True)
     assert confirming.status_code == 200
     assert DomainRule.objects.count() <= 1
+
+
+@pytest.mark.parametrize("path", [RULES, ALLOWED, "/admin/accounts/emaildomainblock/"])
+def test_row_78_the_domains_of_a_file_are_normalised_once_and_never_where_they_are_too_many(
+    client: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    normalised: list[str] = []
+    encode = idna.encode
+    monkeypatch.setattr(idna, "encode", lambda host, **options: normalised.append(host) or encode(host, **options))
+    monkeypatch.setattr("accounts.admin.block_files.LINES_LIMIT", 3)
+    lines = [f"bücher{number}.example" for number in range(4)]
+    assert chosen(client, path, "\n".join(lines).encode()).status_code == 422
+    client.post(f"{path}import_file/", {"lines": "\n".join(lines)})
+    assert normalised == []
+    assert chosen(client, path, "\n".join(lines[:3]).encode()).status_code == 200
+    assert [host for host in normalised if not host.isascii()] == lines[:3]
 
 
 def test_allowed_servers_come_and_go_as_a_file(client: Client) -> None:

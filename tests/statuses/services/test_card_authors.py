@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import idna
 import pytest
 
 from accounts.models import Account
@@ -45,6 +46,18 @@ def test_row_37_a_domain_agrees_for_itself_and_what_is_below_it() -> None:
         ("", ["example.com", ""], False),
     ):
         assert is_attributed_from(host, domains) is agreed, (host, domains)
+
+
+def test_row_78_the_domains_that_an_account_lists_are_compared_without_normalising_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    normalised: list[str] = []
+    encode = idna.encode
+    monkeypatch.setattr(idna, "encode", lambda host, **options: normalised.append(host) or encode(host, **options))
+    listed = [f"bücher{number}.example" for number in range(256)]
+    assert is_attributed_from("blog.bücher255.example", listed)
+    assert not is_attributed_from("bücher256.example", listed)
+    assert normalised == ["blog.bücher255.example", "bücher256.example"]
 
 
 def test_an_author_who_is_unknown_here_is_looked_for_in_the_background(stranger: Account, site: Site) -> None:
