@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import ProfileUpdated
-from accounts.models import Account, KeyPair
+from accounts.models import Account, KeyPair, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
@@ -18,13 +18,15 @@ from social.kernel.crypto import encrypt
 from social.kernel.crypto import new_rsa_pair as new_rsa_pair  # signing up makes them outside of its transaction
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
+from social.kernel.locks import keep_rows
 
 PREVIOUS_KEY_RETENTION: Final = timedelta(days=7)
 """Time in which deliveries may still be signed with the key before the last rotation: as long as one is tried again."""
+MISSING_KEYS_AT_ONCE: Final = 10
 
 
 def keys_of(*, account: Account) -> KeyPair:
-    """The keys of a local account; of one of an older release they are made when they are needed for the first time.
+    """The keys of a local account; they are made where `make_missing_keys` has not done so yet.
 
     Two at the same moment get the same pair.
     """
@@ -36,17 +38,34 @@ def keys_of(*, account: Account) -> KeyPair:
 
 
 def keep_keys(*, account: Account, pair: tuple[str, str]) -> None:
-    """Give a local account without keys these, a private one, which is stored encrypted, and a public one, whose id is the
-    actor's with `#main-key`.
+    """Store the keys of a local account, (private, public), unless it has some. The private one is encrypted; the id of the
+    public one is the actor's with `#main-key`.
 
-    They are made with the account: made later they would be missing from a backup that has it, and after that was restored
-    other servers would know other ones.
+    Every account gets its keys at once: keys made later would be missing from a backup that has the account, and other
+    servers would know other keys than those made after the backup was restored.
     """
     private_key, public_key = pair
     made = KeyPair(
         account=account, key_id=f"{account.uri}#main-key", public_key=public_key, private_key=encrypt(private_key)
     )
     KeyPair.objects.bulk_create([made], ignore_conflicts=True)
+
+
+def make_missing_keys() -> int:
+    """Make the keys of at most MISSING_KEYS_AT_ONCE people of this server who have none; returns of how many.
+
+    Older releases made them when they were needed for the first time. Run by the scheduler every minute: a pair takes a tenth
+    of a second of a processor.
+    """
+    # From the people, and in no order: by the ids of accounts all of other servers would be read.
+    people = User.objects.filter(account__key_pair=None, account__deleted_at=None).select_related("account")
+    accounts = [user.account for user in people[:MISSING_KEYS_AT_ONCE]]
+    for account in accounts:
+        pair = new_rsa_pair()
+        with transaction.atomic():
+            if keep_rows(Account, [account.pk]):
+                keep_keys(account=account, pair=pair)
+    return len(accounts)
 
 
 def rotate_keys(*, by: Staff, account: Account) -> bool:

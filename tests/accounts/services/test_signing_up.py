@@ -9,10 +9,11 @@ from django.contrib.auth.hashers import check_password, identify_hasher, make_pa
 from django.test import Client
 
 from accounts.models import KeyPair, User
+from accounts.services import key_pairs
 from accounts.services.key_pairs import keys_of
-from social.kernel import crypto
+from social.kernel import clock, crypto
 from social.settings import base
-from tests.factories.accounts import make_user
+from tests.factories.accounts import make_remote, make_user
 from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +52,22 @@ def test_an_account_of_an_older_release_has_keys_when_they_are_needed() -> None:
     ada = make_user("ada").account
     KeyPair.objects.all().delete()
     assert keys_of(account=ada) == keys_of(account=ada) == KeyPair.objects.get()
+
+
+def test_accounts_of_an_older_release_get_their_keys_a_few_at_a_time_though_nobody_needs_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(key_pairs, "MISSING_KEYS_AT_ONCE", 1)
+    people = [make_user() for _ in range(3)]
+    kept = KeyPair.objects.get(account=people[0].account_id)
+    make_user(deleted_at=clock.now())
+    make_remote()
+    KeyPair.objects.exclude(account=kept.account_id).delete()
+    assert [key_pairs.make_missing_keys() for _ in range(3)] == [1, 1, 0]
+    pairs = KeyPair.objects.filter(account__in=[person.account_id for person in people])
+    assert {pair.key_id for pair in pairs} == {f"{person.account.uri}#main-key" for person in people}
+    assert pairs.get(account=kept.account_id).public_key == kept.public_key
+    assert pairs.count() == KeyPair.objects.count()
 
 
 def test_signing_up_makes_one_pair_of_keys_and_hashes_once(monkeypatch: pytest.MonkeyPatch) -> None:
