@@ -39,6 +39,7 @@ from federation.documents.received_emojis import read_emojis
 from federation.documents.received_files import read_file
 from federation.reasons import Reason
 from social.kernel import clock
+from social.kernel.http.content import ACTIVITY_TYPES, is_acceptable
 from social.kernel.reasons import leave_out
 from social.kernel.text.languages import known_language
 from social.kernel.text.markdown import markdown_to_html
@@ -63,6 +64,15 @@ SUMMARY_LIMIT: Final = 10_000
 OPTION_LENGTH: Final = 400
 # In the order in which they are believed (contract, federation section 5).
 _QUOTES: Final = ("quote", "_misskey_quote", "quoteUrl", "quoteUri")
+# What these words stand for is what a Link in the tags has as its relation.
+_QUOTE_RELATIONS: Final = frozenset(
+    {
+        "https://w3id.org/fep/044f#quote",
+        "https://misskey-hub.net/ns#_misskey_quote",
+        "https://www.w3.org/ns/activitystreams#quoteUrl",
+        "http://fedibird.com/ns#quoteUri",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -116,8 +126,8 @@ def is_note(document: Any) -> bool:
 
 
 def is_vote(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is a vote: the option's text as name, and nothing else to show (contract, federation sections 7
-    and 17).
+    """Tell whether a document is a vote: it has the text of an option as its name, and nothing else to show (contract,
+    federation sections 7 and 17).
     """
     named = bool(document.get("name")) and bool(document.get("inReplyTo"))
     shown = any(document.get(name) for name in ("content", "contentMap", "attachment"))
@@ -127,10 +137,10 @@ def is_vote(document: Mapping[str, Any]) -> bool:
 def read_sent_note(
     document: Mapping[str, Any], sender_uri: str, activity: Mapping[str, Any] | None = None
 ) -> ReceivedNote:
-    """Read a post that `sender_uri` has sent as its own, in an `activity` or on its own. Raises as `read_note`.
+    """Read a post that the actor `sender_uri` has sent as its own, in an `activity` maybe. Raises as `read_note`.
 
-    Of several authors the sender is meant, and so it is where the post names none, or only a Link. To whom it is addressed
-    may stand in the activity alone (contract, federation section 17).
+    The sender is the author if it is one of several, and if the post names none, or only a Link. The addressing may stand in
+    the activity alone (contract, federation section 17).
     """
     authors = [uri_of(item) for item in many(document.get("attributedTo"))]
     own = {"attributedTo": sender_uri} if sender_uri in authors or not any(authors) else {}
@@ -158,7 +168,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     summary = said(document, "summary", SUMMARY_LIMIT) if kind in NOTES else ""
     if kind in CONVERTED:
         content = _converted(document, content, url)
-    quoted = next((found for name in _QUOTES if (found := web_uri(document.get(name))) is not None), None)
+    quoted = _quoted(document)
     conversation = document.get("conversation") or document.get("context")
     poll = _read_poll(document) if kind == "Question" else None
     content = sanitize(content)
@@ -168,7 +178,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         author_uri=authors[0],
         content=content,
         **columns.author_columns,
-        sensitive=flag_of(document.get("sensitive")) or bool(summary),
+        sensitive=bool(summary) or any(map(_is_sensitive, [document, *many(document.get("attachment"))])),
         language=_language_of(document),
         published=moment_of(document.get("published")),
         updated=past_of(document.get("updated")),
@@ -211,6 +221,27 @@ def _answered(value: Any) -> str | None:
     """The id of what is answered: named, embedded, or by a Link."""
     value = first(value)
     return uri_of(value) or (web_uri(value.get("href")) if isinstance(value, Mapping) else None)
+
+
+def _is_sensitive(value: Any) -> bool:
+    return isinstance(value, Mapping) and flag_of(value.get("sensitive"))
+
+
+def _quoted(document: Mapping[str, Any]) -> str | None:
+    """The id of the post that is quoted: as a property says, or else a Link in the tags (FEP-e232)."""
+    links = (link.get("href") for link in of_kind(document.get("tag"), "Link") if _is_quote(link))
+    named = (document.get(name) for name in _QUOTES)
+    return next((found for value in (*named, *links) if (found := web_uri(value)) is not None), None)
+
+
+def _is_quote(link: Mapping[str, Any]) -> bool:
+    """Tell whether a Link to a post quotes it: its relation says so, or, where it has none, that it leads to a document of
+    ActivityPub, as Bridgy sends it.
+    """
+    relations = {word for relation in many(link.get("rel")) for word in text_of(relation, 2048).split()}
+    if relations:
+        return not relations.isdisjoint(_QUOTE_RELATIONS)
+    return is_acceptable(text_of(link.get("mediaType"), 200), ACTIVITY_TYPES)
 
 
 def _total(collection: Any) -> int | None:
@@ -261,8 +292,8 @@ def _language_of(document: Mapping[str, Any]) -> str | None:
 
 
 def _code_of_language(document: Mapping[str, Any]) -> str | None:
-    """The code of the language: of texts in several that of the one that stands as the text itself, or else the first; where
-    there is one text, the one that it is said to have (`language` as Lemmy sends it).
+    """The code of the language. Of texts in several languages it is that of the one that is the text itself, or else the first;
+    without these what `language` says, as Lemmy sends it.
     """
     for name in ("content", "name", "summary"):
         by_language = document.get(f"{name}Map")
@@ -274,9 +305,7 @@ def _code_of_language(document: Mapping[str, Any]) -> str | None:
 
 
 def _html_of(content: str, document: Mapping[str, Any]) -> str:
-    """The HTML of a content by its media type, not sanitised yet; what says nothing of it is HTML, and so is what speaks of a
-    file instead.
-    """
+    """The HTML of a content by its media type, not sanitised yet. Without a type it is HTML, also with that of a file."""
     kind = media_type_of(document.get("mediaType"))
     if kind in ("text/markdown", "text/x-markdown"):
         return markdown_to_html(content)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -11,7 +11,7 @@ from django.db import transaction
 from accounts.models import Account, Follow
 from accounts.queries.collections import find_linked
 from federation.documents.context import PUBLIC_NAMES, visibility_of
-from federation.documents.reading import Rejected
+from federation.documents.reading import Rejected, origin_of
 from federation.documents.received_notes import ReceivedNote, is_note, read_note
 from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
@@ -131,7 +131,7 @@ def revise_note(
     sent: bool = False,
 ) -> bool:
     """Take over what a post of another server says now; whether it was edited since. `recipient` and `reviewed` as in
-    `keep_note`: an edit may be held for review. `sent`: its author has sent it, it was not fetched.
+    `keep_note`: an edit may be held for review. `sent`: its author has sent it.
     """
     new = compose_received(note, status.account, recipient)
     with transaction.atomic():
@@ -153,8 +153,8 @@ def revise_note(
 
 
 def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None = None) -> Status | None:
-    """Announce a post that was fetched before its author sent it, in the caller's transaction; the post, or None when it is
-    none of the author's or was announced before.
+    """Announce a post that was fetched before its author sent it, in the caller's transaction; returns it, or None when it is
+    another author's or was announced before.
     """
     status = find_post_by_uri(note.uri)
     if status is None or status.account_id != author.id or not status.fetched:
@@ -204,7 +204,8 @@ def compose_received(
     if recipient is not None and visibility in ADDRESSED_VISIBILITIES:
         people.setdefault(recipient.id, recipient)
     people.pop(author.id, None)
-    named = {account.id for uri in note.mentioned if (account := found.get(uri)) is not None}
+    mentioned = _mentioned_ids(note, author, found)
+    named = {account.id for uri in mentioned if (account := found.get(uri)) is not None}
     silent = people.keys() - named
     if any(people[number].local for number in silent):
         visibility = with_silent_readers(visibility)
@@ -224,7 +225,7 @@ def compose_received(
         # People of other servers who are only addressed have nothing from a row here.
         mentions=[account for account in people.values() if account.local or account.id not in silent],
         silent=silent,
-        unknown_mentions=[uri for uri in note.mentioned if uri in addressed and uri not in found and not is_own(uri)],
+        unknown_mentions=[uri for uri in mentioned if uri in addressed and uri not in found and not is_own(uri)],
         tags=note.tags,
         collections=[linked.get(uri, uri) for uri in note.collections if uri in linked or not is_own(uri)],
         files=note.files if pictured else (),
@@ -243,6 +244,25 @@ def compose_received(
         favourites_count=note.likes,
         named_count=len(set(note.mentioned)),
     )
+
+
+def _mentioned_ids(note: ReceivedNote, author: Account, found: Mapping[str, Account]) -> list[str]:
+    """The ids of those whom the tags of a post name, each once; an address that is nobody's id stays as it is.
+
+    Some servers name people by their pages in the tags and by their ids in the addressing. A page is that of the account
+    `found` which has it, or else of the only person of its server who is addressed and unknown here.
+    """
+    by_page = {account.url: uri for uri, account in found.items()}
+    others = [uri for uri in note.addressed if uri not in found and uri != author.followers_url]
+    by_server: dict[str | None, list[str]] = {}
+    for uri in others:
+        by_server.setdefault(origin_of(uri), []).append(uri)
+    ids = []
+    for uri in note.mentioned:
+        alone = by_server.get(origin_of(uri), [])
+        by_id = uri in found or uri in others
+        ids.append(uri if by_id else by_page.get(uri) or (alone[0] if len(alone) == 1 else uri))
+    return list(dict.fromkeys(ids))
 
 
 def shows_pictures(author: Account) -> bool:

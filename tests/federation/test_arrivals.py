@@ -18,7 +18,7 @@ from federation.remote.actors import fetch_actor
 from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import HeldPost, Mention, Status, UnknownMention
-from tests.factories.accounts import make_token, make_user
+from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import follow
 from tests.federation.activities import deal, introduced
@@ -167,6 +167,19 @@ def test_people_of_this_server_are_mentioned_by_their_pages_too(zoe: RemotePerso
     assert deal(zoe, zoe.activity("Create", note)) == "done"
     assert Mention.objects.get(silent=False).account == alice
     assert _notified() == [("alice", "mention")]
+
+
+def test_people_of_other_servers_are_mentioned_by_their_pages_where_they_are_addressed_by_their_ids(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    introduced(zoe, alice)
+    known, other, yan = make_remote("known"), make_remote("other"), elsewhere.person("yan")
+    pages = [known.url, other.url, elsewhere.uri("@yan")]
+    note = zoe.note(tag=[_mention_of(str(page)) for page in pages], cc=[known.uri, yan.uri])
+    assert deal(zoe, zoe.activity("Create", note)) == "done"
+    mentioned = Mention.objects.filter(status__uri=note["id"], silent=False).values_list("account__username", flat=True)
+    assert sorted(mentioned) == ["known", "yan"], "row 22: only who is addressed"
+    assert not [asked.path for asked in elsewhere.asked if "@yan" in asked.path and "webfinger" not in asked.path]
 
 
 def test_row_71_a_server_cannot_make_this_one_look_for_any_number_of_people(

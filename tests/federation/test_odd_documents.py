@@ -313,7 +313,37 @@ class TestTexts:
         assert is_vote({"type": ["Note"], "name": "Tea", "inReplyTo": f"{HOME}/polls/1", **more}) is vote
 
 
+class TestQuotes:
+    @pytest.mark.parametrize(
+        ("members", "expected"),
+        [
+            ({"rel": "https://misskey-hub.net/ns#_misskey_quote"}, True),
+            ({"rel": ["canonical", "https://w3id.org/fep/044f#quote"], "mediaType": "application/activity+json"}, True),
+            ({"mediaType": 'application/ld+json; profile="https://www.w3.org/ns/activitystreams"'}, True),
+            ({"mediaType": "application/activity+json"}, True),
+            ({"mediaType": "application/activity+json", "rel": "canonical"}, False),
+            ({"mediaType": "text/html"}, False),
+            ({"mediaType": "application/activity+json", "type": "Mention"}, False),
+            ({}, False),
+        ],
+    )
+    def test_a_quote_may_be_a_link_among_the_tags(self, members: dict[str, Any], expected: bool) -> None:
+        tags = [{"type": "Hashtag", "name": "#cats"}, {**link("notes/2"), **members}]
+        found = note(tag=tags)
+        assert (found.quoted, found.legacy_quote) == ((f"{HOME}/notes/2", True) if expected else (None, False))
+        assert note(tag=tags, quoteUrl=f"{HOME}/notes/3").quoted == f"{HOME}/notes/3", "a property counts before it"
+
+
 class TestValues:
+    @pytest.mark.parametrize(("value", "expected"), [(True, True), ("true", True), (False, False), (None, False)])
+    def test_a_post_is_sensitive_when_one_of_its_files_is(self, value: Any, expected: bool) -> None:
+        files = [
+            {"type": "Image", "url": f"{HOME}/i.png"},
+            {"type": "Image", "url": f"{HOME}/2.png", "sensitive": value},
+        ]
+        assert note(attachment=files).sensitive is expected
+        assert note(attachment=files[1], sensitive=False).sensitive is expected
+
     @pytest.mark.parametrize("value", [True, "true", "TRUE", 1, 1.0])
     def test_truth_is_said_in_several_ways(self, value: Any) -> None:
         assert (flag_of(value), note(sensitive=value).sensitive) == (True, True)
