@@ -125,7 +125,7 @@ class AccountAdapter(DefaultAccountAdapter):
             counts.append(admission.count(limits.SIGN_IN_BROWSER, subject=browser))
         elif email:
             counts.append(admission.count(limits.SIGN_IN_EMAIL, subject=email))
-        limits.refuse_exceeded([count for count in counts if count is not None])
+        limits.refuse_exceeded(counts)
 
     def _rollback_login_failed_rl_usage(self) -> None:
         # allauth gives a successful attempt back to its own counters, which pre_authenticate does not use.
@@ -137,17 +137,16 @@ class AccountAdapter(DefaultAccountAdapter):
         note(request, user)
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
-        """Go where the person wanted to go, in a browser that is known from now on."""
+        """Redirect to where the person wanted to go, and remember the browser."""
         response: HttpResponse = super().post_login(request, user, **kwargs)
         keep_browser(request, response, user.email)
         return response
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        """Tell whether somebody who is signed in knows the password. Counted by person: what strangers try when signing in
-        is another counter (security row 81). Raises RateLimited.
+        """Tell whether somebody who is signed in knows the password. Counted by person, on all pages together, and apart from
+        attempts to sign in, which strangers make (security row 81). Raises RateLimited.
         """
-        count = admission.count(limits.SIGN_IN_AGAIN, subject=str(user.pk))
-        limits.refuse_exceeded([count] if count is not None else [])
+        limits.refuse_exceeded([admission.count(limits.REAUTHENTICATION, subject=str(user.pk))])
         return user.check_password(password)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Browsers in which somebody has signed in: what strangers try at that person's account does not lock these out.
+"""Remembers the browsers in which somebody has signed in, so that the wrong attempts of strangers do not lock them out.
 
 Each has a cookie that names it and the people who signed in there, and a counter of wrong attempts of its own (security row
 81; OWASP "Slow Down Online Guessing Attacks with Device Cookies").
@@ -17,17 +17,17 @@ from django.urls import reverse
 
 _SALT: Final = "known browser"
 _COOKIE_SECONDS: Final = 365 * 86400
-#: People of one browser; the one who was there longest ago goes first.
+#: People that one browser remembers; whoever signed in longest ago is forgotten first.
 _PEOPLE: Final = 5
 
 
 def find_browser(request: HttpRequest, email: str) -> str | None:
-    """The name of this browser, if the person with this address has signed in there; None for any other."""
+    """The name of this browser, if the person with this e-mail address has signed in there; else None."""
     return _read(request).get(_mark(email))
 
 
 def keep_browser(request: HttpRequest, response: HttpResponse, email: str) -> None:
-    """Give a browser in which somebody has just signed in its cookie, which the page for signing in alone is sent."""
+    """Set the cookie of a browser in which somebody has just signed in; browsers send it to the page for signing in alone."""
     known = _read(request)
     name = known.pop(_mark(email), None) or token_urlsafe(16)
     kept = [*known.items()][1 - _PEOPLE :]

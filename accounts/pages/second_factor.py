@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from allauth.account import app_settings
+from allauth.account.adapter import get_adapter
 from allauth.account.authentication import get_authentication_records
 from allauth.account.models import Login
 from allauth.account.utils import get_next_redirect_url
@@ -51,7 +52,7 @@ from accounts.services.second_factors import (
 )
 from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
-from social.api.staff import WANTED_PAGE
+from social.api.staff_site import WANTED_PAGE
 from social.kernel import clock
 from social.kernel.errors import NotFound
 from social.pages.frame import show, with_query
@@ -98,9 +99,7 @@ class ConfirmationForm(ServiceForm):
     def clean_password(self) -> str:
         """The password, if it is right. Raises RateLimited after too many attempts."""
         typed: str = self.cleaned_data["password"]
-        count = admission.count(limits.REAUTHENTICATION, subject=str(self.user.pk))
-        limits.refuse_exceeded([count] if count is not None else [])
-        if not self.user.check_password(typed):
+        if not get_adapter().reauthenticate(self.user, typed):
             raise forms.ValidationError(_("This password is not right."))
         return typed
 
@@ -247,8 +246,7 @@ class PasskeySignInView(LoginWebAuthnView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the attempt, then check it. Raises RateLimited."""
-        count = admission.count(limits.SIGN_IN_ADDRESS, address=rate_key(client_ip(request)))
-        limits.refuse_exceeded([count] if count is not None else [])
+        limits.refuse_exceeded([admission.count(limits.SIGN_IN_ADDRESS, address=rate_key(client_ip(request)))])
         response: HttpResponseBase = super().post(request, *args, **kwargs)
         return response
 

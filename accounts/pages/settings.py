@@ -141,8 +141,7 @@ def signed_in(request: HttpRequest) -> User:
 
 def counted(rule: limits.Rule, user: User) -> None:
     """Count what somebody does by a page. Raises RateLimited when it is too often."""
-    count = admission.count(rule, subject=str(user.pk))
-    limits.refuse_exceeded([count] if count is not None else [])
+    limits.refuse_exceeded([admission.count(rule, subject=str(user.pk))])
 
 
 #: Everybody but who waits for approval: who may not use their account takes along what is theirs.

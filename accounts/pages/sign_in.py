@@ -43,7 +43,7 @@ class SignUpView(SignupView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count, then sign up. Raises RateLimited, or Forbidden when registrations are closed."""
         (rule,) = limits.limited("sign_up")
-        _refuse(admission.count(rule, address=rate_key(client_ip(request))))
+        limits.refuse_exceeded([admission.count(rule, address=rate_key(client_ip(request)))])
         response: HttpResponseBase = super().post(request, *args, **kwargs)
         return response
 
@@ -108,10 +108,10 @@ class ForgottenPasswordView(PasswordResetView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count by client and by address typed, then send. Raises RateLimited."""
         email = request.POST.get("email", "").strip().lower()
-        _refuse(
-            admission.count(limits.PASSWORD_RESET_ADDRESS, address=rate_key(client_ip(request))),
-            admission.count(limits.PASSWORD_RESET_EMAIL, subject=email) if email else None,
-        )
+        counts = [admission.count(limits.PASSWORD_RESET_ADDRESS, address=rate_key(client_ip(request)))]
+        if email:
+            counts.append(admission.count(limits.PASSWORD_RESET_EMAIL, subject=email))
+        limits.refuse_exceeded(counts)
         response: HttpResponseBase = super().post(request, *args, **kwargs)
         return response
 
@@ -120,7 +120,3 @@ class ForgottenPasswordView(PasswordResetView):
         for user in form.users:
             request_password_reset(user=user)
         return redirect(self.get_success_url())
-
-
-def _refuse(*counts: limits.Count | None) -> None:
-    limits.refuse_exceeded([count for count in counts if count is not None])

@@ -41,7 +41,7 @@ def request_confirmation(*, user: User, address: str, return_to: str = "") -> No
     """
     by_address, by_user = limited("confirmations")
     counts = [admission.count(by_address, address=address), admission.count(by_user, subject=str(user.pk))]
-    refuse_exceeded([count for count in counts if count is not None])
+    refuse_exceeded(counts)
     with transaction.atomic():
         publish(ConfirmationRequested(user_id=user.pk, return_to=bounded(return_to)))
 

@@ -34,8 +34,8 @@ from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 AnyDevice = Device | RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
-# Of one other account, and of all together whom neither the owner follows nor they the owner: nobody shuts a device off
-# from others (security row 75).
+# From one other account, and from all accounts together that neither follow the owner nor are followed: nobody can fill up
+# a device (security row 75).
 MESSAGES_OF_ONE = 500
 MESSAGES_OF_STRANGERS = 2500
 DEVICES_PER_CALL = 100
@@ -135,8 +135,7 @@ def claim_keys(
     devices = _find_devices(account_id, wanted)
     claimant = f"account:{account_id}"
     for owner in [found.account_id for found in devices.values() if found.account_id != account_id]:
-        counted = count(CLAIMS, subject=f"{claimant} {owner}")
-        refuse_exceeded([counted] if counted is not None else [])
+        refuse_exceeded([count(CLAIMS, subject=f"{claimant} {owner}")])
     elsewhere = _load_remote(load_reachable_elsewhere(account_id, [owner for owner, _device_id in wanted]))
     taken: list[tuple[AnyDevice, OneTimeKey | OneTimeKeyDraft]] = []
     for pair in wanted:
@@ -232,18 +231,18 @@ def receive_message(
 
 
 def _check_room(device: Device, sender_id: int, number: int) -> None:
-    """Raise Invalid when so many messages more of a sender are more than may wait for a device."""
+    """Raise Invalid when so many more messages of a sender may not wait for a device."""
     waiting = EncryptedMessage.objects.filter(device=device)
-    rooms = [(waiting, MESSAGES_LIMIT)]
+    limits = [(waiting, MESSAGES_LIMIT)]
     if sender_id != device.account_id:
-        rooms.append((waiting.filter(from_account=sender_id), MESSAGES_OF_ONE))
+        limits.append((waiting.filter(from_account=sender_id), MESSAGES_OF_ONE))
         owner = device.account_id
         follows = Follow.objects.filter(
             Q(account=owner, target=OuterRef("from_account")) | Q(account=OuterRef("from_account"), target=owner)
         )
         if not Follow.objects.filter(Q(account=owner, target=sender_id) | Q(account=sender_id, target=owner)).exists():
-            rooms.append((waiting.filter(~Exists(follows)).exclude(from_account=owner), MESSAGES_OF_STRANGERS))
-    if any(rows[:limit].count() + number > limit for rows, limit in rooms):
+            limits.append((waiting.filter(~Exists(follows)).exclude(from_account=owner), MESSAGES_OF_STRANGERS))
+    if any(rows[:limit].count() + number > limit for rows, limit in limits):
         raise Invalid.sentence(_("Too many messages wait for this device"))
 
 

@@ -38,7 +38,7 @@ def request_email_change(*, user: User, email: str, address: str) -> None:
     """
     by_address, by_user = limited("confirmations")
     counts = [admission.count(by_address, address=rate_key(address)), admission.count(by_user, subject=str(user.pk))]
-    refuse_exceeded([count for count in counts if count is not None])
+    refuse_exceeded(counts)
     wanted = email.strip().lower()
     errors = email_errors(wanted)
     if not errors:

@@ -27,8 +27,8 @@ def change_password(*, user: User, password: str, asking_key: str | None = None)
     """Set a password and end everything that was opened with the old one: sessions, tokens, codes and streams.
 
     The session with `asking_key`, of the browser that asks for it, stays as a row for its page to close; it opens
-    nothing any more either, because a session carries a hash of the password. Wrong attempts that were counted, of whomever,
-    are forgotten.
+    nothing any more either, because a session carries a hash of the password. Wrong attempts that were counted,
+    the owner's or others', are forgotten.
     """
     hashed = make_password(password)
     with transaction.atomic():
@@ -39,7 +39,7 @@ def change_password(*, user: User, password: str, asking_key: str | None = None)
         end_sessions(user=user, except_key=asking_key)
         UserSession.objects.filter(user=user).delete()
         _end_tokens(user)
-        for rule, subject in ((limits.SIGN_IN_EMAIL, user.email.lower()), (limits.SIGN_IN_AGAIN, str(user.pk))):
+        for rule, subject in ((limits.SIGN_IN_EMAIL, user.email.lower()), (limits.REAUTHENTICATION, str(user.pk))):
             transaction.on_commit(partial(admission.forget, rule, subject=subject))
 
 

@@ -50,7 +50,7 @@ class MediaProxyViewSet(ApiViewSet):
     authentication_classes: tuple[type[BaseAuthentication], ...] = (UncountedAuthentication,)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Count who asks for what is not there (security row 84): nobody has written that address for them."""
+        """Count requests for what is not there (security row 84): this server has written no such address."""
         if isinstance(exc, NotFound):
             try:
                 self.limit(self.request, limited("media_proxy")[0])
@@ -65,9 +65,7 @@ class MediaProxyViewSet(ApiViewSet):
 
     def limit(self, request: Request, rule: Rule) -> None:
         """Count the request. Raises RateLimited."""
-        counted = count(rule, address=rate_key(client_ip(request._request)))
-        if counted is not None:
-            refuse_exceeded([counted])
+        refuse_exceeded([count(rule, address=rate_key(client_ip(request._request)))])
 
     def show(
         self, request: Request, purpose: CopyPurpose, url: str, *, small: bool, shared: bool, keyed: bool

@@ -46,8 +46,7 @@ def claim(request: HttpRequest, username: str) -> HttpResponse:
         raise BadSignature(Reason.NOT_SIGNED)
     account = find_local_account(username)
     _refuse_replay(signed.fingerprint)
-    counted = count(CLAIMS_OF_HOST, subject=f"{host_of(signed.account.uri)} {account.id}")
-    refuse_exceeded([counted] if counted is not None else [])
+    refuse_exceeded([count(CLAIMS_OF_HOST, subject=f"{host_of(signed.account.uri)} {account.id}")])
     taken = claim_keys(account_id=signed.account.id, wanted=[(account.id, request.GET.get("id", ""))])
     if not taken:
         raise NotFound

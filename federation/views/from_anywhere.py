@@ -80,9 +80,7 @@ def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
     form = ServerForm(request.POST or None)
     page_url = ""
     if form.is_valid():
-        limits.refuse_exceeded(
-            [count for count in [admission.count(limits.REMOTE_PAGES, address=rate_key(client_ip(request)))] if count]
-        )
+        limits.refuse_exceeded([admission.count(limits.REMOTE_PAGES, address=rate_key(client_ip(request)))])
         pair = _typed(form.cleaned_data["address"])
         if pair is not None and pair[1] is None:
             return HttpResponseRedirect(here)

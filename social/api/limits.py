@@ -6,7 +6,7 @@ Source: contract, behaviours section 4. Windows are fixed and aligned to the per
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -79,7 +79,6 @@ _LIMITS = {
 SIGN_IN_ADDRESS = Rule("sign_in/address", 25, 300, "address")
 SIGN_IN_EMAIL = Rule("sign_in/email", 25, 3600, "account")
 SIGN_IN_BROWSER = Rule("sign_in/browser", 25, 3600, "account")
-SIGN_IN_AGAIN = Rule("sign_in/again", 25, 3600, "account")
 PASSWORD_RESET_ADDRESS = Rule("password_reset/address", 25, 300, "address")
 PASSWORD_RESET_EMAIL = Rule("password_reset/email", 5, 1800, "account")
 
@@ -103,10 +102,11 @@ MENTIONED = Rule("mentioned", 600, 3600, "account")
 
 CLAIMS = Rule("claims", 30, 3600, "account")
 CLAIMS_OF_HOST = Rule("claims_of_host", 100, 3600, "account")
-"""One-time keys of one account that one account elsewhere is given, and all of its server: whoever claims all of them makes
-conversations begin without one."""
+"""One-time keys of one account that one other account is given, and that all accounts of one other server are given: whoever
+claims all of them makes conversations begin without one."""
 
-# Pages on which people ask for something that costs the server, or that strangers could guess at.
+# Pages on which people ask for something that costs the server, or that strangers could guess at. A password is typed once
+# more on several pages, which count together.
 REAUTHENTICATION = Rule("password_again", 10, 600, "account")
 ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")
 INTERACTIONS = Rule("interactions", 60, 3600, "account")
@@ -147,8 +147,7 @@ def headers(count: Count) -> dict[str, str]:
     }
 
 
-def refuse_exceeded(counts: Sequence[Count]) -> None:
-    """Raise RateLimited (429) if any counter is used up."""
-    exceeded = [count for count in counts if count.exceeded]
-    if exceeded:
+def refuse_exceeded(counts: Iterable[Count | None]) -> None:
+    """Raise RateLimited (429) if any counter is used up; None is one that was not counted."""
+    if any(count is not None and count.exceeded for count in counts):
         raise errors.RateLimited
