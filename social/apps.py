@@ -37,4 +37,4 @@ class StaffAdminConfig(admin_apps.AdminConfig):
     """Django's admin with `StaffSite`: it stands behind the site's own sign-in."""
 
     default = False
-    default_site = "social.api.staff.StaffSite"
+    default_site = "social.api.staff_site.StaffSite"

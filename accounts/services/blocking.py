@@ -37,8 +37,8 @@ _BATCH_SIZE: Final = 1000
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
     """Block, ending follows and requests both ways and places in collections. Blocking twice, or oneself, changes nothing.
 
-    `uri` is the id of a remote Block, which names this one from now on if it was that of another block of the account; that
-    of ours to a remote account is made here (contract, federation section 7).
+    `uri` is the id of a remote Block; another block of the account that had it loses it. The id of a block of ours of a
+    remote account is made here (contract, federation section 7).
     Announces AccountBlocked, and AccountUnfollowed for each follow that ended.
     """
     if account.id == target.id:

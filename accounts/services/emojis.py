@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from accounts.models import CustomEmoji
 from accounts.models.remote import CopyPurpose
-from accounts.services.remote_copies import forget_copies
+from accounts.services.copy_removal import forget_copies
 from social.kernel import clock
 from social.kernel.batches import BATCH
 

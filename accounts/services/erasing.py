@@ -35,9 +35,9 @@ from accounts.policies.staff import NotPermitted, Staff, require
 from accounts.queries.site_settings import find_registrations
 from accounts.services.audit import record
 from accounts.services.changing import change_account
+from accounts.services.copy_removal import forget_copies
 from accounts.services.following import end_following, pair_name
 from accounts.services.profile_pictures import remove_replaced
-from accounts.services.remote_copies import forget_copies
 from accounts.services.sessions import sign_out_everywhere
 from accounts.services.severing import forget_severed, sever_erased
 from accounts.services.staff import keep_one_administrator
@@ -159,7 +159,7 @@ def _forget_severed_follows(account_id: int) -> int:
 def _end_relations(account_id: int) -> int:
     pairs: list[tuple[int, int]] = []
     for model in (Follow, FollowRequest):
-        # By the indexes that begin with each: neither condition is asked of rows of others.
+        # One query for each index: with both conditions in one, rows of other accounts would be read.
         for column, other in (("account_id", "target_id"), ("target_id", "id")):
             rows = model._default_manager.filter(**{column: account_id}).order_by(column, other)
             pairs += rows.values_list("account_id", "target_id")[:BATCH_SIZE]

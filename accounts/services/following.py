@@ -61,8 +61,8 @@ def _apply(change: FollowChange, row: Follow | FollowRequest) -> bool:
 
 
 def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
-    """Have the id of a Follow of another server be free for that of the account to `target`: its server may count anew, and
-    another follow of the account goes on without an id. Raises Conflict when it is somebody else's.
+    """Take the id of a remote Follow from the other follow of the account that has it, so that the one of `target` can have
+    it: a server that was reset uses ids again. Raises Conflict when a follow of another account has it.
     """
     for model in (Follow, FollowRequest):
         used = model._default_manager.filter(uri=uri).exclude(account=account, target=target)

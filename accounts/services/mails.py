@@ -41,9 +41,9 @@ EMAIL_CHANGE_REQUESTED: Final = "email_change_requested"
 # As long as the lock lasts (settings.ACCOUNT_RATE_LIMITS): one mail for each.
 _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
-"""Mails of one kind that one address gets within a day because of what somebody did who need not be its owner."""
+"""Mails of one kind that an address gets in a day, of those that somebody else than its owner can cause."""
 _DAY: Final = 24 * 3600
-# What strangers can have sent to an address does not keep its owner from reading what is done to their account.
+# Counted apart, so that links that strangers ask for do not keep the owner from learning what is done to the account.
 _BOUNDED: Final[Mapping[str, str]] = {
     "confirmation": "links",
     "email_change": "links",

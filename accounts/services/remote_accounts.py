@@ -97,16 +97,16 @@ def is_stale(account: Account) -> bool:
 
 
 def may_refresh(account: Account) -> bool:
-    """Tell whether an unverified hint is reason to fetch an account now: nobody can make this server fetch more often."""
+    """Tell whether an account may be fetched because of an unverified hint: once in REFRESH_AFTER, whatever strangers send."""
     return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
 
 
 def release_address(*, username: str, domain: str, uri: str) -> Account | None:
-    """Take an address from the account that has it and is not the one with this id, as its domain says; None where there is
-    no such account.
+    """Take an address away from the account that has it, unless that is the one with this id, to which the domain has given it;
+    returns that account, or None.
 
-    It keeps everything else, counts as not looked at, and has a name that is made of its own and its number until its server
-    says another one. Announces ProfileUpdated. The caller holds a transaction.
+    It keeps everything else, is to be fetched again, and until its server gives it another name it has its old one with its
+    number. Announces ProfileUpdated. The caller holds a transaction.
     """
     rows = (
         Account.objects.alias(name=Lower("username"))
@@ -191,7 +191,7 @@ def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: 
 
 
 def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bool) -> bool:
-    """Write the keys; whether they have replaced all that were known unannounced, which counts once in RENEWAL_INTERVAL."""
+    """Write the keys; returns whether they have replaced all known ones without an announcement, once in RENEWAL_INTERVAL."""
     if not keys:
         KeyPair.objects.filter(account=account).delete()
         return False
@@ -212,8 +212,8 @@ def resolve_address(address: str) -> Account | None:
     """The account with an address, asking its server when it is unknown here or was not looked at for a day; None when it
     cannot be found.
 
-    Of one that is known its domain is asked in the background whether the address is still the same account's (contract,
-    federation section 17). Outside of a transaction; takes at most five seconds (contract, parameters section 2 `resolve`).
+    For a known account the domain is asked in the background whether the address is still that account's (contract, federation
+    section 17). Outside of a transaction; takes at most five seconds (contract, parameters section 2 `resolve`).
     """
     pair = split_address(address)
     if pair is None or pair[1] is None:
@@ -230,8 +230,8 @@ def resolve_address(address: str) -> Account | None:
 
 
 def proper_address(text: str) -> str:
-    """The address of the account that an address leads to, its server asked as by `resolve_address`: somebody's own domain may
-    name an account elsewhere. A text that leads to none is left as it is.
+    """The address of the account to which an address leads, as by `resolve_address`: somebody's own domain may name an account
+    of another server. A text that leads to no account is returned as it is.
     """
     account = resolve_address(text)
     return text if account is None else f"{account.username}@{account.domain or settings.LOCAL_DOMAIN}"

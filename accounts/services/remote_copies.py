@@ -1,4 +1,4 @@
-"""Copies files of other servers when somebody wants to see them, and makes room again (docs/adr/0021)."""
+"""Copies files of other servers when somebody wants to see them (docs/adr/0021)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import asyncio
 import logging
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import timedelta
 from typing import IO, Any, Final, TypeVar, cast
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
 
 from accounts.events import RemoteCopyStored
 from accounts.models import CopyFetch, QuarantineSource, RemoteCopy
@@ -32,11 +30,9 @@ from accounts.policies.remote_copies import (
     is_due,
     pause_after,
 )
-from accounts.queries.remote_copies import count_bytes
 from accounts.services.profile_pictures import SHAPES
 from accounts.services.quarantine import Origin, is_put_away, known_result, put_away
 from social.kernel import clock
-from social.kernel.batches import in_batches
 from social.kernel.errors import Invalid, Unavailable
 from social.kernel.events import publish
 from social.kernel.http import client as http
@@ -55,9 +51,6 @@ FOLDER: Final = "cache"
 EXACTNESS: Final = timedelta(hours=1)
 """Exactness of the moment at which a copy was last served."""
 _MEMORY_BYTES: Final = 1024 * 1024
-_BATCH: Final = 200
-_BATCHES: Final = 50
-_FAILURE_RETENTION: Final = timedelta(days=7)
 _threads: Final = ThreadPoolExecutor(6, thread_name_prefix="copies")
 # A GIF that moves stays one, within the bounds of animations.
 _PREVIEW_SHAPE: Final = Shape(3840, 2160, cropped=False)
@@ -98,9 +91,6 @@ def note_served(copy: RemoteCopy) -> None:
         RemoteCopy.objects.filter(id=copy.id, served_at__lt=now - EXACTNESS).update(served_at=now)
 
 
-# --- fetching -----------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Stored:
     file: str
@@ -121,8 +111,8 @@ class _NotShown(http.FetchError):
 
 
 class _Download(tempfile.SpooledTemporaryFile[bytes]):
-    """A file that is downloaded. Raises _NotShown as soon as its first bytes are those of nothing that is shown for the
-    purpose: they decide, and not the content type, which many servers do not know (contract, federation section 17).
+    """A file that is downloaded. Raises _NotShown as soon as its first bytes are of no type that is shown for the purpose:
+    they decide, and not the content type, which many servers get wrong (contract, federation section 17).
     """
 
     def __init__(self, purpose: CopyPurpose) -> None:
@@ -258,29 +248,31 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
     found = types.media_type(file.read(types.HEAD)) or "nothing that is known"
     file.seek(0)
     try:
-        if not _is_taken(purpose, found):
-            pass
-        elif found not in recordings.READABLE and size <= PICTURE_BYTES:
+        if _is_taken(purpose, found) and found in recordings.READABLE:
+            return _store_recording(purpose, file, found, size)
+        if _is_taken(purpose, found) and size <= PICTURE_BYTES:
             return _store_picture(purpose, file)
-        elif found in recordings.READABLE:
-            with recordings.examine(file, found) as examined:
-                cover = examined.cover.preview if examined.cover is not None else None
-                with _keeping(purpose, cover) as preview:
-                    file.seek(0)
-                    path = storage.store(file, folder=f"{FOLDER}/{purpose}", extension=_EXTENSIONS[found])
-                blurhash = examined.cover.blurhash if examined.cover is not None else None
-                measured = _measured(examined.kind, examined.meta, cover, blurhash)
-                return _Stored(path, size, preview, cover.byte_count if cover is not None else 0, measured)
     except Invalid as error:
         raise _Failed(CopyFailure.REFUSED, FileReason.FILE_UNREADABLE, error.message) from None
     raise _Failed(CopyFailure.REFUSED, FileReason.FILE_NOT_SHOWN, f"{size} bytes of {found}")
+
+
+def _store_recording(purpose: CopyPurpose, file: IO[bytes], content_type: str, size: int) -> _Stored:
+    with recordings.examine(file, content_type) as examined:
+        cover = examined.cover.preview if examined.cover is not None else None
+        with _keeping(purpose, cover) as preview:
+            file.seek(0)
+            path = storage.store(file, folder=f"{FOLDER}/{purpose}", extension=_EXTENSIONS[content_type])
+        blurhash = examined.cover.blurhash if examined.cover is not None else None
+        measured = _measured(examined.kind, examined.meta, cover, blurhash)
+        return _Stored(path, size, preview, cover.byte_count if cover is not None else 0, measured)
 
 
 def _store_picture(purpose: CopyPurpose, file: IO[bytes]) -> _Stored:
     try:
         return _store_drawn(purpose, file, still=False)
     except images.TooLong:
-        # Seen standing still rather than not at all: nobody here can make it shorter.
+        # The first frame is better than nothing.
         file.seek(0)
         return _store_drawn(purpose, file, still=True)
 
@@ -329,78 +321,3 @@ def _keeping(purpose: CopyPurpose, rendition: Rendition | None) -> Iterator[str]
 
 
 COPIES: Final = Work(CopyFetch, _begin)
-
-
-# --- making room --------------------------------------------------------------------------------------------------
-
-
-def trim_copies() -> int:
-    """Remove copies until they fit into settings.REMOTE_MEDIA_BUDGET bytes, the least recently served first; how many.
-
-    A bounded number in one call; run by the scheduler, once a minute. Forgets failures of more than a week ago, too.
-    """
-    now = clock.now()
-    forgotten = Q(state=CopyState.FAILED, requested_at__lt=now - _FAILURE_RETENTION)
-    RemoteCopy.objects.filter(forgotten).delete()
-    surplus = count_bytes() - settings.REMOTE_MEDIA_BUDGET
-    removed = 0
-    for _batch in range(_BATCHES):
-        if surplus <= 0:
-            break
-        number, freed = _remove_batch(Q(state=CopyState.READY), surplus=surplus)
-        if not number:
-            break
-        removed += number
-        surplus -= freed
-    return removed
-
-
-def remove_copies(
-    *, served_before: datetime, host: str | None = None, progress: Callable[[int, int], None] | None = None
-) -> tuple[int, int]:
-    """Remove the copies that were last served before a moment, of one server or of all; how many, and their bytes.
-
-    In batches, each of which stands by itself. `progress` is called with both numbers after each.
-    """
-    chosen = Q(state=CopyState.READY, served_at__lt=served_before)
-    if host is not None:
-        chosen &= Q(host=host.lower())
-    removed = freed = 0
-    while True:
-        number, size = _remove_batch(chosen)
-        if not number:
-            return removed, freed
-        removed, freed = removed + number, freed + size
-        if progress is not None:
-            progress(removed, freed)
-
-
-def _remove_batch(chosen: Q, *, surplus: int | None = None) -> tuple[int, int]:
-    """Remove up to _BATCH copies, and no more than make up the surplus; how many, and their bytes."""
-    with transaction.atomic():
-        rows = RemoteCopy.objects.select_for_update(skip_locked=True).filter(chosen).order_by("served_at", "id")
-        old: list[RemoteCopy] = []
-        freed = 0
-        for copy in rows[:_BATCH]:
-            if surplus is not None and freed >= surplus:
-                break
-            old.append(copy)
-            freed += copy.file_size + copy.preview_size
-        RemoteCopy.objects.filter(id__one_of=[copy.id for copy in old]).delete()
-    # After the commit: a file without a row is waste, a row without its file is a broken picture.
-    storage.remove(*(path for copy in old for path in copy.paths))
-    return len(old), freed
-
-
-def forget_copies(*, purposes: Iterable[CopyPurpose], urls: Iterable[str]) -> None:
-    """Remove the copies of files whose post or profile is deleted, in the caller's transaction, with their files after it.
-
-    Where another post shows the same file it is fetched again.
-    """
-    digests = [digest_of(purpose, url) for url in urls for purpose in purposes]
-    for batch in in_batches(digests, _BATCH):
-        copies = RemoteCopy.objects.select_for_update().filter(digest__one_of=batch)
-        paths = [path for copy in copies for path in copy.paths]
-        RemoteCopy.objects.filter(digest__one_of=batch).delete()
-        if paths:
-            transaction.on_commit(partial(storage.remove, *paths), robust=True)

@@ -80,10 +80,7 @@ def _end_unused_sessions() -> int:
 
 
 def forget_written_mails() -> int:
-    """Remove the files of mails that were written instead of sent more than KEPT_MAIL_DAYS ago; how many.
-
-    Without EMAIL_URL mails become files: of a server that is tried out, or that never sends any.
-    """
+    """Remove mails that were written to files more than KEPT_MAIL_DAYS ago, as without EMAIL_URL; how many."""
     if settings.EMAIL_BACKEND != "django.core.mail.backends.filebased.EmailBackend":
         return 0
     before = (clock.now() - timedelta(days=KEPT_MAIL_DAYS)).timestamp()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Any, Final
 
 import django
@@ -17,8 +17,8 @@ from django.db import connection
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
+from moderation.queries.figures import completed, days_parameters, subject_parameters
 from social.kernel.redis import client
-from statuses.queries.spans import POST_SPAN, TAGGED_SPAN, span_of_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,10 @@ class Part:
     shown: str | None = None
 
 
-# What stands for `[there]` in the statements below: an account `a` of the server asked for.
-_DOMAIN_CONDITION: Final = "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))"
-# What stands for `[tagged]`: posts with the hashtag asked for.
-_TAGGED: Final = f"""
+# Posts with the hashtag asked for. What stands in brackets is in `moderation.queries.figures`.
+_TAGGED: Final = """
 FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
-WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND {TAGGED_SPAN}
+WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND [tagged in span] GROUP BY 1
 """
 _SQL: Final[dict[str, str]] = {
     "languages": """
@@ -51,8 +49,8 @@ _SQL: Final[dict[str, str]] = {
         SELECT COALESCE(a.domain, %(here)s), COALESCE(a.domain, %(here)s), count(*)
           FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
          WHERE s.deleted_at IS NULL AND [in span] GROUP BY 1""",
-    "tag_servers": "SELECT COALESCE(a.domain, %(here)s), COALESCE(a.domain, %(here)s), count(*) [tagged] GROUP BY 1",
-    "tag_languages": "SELECT COALESCE(s.language, 'und'), COALESCE(s.language, 'und'), count(*) [tagged] GROUP BY 1",
+    "tag_servers": f"SELECT COALESCE(a.domain, %(here)s), COALESCE(a.domain, %(here)s), count(*) {_TAGGED}",
+    "tag_languages": f"SELECT COALESCE(s.language, 'und'), COALESCE(s.language, 'und'), count(*) {_TAGGED}",
     "instance_accounts": """
         SELECT a.id::text, a.username || '@' || a.domain, count(*)
           FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id
@@ -88,23 +86,9 @@ def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit
     """The `limit` largest parts of a dimension, largest first; what has no time in it whole. One statement, or a few."""
     if key in _TIMELESS_DIMENSIONS:
         return _TIMELESS_DIMENSIONS[key]()
-    domain = str(given.get("domain", "")).strip().lower()
-    values = {
-        **span_of_ids(start, end),
-        "from": f"{start}T00:00:00Z",
-        "until": f"{end + timedelta(days=1)}T00:00:00Z",
-        "here": settings.LOCAL_DOMAIN,
-        "id": given.get("id", 0),
-        "domain": domain,
-        "under": "%." + domain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_"),
-        "subdomains": bool(given.get("include_subdomains")),
-        "limit": limit,
-    }
+    values = {**days_parameters(start, end), **subject_parameters(given), "here": settings.LOCAL_DOMAIN, "limit": limit}
     with connection.cursor() as cursor:
-        sql = (
-            _SQL[key].replace("[there]", _DOMAIN_CONDITION).replace("[tagged]", _TAGGED).replace("[in span]", POST_SPAN)
-        )
-        cursor.execute(sql + " ORDER BY 3 DESC, 1 LIMIT %(limit)s", values)
+        cursor.execute(completed(_SQL[key]) + " ORDER BY 3 DESC, 1 LIMIT %(limit)s", values)
         rows = cursor.fetchall()
     return [Part(str(part), _name(key, str(part), name), str(count)) for part, name, count in rows]
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from django.db import connection
 
-from statuses.queries.spans import POST_SPAN, TAGGED_SPAN, span_of_ids
+from moderation.queries.figures import completed, days_parameters, subject_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,7 @@ class _Measure:
     with_time: bool = False
 
 
-# What stands for `[there]` in the statements below: an account `a` of the server asked for; for `[in span]` and
-# `[tagged in span]`: a post `s`, or a post `s` by its hashtag `st`, of the days.
-_DOMAIN_CONDITION: Final = "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))"
+# What stands in brackets below is in `moderation.queries.figures`.
 _TAG_POSTS: Final = """
 SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, COALESCE(a.domain, '') AS thing, 1 AS weight
   FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
@@ -167,13 +165,7 @@ def measure(key: str, start: date, end: date, given: Mapping[str, Any]) -> Measu
     """Count from the day `start` to the day `end`, both included; `given` holds its parameter. Two or three statements."""
     what = _MEASURES[key]
     length = max((end - start).days + 1, 0)
-    domain = str(given.get("domain", "")).strip().lower()
-    values = {
-        "id": given.get("id", 0),
-        "domain": domain,
-        "under": "%." + domain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_"),
-        "subdomains": bool(given.get("include_subdomains")),
-    }
+    values = subject_parameters(given)
     days = _days(what, start, end, values)
     if what.total is not None:
         total, previous = _number(what.total, values), None
@@ -186,15 +178,13 @@ def measure(key: str, start: date, end: date, given: Mapping[str, Any]) -> Measu
 
 def _days(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> dict[date, int]:
     with connection.cursor() as cursor:
-        cursor.execute(
-            _written(_selected(what, "day, ", " GROUP BY day")),
-            _between(start, end, values),
-        )
+        sql = completed(_selected(what, "day, ", " GROUP BY day"))
+        cursor.execute(sql, {**values, **days_parameters(start, end)})
         return {day: int(count) for day, count in cursor.fetchall()}
 
 
 def _total(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> int:
-    return _number(_selected(what), _between(start, end, values))
+    return _number(_selected(what), {**values, **days_parameters(start, end)})
 
 
 def _selected(what: _Measure, columns: str = "", grouped: str = "") -> str:
@@ -202,28 +192,9 @@ def _selected(what: _Measure, columns: str = "", grouped: str = "") -> str:
     return "".join(("SELECT ", columns, figure, " FROM (", what.rows, ") AS counted", grouped))
 
 
-def _between(start: date, end: date, values: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **values,
-        **span_of_ids(start, end),
-        "from": f"{start}T00:00:00Z",
-        "until": f"{end + timedelta(days=1)}T00:00:00Z",
-    }
-
-
-def _written(sql: str) -> str:
-    for name, condition in (
-        ("[there]", _DOMAIN_CONDITION),
-        ("[in span]", POST_SPAN),
-        ("[tagged in span]", TAGGED_SPAN),
-    ):
-        sql = sql.replace(name, condition)
-    return sql
-
-
 def _number(sql: str, values: Mapping[str, Any]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(_written(sql), values)
+        cursor.execute(completed(sql), values)
         (number,) = cursor.fetchone() or (0,)
     return int(number)
 

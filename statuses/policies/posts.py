@@ -199,8 +199,8 @@ class PostBody(AuthorColumns):
 
 
 def read_as_text(texts: Iterable[str], content: str, *others: str | None) -> str:
-    """Text of all that people see of a post: the texts of READ_COLUMNS, the content, options and descriptions; at its end the
-    addresses of which links hide a part, so that they push nothing beyond what is searched.
+    """Text of all that people see of a post: the texts of READ_COLUMNS, the content, options and descriptions. The addresses
+    that links show in part come last, so that they push nothing beyond the part that is searched.
     """
     seen, addresses = shown(content)
     return "\n\n".join(part for part in (*texts, seen, *others, *addresses) if part)

@@ -48,8 +48,8 @@ _CONDITIONS: Final = {
 # At most `statuses.services.pins.PINS_LIMIT` are, so they are always read whole.
 _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
 _PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
-# An account's posts with a hashtag are looked for among the fewer ones: its own posts, or those with the hashtag. Where both
-# are many they are compared as two lists. The planner cannot know which: it keeps one plan for all accounts and hashtags.
+# An account's posts with a hashtag are looked for among the account's posts or among those of the hashtag, whichever are fewer;
+# where both are many the two lists are intersected. The planner could not choose: it keeps one plan for all of them.
 _WALK_LIMIT: Final = 2000
 _TAG_SIZES: Final = f"""
 SELECT t.id, (SELECT count(*) FROM (SELECT 1 FROM statuses_status WHERE account_id = %(author)s LIMIT {_WALK_LIMIT}) own),
@@ -71,8 +71,7 @@ def load_account_statuses(
 
     Boosts of accounts the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the
     viewer has none. A full page unless there are no more, or hundreds in a row are hidden; pinned ones in the order of
-    their pins, newest first. Three queries as a rule, one more for a hashtag,
-    not filled.
+    their pins, newest first. Three queries as a rule, one more for a hashtag, not filled.
     """
     page = select([], viewer_id)
     sql, parameters = _narrowed(account_id, viewer_id, wanted)

@@ -30,15 +30,8 @@ from social.kernel.refusals import count_refusals
 from social.kernel.runner import Failed, Job, Steps, Work
 from statuses.models import CardFetch, PreviewCard
 from statuses.policies.cards import host_of
-from statuses.policies.previews import (
-    EMBED_BYTES,
-    IMAGE_BYTES,
-    PAGE_BYTES,
-    PAGE_TYPES,
-    Preview,
-    read_embed,
-    read_page,
-)
+from statuses.policies.embeds import EMBED_BYTES, read_embed
+from statuses.policies.previews import IMAGE_BYTES, PAGE_BYTES, PAGE_TYPES, Preview, read_page
 from statuses.policies.refusals import PageReason
 from statuses.services.cards import store_card
 
@@ -51,7 +44,7 @@ _TEMPORARY_CODES: Final = (408, 425, 429)
 
 
 class _Missing(FetchError):
-    """Answer that there is no such page or picture."""
+    """Lack of the page, or of a picture, at its address."""
 
     reason = PageReason.PAGE_MISSING
 
@@ -88,9 +81,9 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
 
 
 async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Preview, str, bytes | None]:
-    """A page, its oEmbed document and its first picture that can be had, one after the other; and the page's host. With
-    a picture, the preview names only that. What could not be had besides the page is counted in `refused`, by host and
-    reason.
+    """Fetch a page, its oEmbed document, and its pictures until one can be shown; returns the preview, the page's host and the
+    picture, which is then the only one of the preview. What could not be had besides the page is counted in `refused`, by
+    host and reason.
     """
     page = await _ask(url, PAGE_BYTES, accept=PAGE_TYPES, cut=True)
     preview = await asyncio.to_thread(read_page, page.body, page.headers.get("Content-Type", ""), page.url)
@@ -111,10 +104,10 @@ async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Previ
 
 
 async def _ask(url: str, most: int, *, accept: Sequence[str] = (), cut: bool = False) -> Response:
-    """Raises Unreachable for what may be better soon, FetchError for what may not be asked, and for any answer but 200.
+    """Raises Unreachable where another attempt may help, FetchError for other failures and for any answer but 200.
 
-    Only of pages a content type is demanded, as Mastodon does: what an oEmbed document or a picture is, its bytes say
-    (contract, federation section 17; what is no picture is refused by the decoder, security row 1).
+    Only pages need a content type of `accept`, as in Mastodon. oEmbed documents and pictures are recognised by their bytes
+    (contract, federation section 17), and the decoder refuses what is no picture (security row 1).
     """
     answer = await fetch_async(
         Request(url, accept=accept, max_bytes=most, deadline=DEADLINE, schemes=_SCHEMES, cut=cut)
@@ -144,7 +137,7 @@ async def _image(url: str) -> bytes:
 
 
 def _host_named(url: str) -> str:
-    """The host of an address that a page names, "" where it is no address."""
+    """The host in an address of a page; "" where there is none."""
     try:
         return host_of(url)
     except KernelError:

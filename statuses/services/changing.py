@@ -14,7 +14,7 @@ from django.db.models import F
 
 from accounts.events import AccountRenamed
 from accounts.models.remote import CopyPurpose
-from accounts.services.remote_copies import forget_copies
+from accounts.services.copy_removal import forget_copies
 from social.kernel.batches import in_batches
 from social.kernel.counters import Counters
 from statuses.models import MediaAttachment, Mention, Status

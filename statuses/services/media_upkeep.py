@@ -14,7 +14,7 @@ from accounts.models import Account, CustomEmoji, RemoteCopy
 from accounts.models.remote import CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services import audit, emoji_packs, remote_copies
+from accounts.services import audit, copy_removal, emoji_packs, remote_copies
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.media import storage
@@ -76,7 +76,7 @@ def remove_old_copies(
     goes on where it ended when it is called again. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
-    removed, freed = remote_copies.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
+    removed, freed = copy_removal.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
     _record(by, "remove", host or "", files=removed, bytes=freed, days=age.days)
     return removed, freed
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from social.api import staff
+from social.api import staff, staff_site
 from social.kernel.outbox import OutboxRow
 from statuses.models import Status
 from statuses.services.composing import Draft
@@ -143,7 +143,7 @@ def test_nothing_can_be_added_changed_or_deleted_by_hand(owner: User) -> None:
 
 def test_only_tables_that_this_server_registers_are_shown() -> None:
     apps_shown = {model_admin.__class__.__module__.partition(".")[0] for model_admin in admin.site._registry.values()}
-    assert apps_shown <= set(staff.APPS)
+    assert apps_shown <= set(staff_site.APPS)
 
 
 def test_a_moderator_sees_people_and_posts_and_nothing_of_the_machinery(moderator: User) -> None:

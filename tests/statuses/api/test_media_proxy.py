@@ -15,8 +15,8 @@ from PIL import Image
 
 from accounts.models import Account, CopyFetch, RemoteCopy
 from accounts.models.remote import CopyFailure
-from accounts.services import remote_copies
-from accounts.services.remote_copies import trim_copies
+from accounts.services import copy_removal
+from accounts.services.copy_removal import trim_copies
 from social.api import later
 from social.api.limits import Rule
 from social.kernel import clock
@@ -212,11 +212,11 @@ def test_a_request_waits_without_a_thread_until_the_file_is_there(elsewhere: Rem
     waits: list[later.Wait] = []
     address = f"/media_proxy/{media.id}/original"
     for _somebody in range(2):
-        Api().client.get(address, **{later.KEY: waits})  # type: ignore[arg-type]
+        Api().client.get(address, **{later.KEY: waits})  # type: ignore[arg-type]  # no header, but the server's
     assert [wait.poll() for wait in waits] == [None, None]
     assert CopyFetch.objects.count() == 1
     work()
-    assert [wait.poll().status_code for wait in waits] == [302, 302]  # type: ignore[union-attr]
+    assert [wait.poll().status_code for wait in waits] == [302, 302]  # type: ignore[union-attr]  # none waits
     assert len(elsewhere.asked) == 1, "asked for by many, it is fetched once"
     assert not CopyFetch.objects.exists()
 
@@ -254,7 +254,7 @@ def test_pictures_of_people_elsewhere_are_shown_by_this_server(
     entity = api_of(alice).get(f"/api/v1/accounts/{zoe.id}").json()
     moving = Image.open(io.BytesIO(_shown(media_root, _show(entity["avatar"]))))
     still = Image.open(io.BytesIO(_shown(media_root, _show(entity["avatar_static"]))))
-    assert (moving.size, moving.is_animated, still.size, still.format) == ((400, 400), True, (400, 400), "PNG")  # type: ignore[attr-defined]
+    assert (moving.size, moving.is_animated, still.size, still.format) == ((400, 400), True, (400, 400), "PNG")  # type: ignore[attr-defined]  # WebP has it
     assert _asked(elsewhere) == ["/a.png"]
     assert entity["header"].endswith("/header.png"), "there is none, so it is the default one"
     base = f"/media_proxy/accounts/{zoe.id}"
@@ -292,7 +292,7 @@ def test_files_that_have_to_be_fetched_are_limited_whoever_asks(
 def test_the_budget_holds_and_the_least_recently_served_go_first(
     settings: Any, media_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_copies, "_BATCH", 2)
+    monkeypatch.setattr(copy_removal, "_BATCH", 2)
     status = make_remote_status(make_remote())
     for number in range(5):
         make_remote_media(status, f"https://files.example/{number}.png")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from statuses.policies.previews import PagePicture, Preview, read_embed, read_page
+from statuses.policies.embeds import read_embed
+from statuses.policies.previews import PagePicture, Preview, read_page
 
 URL = "https://a.example/x/y?z"
 

@@ -1,0 +1,96 @@
+"""Removes copies of files of other servers: to make room, on demand, and with what showed them (docs/adr/0021)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from accounts.models import RemoteCopy
+from accounts.models.remote import CopyPurpose, CopyState
+from accounts.policies.remote_copies import digest_of
+from accounts.queries.remote_copies import count_bytes
+from social.kernel import clock
+from social.kernel.batches import in_batches
+from social.kernel.media import storage
+
+_BATCH: Final = 200
+_BATCHES: Final = 50
+_FAILURE_RETENTION: Final = timedelta(days=7)
+
+
+def trim_copies() -> int:
+    """Remove copies until they fit into settings.REMOTE_MEDIA_BUDGET bytes, the least recently served first; how many.
+
+    A bounded number in one call; run by the scheduler, once a minute. Forgets failures of more than a week ago, too.
+    """
+    now = clock.now()
+    forgotten = Q(state=CopyState.FAILED, requested_at__lt=now - _FAILURE_RETENTION)
+    RemoteCopy.objects.filter(forgotten).delete()
+    surplus = count_bytes() - settings.REMOTE_MEDIA_BUDGET
+    removed = 0
+    for _batch in range(_BATCHES):
+        if surplus <= 0:
+            break
+        number, freed = _remove_batch(Q(state=CopyState.READY), surplus=surplus)
+        if not number:
+            break
+        removed += number
+        surplus -= freed
+    return removed
+
+
+def remove_copies(
+    *, served_before: datetime, host: str | None = None, progress: Callable[[int, int], None] | None = None
+) -> tuple[int, int]:
+    """Remove the copies that were last served before a moment, of one server or of all; how many, and their bytes.
+
+    In batches, each of which stands by itself. `progress` is called with both numbers after each.
+    """
+    chosen = Q(state=CopyState.READY, served_at__lt=served_before)
+    if host is not None:
+        chosen &= Q(host=host.lower())
+    removed = freed = 0
+    while True:
+        number, size = _remove_batch(chosen)
+        if not number:
+            return removed, freed
+        removed, freed = removed + number, freed + size
+        if progress is not None:
+            progress(removed, freed)
+
+
+def _remove_batch(chosen: Q, *, surplus: int | None = None) -> tuple[int, int]:
+    """Remove up to _BATCH copies, and no more than make up the surplus; how many, and their bytes."""
+    with transaction.atomic():
+        rows = RemoteCopy.objects.select_for_update(skip_locked=True).filter(chosen).order_by("served_at", "id")
+        old: list[RemoteCopy] = []
+        freed = 0
+        for copy in rows[:_BATCH]:
+            if surplus is not None and freed >= surplus:
+                break
+            old.append(copy)
+            freed += copy.file_size + copy.preview_size
+        RemoteCopy.objects.filter(id__one_of=[copy.id for copy in old]).delete()
+    # After the commit: a file without a row is waste, a row without its file is a broken picture.
+    storage.remove(*(path for copy in old for path in copy.paths))
+    return len(old), freed
+
+
+def forget_copies(*, purposes: Iterable[CopyPurpose], urls: Iterable[str]) -> None:
+    """Remove the copies of files whose post or profile is deleted, in the caller's transaction, with their files after it.
+
+    Where another post shows the same file it is fetched again.
+    """
+    digests = [digest_of(purpose, url) for url in urls for purpose in purposes]
+    for batch in in_batches(digests, _BATCH):
+        copies = RemoteCopy.objects.select_for_update().filter(digest__one_of=batch)
+        paths = [path for copy in copies for path in copy.paths]
+        RemoteCopy.objects.filter(digest__one_of=batch).delete()
+        if paths:
+            transaction.on_commit(partial(storage.remove, *paths), robust=True)

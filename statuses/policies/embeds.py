@@ -1,0 +1,80 @@
+"""Reads what a page says about itself by oEmbed."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from lxml import etree
+
+from social.kernel import json
+from statuses.models import CardType
+from statuses.models.card import NAME_LIMIT, TITLE_LIMIT
+from statuses.policies.preview_values import address_of, player_of, side_of, text_of
+from statuses.policies.previews import PagePicture, Preview, first_pictures
+
+EMBED_BYTES: Final = 256 * 1024
+
+
+def read_embed(body: bytes, preview: Preview) -> Preview:
+    """The preview of a page with what its oEmbed document says, which comes first. Never raises."""
+    found = _embed(body)
+    kind = found.get("type")
+    preview = replace(
+        preview,
+        title=text_of(found.get("title"), TITLE_LIMIT) or preview.title,
+        author_name=text_of(found.get("author_name"), NAME_LIMIT) or preview.author_name,
+        author_url=address_of(found.get("author_url")) or preview.author_url,
+        provider_name=text_of(found.get("provider_name"), NAME_LIMIT) or preview.provider_name,
+        provider_url=address_of(found.get("provider_url")) or preview.provider_url,
+        pictures=_before(address_of(found.get("thumbnail_url")), preview.pictures),
+    )
+    if kind == "photo" and (picture := address_of(found.get("url"))):
+        return replace(preview, type=CardType.PHOTO, pictures=_before(picture, preview.pictures))
+    if kind == "video" and (player := _player_in(found.get("html"))):
+        return replace(
+            preview,
+            type=CardType.VIDEO,
+            player_url=player,
+            width=side_of(found.get("width")),
+            height=side_of(found.get("height")),
+        )
+    return preview
+
+
+def _before(url: str, pictures: tuple[PagePicture, ...]) -> tuple[PagePicture, ...]:
+    """The picture that an oEmbed document names, then those of the page, whose first description it gets: it has none."""
+    description = pictures[0].description if pictures else ""
+    return first_pictures([PagePicture(url, description), *pictures])
+
+
+def _embed(body: bytes) -> Mapping[str, Any]:
+    """An oEmbed document, JSON or XML whatever it is called; empty for what is neither."""
+    body = body.removeprefix(codecs.BOM_UTF8).strip()
+    if not body.startswith(b"<"):
+        try:
+            found = json.loads(body.decode("utf-8", "replace"))
+        except json.JSONDecodeError:
+            return {}
+        return found if isinstance(found, dict) else {}
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.LxmlError, ValueError):
+        return {}
+    return {child.tag: (child.text or "").strip() for child in root if isinstance(child.tag, str)}
+
+
+def _player_in(html: Any) -> str:
+    """The address of the first frame in a provider's HTML, if it is such a player."""
+    if not isinstance(html, str) or not html.strip():
+        return ""
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, recover=True)
+    try:
+        root = etree.fromstring(html.encode("utf-8", "replace"), parser)
+    except (etree.LxmlError, ValueError):
+        return ""
+    frame = next(root.iter("iframe"), None) if root is not None else None
+    return player_of(address_of(frame.get("src"))) if frame is not None else ""
