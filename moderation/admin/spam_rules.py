@@ -36,6 +36,9 @@ from statuses.services.reviewing import approve_held, discard_held, discard_held
 # Somebody waits for the page.
 _POSTS_LIMIT = 50_000
 _SECONDS_LIMIT = 8.0
+#: In a session, the versions of the held posts whose pages were opened last.
+_SEEN_VERSIONS = "held_versions"
+_SEEN_LIMIT = 100
 
 
 class _Lines(forms.CharField):
@@ -295,10 +298,6 @@ def _discard(by: Staff, held: HeldPost) -> None:
     discard_held(by=by, held=held)
 
 
-def _seen_key(held: HeldPost) -> str:
-    return f"held:{held.pk}"
-
-
 @admin.register(HeldPost)
 class HeldPostAdmin(PermittedAdmin):
     """Posts that wait for review. The look at one that is not public is logged."""
@@ -341,12 +340,12 @@ class HeldPostAdmin(PermittedAdmin):
         return f"@{row.account.acct}: {words}"
 
     def version_of(self, row: HeldPost) -> str:
-        """The version of a post, which its author may edit while it waits."""
+        """The version of a post, which its author can edit while it waits."""
         return version_of(row)
 
     def seen_version(self, request: HttpRequest, row: HeldPost) -> str:
-        """The version whose page was opened last, else that of now."""
-        return str(request.session.get(_seen_key(row)) or self.version_of(row))
+        """The version whose page was opened last, else the current one."""
+        return str(request.session.get(_SEEN_VERSIONS, {}).get(str(row.pk)) or self.version_of(row))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[HeldPost]:
         """The posts that wait, without their documents."""
@@ -358,8 +357,12 @@ class HeldPostAdmin(PermittedAdmin):
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Renders the post; the look at one that is not public is logged."""
-        open_held(by=acting(request), held=context["original"])
-        request.session[_seen_key(context["original"])] = self.version_of(context["original"])
+        held = context["original"]
+        open_held(by=acting(request), held=held)
+        seen = dict(request.session.get(_SEEN_VERSIONS, {}))
+        seen.pop(str(held.pk), None)
+        kept = [*seen.items(), (str(held.pk), self.version_of(held))][-_SEEN_LIMIT:]
+        request.session[_SEEN_VERSIONS] = dict(kept)
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer
 

@@ -150,6 +150,28 @@ def test_row_73_a_held_post_that_its_author_changed_since_it_was_looked_at_is_no
     assert HeldPost.objects.get().approved_at is not None
 
 
+def test_a_session_remembers_the_held_posts_that_were_looked_at_last(
+    boss: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moderation.admin.spam_rules._SEEN_LIMIT", 2)
+    zoe = make_remote("zoe", "b.example")
+    held = [
+        HeldPost.objects.create(
+            account=zoe,
+            rule_name="x",
+            visibility="public",
+            excerpt="",
+            document=json.dumps({"id": f"{zoe.uri}/{number}", "type": "Note", "attributedTo": zoe.uri}),
+            uri=f"{zoe.uri}/{number}",
+            written_at=clock.now(),
+        )
+        for number in range(3)
+    ]
+    for row in (held[0], held[1], held[0], held[2]):
+        boss.get(f"{HELD}{row.pk}/change/")
+    assert list(boss.session["held_versions"]) == [str(held[0].pk), str(held[2].pk)]
+
+
 def test_files_in_quarantine_are_released_or_destroyed(boss: Client) -> None:
     ann = make_user("ann")
     rows = [
