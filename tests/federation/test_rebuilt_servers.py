@@ -211,5 +211,5 @@ def test_a_wrong_signature_makes_this_server_ask_once_a_minute_for_each_actor(
     assert sorted(elsewhere.gets()) == ["/users/yan", "/users/zoe"]
     rekeyed(zoe, 3)
     assert zoe.send(zoe.activity("Like", alice.uri)).status_code == 401, "within the minute"
-    monkeypatch.setattr(signers.pauses, "is_resting", lambda _uri: False)
+    monkeypatch.setattr(signers.pauses, "had_wrong_key", lambda _uri: False)
     assert zoe.send(zoe.activity("Like", alice.uri)).status_code == 202

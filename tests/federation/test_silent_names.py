@@ -28,7 +28,7 @@ from social.kernel.http import client
 from social.kernel.http.client import GuardedClient
 from social.kernel.outbox import drain
 from social.kernel.runner import TERMS, enqueue
-from social.kernel.terms import TURNS_OF_ONE
+from social.kernel.terms import TURNS_LIMIT
 from tests.factories.accounts import make_user
 from tests.federation.remote_server import Asked, RemoteServer
 from tests.runtime.processes import eventually
@@ -39,20 +39,20 @@ OTHERS = 20
 
 @pytest.mark.django_db
 def test_row_72_what_one_person_names_is_asked_in_turns_and_what_others_name_between_them() -> None:
-    of_one = TERMS["lookups"].of_one
+    per_asker = TERMS["lookups"].per_asker
     enqueue(
-        *(Lookup(address=f"p@n{i}.example", host=f"n{i}.example", wanted_by="account:1") for i in range(3 * of_one))
+        *(Lookup(address=f"p@n{i}.example", host=f"n{i}.example", wanted_by="account:1") for i in range(3 * per_asker))
     )
     enqueue(Lookup(address="p@other.example", host="other.example", wanted_by="account:2"))
     now = clock.now()
-    assert Lookup.objects.filter(wanted_by="account:1", due_at__lte=now).count() == of_one
-    assert Lookup.objects.filter(due_at__lte=now).count() == of_one + 1
+    assert Lookup.objects.filter(wanted_by="account:1", due_at__lte=now).count() == per_asker
+    assert Lookup.objects.filter(due_at__lte=now).count() == per_asker + 1
     assert Lookup.objects.latest("due_at").due_at < now + timedelta(seconds=11)
 
 
 @pytest.mark.django_db
 def test_row_72_what_one_server_names_at_others_is_bounded_and_what_it_says_of_itself_is_not() -> None:
-    most = TERMS["fetches"].of_one * TURNS_OF_ONE
+    most = TERMS["fetches"].per_asker * TURNS_LIMIT
     sender = "https://evil.example/notes/1"
     requests.request_posts([f"https://n{i}.example/notes/1" for i in range(most + 100)], named_by=sender, remaining=0)
     assert Fetch.objects.filter(wanted_by="evil.example").count() == most
@@ -114,7 +114,7 @@ def test_row_72_a_list_of_names_that_do_not_resolve_delays_no_delivery_to_others
         threads = [again(lambda: drain("transfers")), again(LOOKUPS.run), again(DELIVERIES.run)]
         sent: dict[str, float] = {}
         try:
-            eventually(lambda: len(server.asked) >= TERMS["lookups"].of_one)
+            eventually(lambda: len(server.asked) >= TERMS["lookups"].per_asker)
             end, number = time.monotonic() + seconds, 0
             while time.monotonic() < end:
                 number += 1

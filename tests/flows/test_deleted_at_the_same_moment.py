@@ -35,6 +35,7 @@ from tests.factories import statuses as factory
 from tests.factories.accounts import make_account, make_remote, make_token, make_user
 from tests.factories.push import make_push_subscription
 from tests.factories.spam_rules import make_rule
+from tests.support.client import Api
 from timelines.models import Conversation
 from timelines.services import conversations, lists
 
@@ -169,12 +170,12 @@ def _removed_conversation(found: Conversation) -> None:
 
 
 def _withdrawn_post(found: Conversation) -> None:
-    conversations.withdraw_from_conversations([_Of(status_id=found.last_status_id)])  # type: ignore[list-item]
+    conversations.withdraw_from_conversations([_Of(status_id=found.last_status_id)])  # type: ignore[list-item]  # a part of it
 
 
 def _left_conversation(found: Conversation) -> None:
     event = _Of(account_id=found.account_id, target_id=found.participants[0])
-    conversations.leave_conversations([event])  # type: ignore[list-item]
+    conversations.leave_conversations([event])  # type: ignore[list-item]  # a part of it
 
 
 class _Of:
@@ -348,7 +349,7 @@ MADE_TOGETHER: Final = {
     "Invite": "is never deleted",
     "Report": "is deleted a long time after it was resolved",
     "Strike": "is never deleted",
-    "Application": "is deleted when it has had no token for a long time",
+    "Application": "is never deleted",
     "RefreshToken": "is never written",
     "IDToken": "is never written",
 }
@@ -381,3 +382,15 @@ def test_what_is_deleted_while_something_is_put_into_it_is_gone_and_nobody_fails
     done, deleted = overlapped(put, delete)
     assert done is None
     assert deleted is None or isinstance(deleted, Invalid), repr(deleted)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_put_into_something_deleted_is_not_found_even_where_no_lock_was_taken(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    user = make_user()
+    found = factory.make_filter(user.account)
+    monkeypatch.setattr(filters, "keep_row", lambda row: Filter.objects.filter(pk=row.pk).delete())
+    answer = Api(make_token(user)).post(f"/api/v2/filters/{found.id}/keywords", {"keyword": "dog"})
+    assert (answer.status_code, answer.json()) == (404, {"error": "Record not found"})
+    assert "a reference to a row that is gone" in caplog.text

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -130,8 +131,8 @@ def test_a_host_that_fails_delays_no_other_and_is_asked_once_until_it_answers() 
     assert Host.objects.get().failures == 0
 
 
-def on_terms(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
-    monkeypatch.setitem(TERMS, "fetches", replace(TERMS["fetches"], **changes))  # type: ignore[arg-type]
+def on_terms(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    monkeypatch.setitem(TERMS, "fetches", replace(TERMS["fetches"], **changes))
 
 
 def posts(*hosts: str) -> list[Fetch]:
@@ -289,7 +290,7 @@ def test_row_71_two_processes_that_find_a_host_free_at_once_ask_it_once(monkeypa
         Host.objects.select_for_update().get()
         for place in range(2):
             row = Fetch(kind="post", uri=str(place), host="a.example", due_at=clock.now() - timedelta(days=place + 1))
-            assert at_once(1, lambda _place, row=row: row.save()) == [None]  # type: ignore[misc]
+            assert at_once(1, lambda _place, row=row: row.save()) == [None]  # type: ignore[misc]  # a default binds the row
             threads.append(threading.Thread(target=claim))
             threads[-1].start()
             until_waiting(place + 1)

@@ -205,7 +205,7 @@ def push_service() -> Iterator[PushService]:
     server = listening(Handler)
     server.daemon_threads = True
     # Whoever asks may be killed meanwhile.
-    server.handle_error = lambda _request, _address: None  # type: ignore[method-assign]
+    server.handle_error = lambda _request, _address: None  # type: ignore[method-assign]  # of this one
     service = PushService(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

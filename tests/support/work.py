@@ -26,7 +26,7 @@ def work(rounds: int = 20) -> int:
 def show(address: str) -> Any:
     """Ask for a file as somebody without a token does; what waits for the network is done meanwhile, as by a worker."""
     waits: list[later.Wait] = []
-    answer = Api().client.get(address.removeprefix("http://social.localhost"), **{later.KEY: waits})  # type: ignore[arg-type]
+    answer = Api().client.get(address.removeprefix("http://social.localhost"), **{later.KEY: waits})  # type: ignore[arg-type]  # no header, but the server's
     if waits:
         work()
         found = waits[0].poll()

@@ -52,7 +52,7 @@ def ask_silent(names: CheckedResolver, first: int, number: int, wanted_by: str =
 
 def test_row_72_what_one_names_takes_a_quarter_of_the_places(silence: Silence) -> None:
     async def go() -> None:
-        names = CheckedResolver(lambda _address: True, silence, places=8)
+        names = CheckedResolver(lambda _address: True, silence, limit=8)
         tasks = ask_silent(names, 0, 20, "account:1")
         while len(silence.hanging) < 2:
             await asyncio.sleep(0.01)
@@ -72,7 +72,7 @@ def test_row_72_a_look_up_has_an_end_and_its_place_only_with_its_thread(
     monkeypatch.setattr(resolver, "LOOKUP_SECONDS", 0.1)
 
     async def go() -> None:
-        names = CheckedResolver(lambda _address: True, silence, places=1)
+        names = CheckedResolver(lambda _address: True, silence, limit=1)
         for host, reason in (("n.silent.example", "no name server"), ("well.example", "too many names")):
             with pytest.raises(OSError, match=reason):
                 await names.resolve(host)
@@ -104,7 +104,7 @@ def test_row_72_names_of_lists_and_strangers_take_no_place_of_deliveries(
         return thread
 
     threads = [hang("lookups"), hang("fetches")]
-    places = TERMS["lookups"].names + TERMS["fetches"].names
+    places = TERMS["lookups"].lookups + TERMS["fetches"].lookups
     eventually(lambda: len(silence.hanging) >= places)
     began = time.monotonic()
     with asking("deliveries"):

@@ -156,4 +156,4 @@ def test_the_log_says_in_words_why_a_file_is_not_taken_as_it_is(
     caplog.set_level("INFO", "social.media")
     with pytest.raises(jobs.Refused), decoder.decode(jobs.PICTURE, io.BytesIO(moving_gif()), {}):
         pass
-    assert [record.getMessage() for record in caplog.records] == ["a GIF moves: it is made a video"]
+    assert [record.getMessage() for record in caplog.records] == ["a GIF moves: it becomes a video"]

@@ -14,7 +14,7 @@ from accounts.policies.staff import OPERATOR
 from moderation.models import Report
 from social.kernel import clock
 from social.kernel.media import storage
-from statuses.models import Favourite, Mention, Poll, PollVote, Status, StatusStat
+from statuses.models import Favourite, Mention, Poll, PollVote, QuoteState, Status, StatusStat
 from statuses.services import removing
 from statuses.services.deleting import delete_status
 from statuses.services.featured_tags import feature_used_tag
@@ -103,7 +103,7 @@ def test_removing_goes_in_steps_and_frees_files_and_counts(
     make_favourite(alice, root)
     for days in (99, 98, 97):
         _old(zoe, parent=root, days=days)
-    _old(zoe, quote=NewQuote(quoted_id=root.id, state="accepted"))  # type: ignore[arg-type]
+    _old(zoe, quote=NewQuote(quoted_id=root.id, state=QuoteState.ACCEPTED))
     assert (counts(root)[0], StatusStat.objects.get(status=root).quotes_count) == (3, 1)
     progress = list(remove_remote_statuses(by=OPERATOR, older_than=timedelta(days=50)))
     assert [step.looked_at for step in progress] == [2, 4, 5]
