@@ -61,8 +61,8 @@ class CarryOverDue(Event, key="account:{account_id}"):
 
 
 class FollowsToRenew(Event, key="account:{account_id}"):
-    """An account of another server has other keys than before, unannounced: its server may have lost who follows it. Those of
-    people here, of those with an id above `after`, are to be sent again.
+    """The keys of an account of another server have changed without an announcement: its server may have lost its followers.
+    The Follows of people here, of accounts with an id above `after`, are to be sent again.
     """
 
     account_id: int

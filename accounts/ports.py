@@ -24,9 +24,11 @@ class RemoteAccounts(Protocol):
     def seek(
         self, addresses: Collection[tuple[str, str | None]], *, wanted_by: str
     ) -> Collection[tuple[str, str | None]]:
-        """Have the accounts behind these addresses found in the background, each server asked at its pace, and few at a time
-        for one person or server, which `wanted_by` says: those beyond that are to be asked for again. Returned are those that
-        could not be found a short time ago, and are not looked for. Asked again for the same, it looks for none twice.
+        """Have the accounts with these addresses looked up in the background. Each server is asked at its pace, and only so
+        many wait for one `wanted_by`, a person or a server: call it again for the others. An address that waits is not added
+        twice.
+
+        Returns the addresses that were not found a short time ago; they are not looked up again now.
         """
         ...
 

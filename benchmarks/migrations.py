@@ -142,7 +142,7 @@ def write(address: str, sender: Connection, done: Event) -> None:
     with psycopg.connect(address, autocommit=True) as connection:
 
         def first(query: str) -> int:
-            return int(connection.execute(query).fetchone()[0])  # type: ignore[index]
+            return int(connection.execute(query).fetchone()[0])  # type: ignore[index]  # a count is a row
 
         post, follow = first("SELECT max(id) FROM bench_posts"), first("SELECT max(id) FROM accounts_follow")
         people = first("SELECT max(place) FROM bench_people")

@@ -22,7 +22,6 @@ class Reason(KernelReason):
     VALUE_TOO_LONG = "a part of it is too long", "security row 33: no column takes a longer value"
 
     REFUSED_BY_SERVICE = "a rule of this server refuses it", "the rules for people here hold for others as well"
-
     GIVEN_UP = "it could not be acted upon in all attempts", "contract 11: 8 attempts"
 
     # Who acts
@@ -38,7 +37,7 @@ class Reason(KernelReason):
     IGNORED_KIND = (
         "activities of this kind are ignored",
         "contract 11: unknown types are answered 202 and ignored, as Mastodon does",
-        "View, Read, Listen (PeerTube, Funkwhale), EmojiReact (Pleroma family), Arrive (Foursquare-like servers)",
+        "View, Read, Listen (PeerTube, Funkwhale), EmojiReact (Pleroma family), Arrive (servers for checking in at places)",
     )
     OF_NOBODY_KNOWN = (
         "it is a Delete or Update by somebody unknown here",
@@ -85,7 +84,7 @@ class Reason(KernelReason):
     UNKNOWN_FORWARDED_PROFILE = "the forwarded profile is nobody's known here", "contract 11, security row 44"
 
     # WebFinger and software
-    LEADS_TO_THIRD_DOMAIN = "the address leads from one domain to another", "security row 14: one step at most"
+    LEADS_TO_THIRD_DOMAIN = "the address leads to a third domain", "security row 14: one step at most"
     NO_SUBJECT = "the address has no subject", "RFC 7033 section 4.4.1"
     SUBJECT_IS_NO_ADDRESS = "the subject is no address", "RFC 7033, RFC 7565"
     ADDRESS_OF_OURS = "the address is not of another server", "security row 5"
@@ -99,7 +98,7 @@ class Reason(KernelReason):
     # Fetched documents
     MISSING_DOCUMENT = "the document is not there", "contract 1: accepted with status 200"
     NO_DOCUMENT_ID = "the document has no id", "contract 1: its id equals the address"
-    OTHER_ID = "the document is called something else than where it is", "contract 1, security row 5"
+    OTHER_ID = "the document has another id than its address", "contract 1, security row 5"
     OTHER_SERVER_ANSWERED = (
         "the document is of another server than the one that answered",
         "security row 7: the host that answered after redirects counts",
@@ -119,7 +118,7 @@ class Reason(KernelReason):
     DELETED_NOTE = "the post was deleted", "contract 7: a deleted id does not come back"
     HELD_OR_DELETED_NOTE = (
         "the post was deleted, or is held for review",
-        "issue of moderation: held posts are not shown",
+        "held posts are not shown (docs/adr/0031)",
     )
     SUSPENDED_AUTHOR = "the author is suspended", "contract 11, security row 13"
     CONCERNS_NOBODY = (
@@ -273,6 +272,7 @@ class Reason(KernelReason):
     NO_SHA256_CONTENT = "the content digest must be a SHA-256 one", "contract 10"
     OTHER_ALGORITHM_9421 = "only rsa-v1_5-sha256 is accepted", "contract 10"
     SERVER_PAUSED = "its server did not answer a moment ago", "contract 10: a pause after a failed look-up of a key"
+
     # Parts of documents that are left out
     MENTION_WITHOUT_ADDRESS = "a mention names nobody", "contract 5: mentions have the id of an account"
     TOO_MANY_MENTIONS = "more mentions than are kept", "security row 33: a bound for each post"

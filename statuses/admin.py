@@ -36,7 +36,7 @@ from statuses.services.moderating import remove_status
 
 EXCERPT = 160
 ID_LENGTH = 15
-# Nothing but reading finds a part of a word: a million posts take seconds, and twice, for they are counted.
+# Parts of words are found by reading the posts, and they are read twice, because they are counted: a million take seconds.
 POSTS_SEARCHED = 20_000
 VISIBILITIES: dict[Any, Any] = dict(
     zip(

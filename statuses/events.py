@@ -45,7 +45,7 @@ class StatusEdited(Event, key="status:{status_id}"):
 
 
 class FilesUnmeasured(Event, key="status:{status_id}"):
-    """A post of another server came, or was edited, with files of which its server does not say what they are or how large."""
+    """A post of another server came, or was edited, with files whose type or size its server does not say."""
 
     status_id: int
 
@@ -199,8 +199,8 @@ class ScheduledStatusDue(Event, key="account:{account_id}"):
 
 
 class ScheduledStatusFailed(Event, key="account:{account_id}"):
-    """A scheduled post could not be published at its time, for a `reason` in the words of its author's language; without
-    one something that it names is gone.
+    """A scheduled post could not be published at its time. The `reason` is in its author's language; it is empty when something
+    that the post names is gone.
     """
 
     scheduled_id: int

@@ -80,13 +80,13 @@ class Permission(IntFlag):
 
 
 EVERYONES_PERMISSIONS = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL | Permission.VIEW_FEEDS
-"""Permissions that everybody may be given, the people without a role; none of them is one of staff."""
+"""Permissions that the role Everyone can have; none of them makes anybody staff."""
 
 
 class Role(models.Model):
     """A named set of permissions; `position` ranks roles: who stands higher outranks.
 
-    `inherited` are those of everybody's role, which each role grants as well; a trigger writes them.
+    `inherited` are the permissions of the role Everyone, which every role grants as well; a trigger writes them.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -11,7 +11,7 @@ class FileReason(Reason):
     FILE_MISSING = "its server does not give the file", "HTTP status other than 200: there is nothing to show"
     FILE_NOT_SHOWN = (
         "the file is of a kind or size that is not shown",
-        "security rows 1, 41 and 56: kinds that are decoded here, within bounds; others lead to their server",
+        "security rows 1, 41 and 56: types that are decoded here, within bounds; others are links to their server",
         "SVG, EPS and TIFF pictures, documents, archives, very long videos",
     )
     FILE_UNREADABLE = "the file cannot be decoded", "security row 1: only what was decoded is shown", "cut downloads"

@@ -212,7 +212,7 @@ def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
 
 
 def doubt_about_network(text: str) -> str:
-    """Reason to doubt that a block of this network is meant, whoever writes it; empty where nothing is odd about it."""
+    """The reason why a block of this network is rather a mistake; empty where it is none."""
     try:
         wide = is_wide(network_of(text))
     except ValueError:

@@ -40,7 +40,7 @@ class Suggestion:
     source: str
 
 
-# Of the last accounts that the viewer followed their last follows: whom most of them follow.
+# Whom the accounts that the viewer followed last have followed last, those first whom most of them follow.
 _CANDIDATES: Final = 1000
 _FRIENDS_OF_FRIENDS: Final = f"""
 SELECT f.target_id, count(*)
@@ -63,7 +63,7 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
     """
     found = _discoverable().filter(stat__isnull=False)
     if local:
-        # By the people, who are few: among all accounts those here may stand far apart.
+        # From the users, who are few: among all accounts the local ones may be far apart.
         found = found.filter(domain=None, user__isnull=False)
     if viewer_id is not None:
         found = _not_hidden(found, viewer_id)

@@ -262,7 +262,7 @@ class ServerAdmin(FederationAdmin):
 
 
 def _load_figures(servers: list[Any]) -> None:
-    """Give each server its figures, its rule, and what of it was not taken, in three queries."""
+    """Give each server its figures, its rule, and the counts of what it sent and was not taken, in three queries."""
     names = [server.name for server in servers]
     found = {figures["domain"]: figures for figures in load_servers(names, limit=len(names))} if names else {}
     rules = load_rules(names)

@@ -68,8 +68,8 @@ def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[s
 
 
 def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
-    """An edit of a post at that moment, and any other change of what it says. Of two within one second the ids differ: some
-    servers drop an id that they have seen.
+    """An edit of a post at that moment, or another change of what it says. Its id has milliseconds, so that it differs from
+    that of another edit in the same second: some servers drop an activity whose id they have seen.
     """
     activity = {
         "id": f"{note['id']}#updates/{int(moment.timestamp() * 1000)}",

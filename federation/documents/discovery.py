@@ -80,12 +80,11 @@ def nodeinfo(
     description: str,
     is_open: bool,
 ) -> dict[str, Any]:
-    """Figures of this server: its software and its use. Clients read `software.version` as Semantic Versioning has it
-    (clients.md E1): as NODEINFO_NAME says, ours or that of the software whose interface this is.
+    """Figures of this server: its software and its use. Clients compare `software.version` by Semantic Versioning (clients.md
+    E1); under another name than our own (NODEINFO_NAME) it is the version of the client interface.
     """
-    named_otherwise = settings.NODEINFO_NAME != "social"
-    version_of_software = settings.CLIENT_VERSION if named_otherwise else settings.VERSION
-    software = {"name": settings.NODEINFO_NAME, "version": version_of_software}
+    own_version = settings.VERSION if settings.NODEINFO_NAME == "social" else settings.CLIENT_VERSION
+    software = {"name": settings.NODEINFO_NAME, "version": own_version}
     metadata: dict[str, Any] = {"nodeName": title, "nodeDescription": description}
     if version == "2.1":
         software |= {"repository": settings.SOURCE_URL, "homepage": settings.SOURCE_URL}

@@ -21,7 +21,6 @@ from social.kernel.reasons import leave_out
 from social.kernel.text.names import clean_input
 
 D = TypeVar("D", bound=bool | None)
-
 T = TypeVar("T")
 
 MAX_BYTES: Final = 1 << 20
@@ -88,30 +87,30 @@ def many(value: Any) -> list[Any]:
 
 
 def at_most(items: list[T], limit: int, reason: Reason) -> list[T]:
-    """The first `limit` of them; those beyond are counted as left out for `reason`."""
+    """The first `limit` items; the others are counted as left out for `reason`."""
     leave_out(reason, len(items) - limit)
     return items[:limit]
 
 
 def readable(items: list[T | None], reason: Reason) -> list[T]:
-    """The items that could be read; the others, None, are counted as left out for `reason`."""
+    """The items that are not None; the others could not be read, and are counted as left out for `reason`."""
     found = [item for item in items if item is not None]
     leave_out(reason, len(items) - len(found))
     return found
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[str]:
-    """The types of an object, as far as they are texts; those of ActivityStreams without `as:`, the prefix of its context."""
+    """The types of an object that are texts, without the prefix `as:` of ActivityStreams."""
     return [kind.removeprefix("as:") for kind in many(document.get("type")) if isinstance(kind, str)]
 
 
 def kind_of(document: Mapping[str, Any], known: Container[str]) -> str | None:
-    """The first of the types of an object that is one of the known ones."""
+    """The first type of an object that is a known one; None for none."""
     return next((kind for kind in kinds_of(document) if kind in known), None)
 
 
 def of_kind(value: Any, kind: str) -> Iterator[Mapping[str, Any]]:
-    """The objects that have this type, also among others, in a list of values or a value of its own."""
+    """The objects with this type, maybe among other types, in a value or a list of values."""
     return (item for item in many(value) if isinstance(item, Mapping) and kind in kinds_of(item))
 
 
@@ -153,7 +152,7 @@ def link_of(value: Any) -> str | None:
 
 
 def media_type_of(value: Any) -> str:
-    """A media type in lower case, without its parameters; empty for what is none."""
+    """A media type in lower case, without parameters; empty for what is none."""
     found = text_of(value, 200).partition(";")[0].strip().lower()[:100]
     family, slash, name = found.partition("/")
     return found if family and slash and name else ""
@@ -190,7 +189,7 @@ def said(document: Mapping[str, Any], name: str, limit: int) -> str:
 
 
 def flag_of(value: Any, default: bool | D = False) -> bool | D:
-    """Tell whether a value is true: `true`, `"true"` or 1; the default for what is neither that nor its opposite."""
+    """Tell whether a value is true: `true`, `"true"` or 1, or false in the same ways; the default for anything else."""
     if isinstance(value, str):
         value = {"true": 1, "false": 0}.get(value.strip().lower())
     return bool(value) if value in (0, 1) else default
@@ -215,7 +214,7 @@ def time_of(value: Any) -> datetime | None:
 
 
 def past_of(value: Any) -> datetime | None:
-    """The time when something was done: now for one that lies ahead, None for what cannot be read and before 1970."""
+    """The time when something was done: now for a time ahead, None for what cannot be read and for times before 1970."""
     now, moment = clock.now(), time_of(value)
     return min(moment, now) if moment is not None and moment.year >= 1970 else None
 

@@ -177,9 +177,9 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
 
 
 def _place(value: Any) -> str:
-    """The address of an inbox or a collection; empty for an address of this server, and for the one that stands for everybody.
+    """The address of an inbox or a collection; empty for an address of this server, and for one of the public.
 
-    Either would widen to whom our posts are addressed: those that mention a group name its followers.
+    Posts that mention a group are addressed to its followers: either address would show them to others.
     """
     found = web_uri(value)
     if found is None or found in PUBLIC_NAMES or same_origin(found, links.web_url()):

@@ -23,8 +23,8 @@ _NO_TYPE: Final = frozenset({"", "application/octet-stream", "binary/octet-strea
 
 @dataclass(frozen=True)
 class OfferedFile:
-    """A file that a document names, as one of its representations: `item` is the object that describes them all, `link` the
-    Link to this one; each is empty where there is an address alone.
+    """A representation of a file in a document: `item` is the object about all of them, `link` the Link to this one. Where
+    the document has only an address, they hold nothing else.
     """
 
     url: str
@@ -38,8 +38,8 @@ def offered_file(value: Any) -> OfferedFile | None:
     """The file in an attachment, which may be an object with one address or several, or an address alone: the first that can
     be shown, or else the first.
 
-    Its type is that of the Link, else of the object, else of the ending of the address, else what kind of object it is;
-    where none of them says anything the bytes will.
+    Its type is that of the Link, else that of the object, else what the ending of the address says, else what the type of the
+    object says; where none of these says anything it is unknown until the file was copied.
     """
     offered = list(_offered(value))
     return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)

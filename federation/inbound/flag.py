@@ -28,9 +28,9 @@ OBJECTS_LIMIT: Final = 100
 
 
 def handle(incoming: Incoming) -> None:
-    """A report about each account of ours that is named, or, where none is, whose post or collection is, with those of its
-    collections and posts that the server may have. Staff could find nothing among what one hostile server may send: more
-    than REPORTS_OF_HOST are refused.
+    """A report about each account of ours that is named, or, where none is named, about the owners of the posts and
+    collections; with those of their posts and collections that the server may know. More than REPORTS_OF_HOST are refused:
+    staff could find nothing among what a hostile server may send.
     """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:
@@ -39,7 +39,6 @@ def handle(incoming: Incoming) -> None:
     uris = list(dict.fromkeys(_named(incoming.document.get("object"))))[:OBJECTS_LIMIT]
     posts: list[Status] = [status for name in uris if (status := find_post_by_uri(name)) is not None and status.local]
     named = [account for name in uris if (account := find_account_by_uri(name)) is not None]
-    # Those who wrote and made what is reported, where nobody is named.
     owners = named or [status.account for status in posts] + [one for one in map(find_owner_of_collection, uris) if one]
     accounts = {one.id: one for one in owners}
     # The actor of this server itself is nobody.
@@ -62,7 +61,7 @@ def handle(incoming: Incoming) -> None:
 
 
 def _named(value: Any) -> Iterator[str]:
-    """The ids of what is reported: named, embedded, by its page, or as the object of the activity that made it."""
+    """The ids of what is reported: named, embedded, by the page, or as the object of the Create."""
     for item in many(value)[:OBJECTS_LIMIT]:
         members = item if isinstance(item, Mapping) else {}
         pages = [page.get("href") if isinstance(page, Mapping) else page for page in many(members.get("url"))]
@@ -71,5 +70,5 @@ def _named(value: Any) -> Iterator[str]:
 
 
 def _reason(document: Mapping[str, Any]) -> str:
-    """The words of the reporter: as content or, as Lemmy sends them, as summary, in the first of their languages."""
+    """The words of the reporter: the content, else the summary, as Lemmy sends it; of several languages the first."""
     return next((text for name in _REASONS if (text := said(document, name, REMOTE_COMMENT_LIMIT))), "")

@@ -27,7 +27,7 @@ class Incoming:
     recipient: Account | None = None
     """The person in whose own inbox it came; the server's own inbox is as good as the shared one."""
     kind: str = ""
-    """The one of its types that it is acted upon as."""
+    """The first of its types for which there is a handler."""
 
     @property
     def uri(self) -> str | None:

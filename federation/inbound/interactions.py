@@ -112,7 +112,7 @@ def _announced_uri(incoming: Incoming) -> str:
 
 def _own_post(incoming: Incoming) -> Status | None:
     """The booster's own post as it stands in the boost; None when another's or none stands there."""
-    # A boost is of anybody's post: who wrote it must stand there.
+    # Unlike a Create, a boost does not say that its actor is the author: the post has to.
     if not is_note(incoming.object) or incoming.actor.uri not in uris_of(incoming.object.get("attributedTo")):
         return None
     status = keep_note(read_sent_note(incoming.object, incoming.actor.uri), incoming.actor, publish_event=False)

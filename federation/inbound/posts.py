@@ -150,7 +150,7 @@ def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
 
 
 def _is_to_be_announced(note: ReceivedNote, incoming: Incoming) -> bool:
-    """Tell whether an edit announces a post that nobody here was notified of: it is young, and concerns somebody here."""
+    """Tell whether an edit makes a post known of which nobody here was notified: it is young, and concerns somebody here."""
     is_young = clock.now() - note.published <= UNKNOWN_POST_AGE
     return is_young and is_related(note, incoming.actor, incoming.recipient)
 

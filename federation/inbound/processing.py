@@ -159,7 +159,7 @@ def _act_alone(incoming: Incoming) -> None:
 
 
 def _finish(activity: InboundActivity, outcome: str, refused: Mapping[KernelReason, int]) -> None:
-    """Note what became of an activity, and count what of it was `refused` or left out."""
+    """Note the outcome of an activity, and count it, or its parts, as `refused`."""
     # An actor that was deleted has taken its activities along.
     InboundActivity.objects.filter(id=activity.id).update(
         processed_at=clock.now(), outcome=_cut(outcome), attempts=activity.attempts + 1, body=""
@@ -195,11 +195,12 @@ def forget_processed(older_than: timedelta = timedelta(days=1)) -> int:
 def forget_tombstones() -> int:
     """Remove the ids of what was deleted more than TOMBSTONE_LIFETIME ago, the oldest first; how many.
 
-    A Create of that time is too old to be taken, and who fetches the object finds it gone (contract, federation section 7).
+    A Create of that time is too old to be accepted, and fetching the object shows that it is gone (contract, federation section
+    7).
     """
     removed = 0
     while True:
-        # In the order of their rows, which is nearly that of their times, for which there is no index.
+        # By the id, which is nearly the order of their times: these have no index.
         oldest = list(Tombstone.objects.order_by("id").values_list("id", "created_at")[:_TOMBSTONES_AT_ONCE])
         old = [number for number, created_at in oldest if created_at < clock.now() - TOMBSTONE_LIFETIME]
         Tombstone.objects.filter(id__one_of=old).delete()

@@ -109,7 +109,7 @@ def _store(
         "host": host,
         "size": len(message.body),
         "now": clock.now(),
-        # Not that of the inbox, which may be named by anybody.
+        # Not the host of the inbox: anybody can name that of somebody else.
         "contact": host,
     }
     try:

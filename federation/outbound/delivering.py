@@ -28,8 +28,8 @@ logger = logging.getLogger("social.federation")
 DEADLINE: Final = 10.0
 ATTEMPTS_IN_DOUBT: Final = 4
 _TEMPORARY: Final = (401, 408, 429)
-# The end of follows is reported to a server that this one is closed to from now on.
-_FAREWELLS: Final = frozenset({"Reject", "Undo"})
+# Sent to servers that this one is closed to, because they end follows.
+_SENT_TO_CLOSED: Final = frozenset({"Reject", "Undo"})
 _HEADERS: Final = {"Content-Type": "application/activity+json"}
 
 
@@ -94,8 +94,8 @@ def _deliver(
     synchronizing: dict[tuple[int, str], str],
     closed: set[str],
 ) -> Steps:
-    if job.row.host in closed and activity is not None and activity.type not in _FAREWELLS:
-        # People's own server may be open although that of their inbox is not (contract, federation section 17).
+    if job.row.host in closed and activity is not None and activity.type not in _SENT_TO_CLOSED:
+        # The server of the inbox may be another one than that of the people (contract, federation section 17).
         raise Failed("This server is closed to the one of the inbox.", final=True)
     usable = signers.get(activity.account_id) if activity is not None else None
     if activity is None or not usable:

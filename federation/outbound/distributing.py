@@ -226,8 +226,8 @@ def send_follow_requested(events: Sequence[FollowRequested]) -> None:
 
 
 def send_follows_again(events: Sequence[FollowsToRenew]) -> None:
-    """The Follows of somebody elsewhere by people here once more, RENEWED_AT_ONCE at a time: who lost them has them again, who
-    has them answers as before (contract, federation section 10 "Key change").
+    """Send the Follows of an account of another server by people here again, RENEWED_AT_ONCE at a time: a server that has lost
+    them gets them back, and one that has them answers as before (contract, federation section 10 "Key change").
     """
     for event in events:
         rows: list[Follow | FollowRequest] = []

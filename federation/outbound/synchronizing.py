@@ -33,8 +33,8 @@ SELECT target_id, uri, inbox_host FROM (
 def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str], str]:
     """The header for each account and host, by the account's id and the host, in two queries.
 
-    Left out is who has very many followers, and a host that takes in what is for people of others: the digest is that of the
-    people of one host, and of those that it does not know it would end the follows. All, where synchronisation is off.
+    Left out are accounts with very many followers, and hosts that receive for people of other hosts: the digest covers the
+    people of one host, and a host ends the follows that are not in it. Everything is left out where synchronisation is off.
     """
     pairs = {(account.id, host): account for account, host in wanted}
     if not pairs or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:

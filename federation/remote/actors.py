@@ -90,8 +90,8 @@ def refresh_if_stale(uri: str) -> None:
 def end_actor(account: Account) -> None:
     """End a remote account: it is hidden at once, and everything of it is removed in steps.
 
-    When its server shows it again it is somebody new here (contract, federation section 17), unless staff had suspended or
-    limited it: nobody is rid of that by leaving.
+    When its server serves it again it becomes a new account here (contract, federation section 17), unless staff had suspended
+    or limited it: deleting the account must not undo that.
     """
     with transaction.atomic():
         if _is_sanctioned(account):
@@ -100,7 +100,7 @@ def end_actor(account: Account) -> None:
 
 
 def _is_sanctioned(account: Account) -> bool:
-    """Tell whether staff have decided something about the account itself, not about its server alone."""
+    """Tell whether staff have decided about the account itself, and not only about its server."""
     if account.suspension_origin == SuspensionOrigin.LOCAL or account.sensitized_at is not None:
         return True
     return account.limited_at is not None and rule_for(account.domain or "") is None
@@ -208,8 +208,8 @@ def keep_actor(
     moved_to_id: int | None = None,
     is_announced: bool = False,
 ) -> Account:
-    """Write what was read, under the address that WebFinger has confirmed: another account that had it loses it, and is asked
-    for the one that it has now.
+    """Write what was read, under the address that WebFinger has confirmed. Another account that had the address loses it, and
+    is fetched again.
 
     Raises Rejected for an id that was deleted, is one of ours or something else's, a key that another account has, and when
     this server is closed to the actor's; Unavailable while what is left of a deleted account is being removed. Somebody new

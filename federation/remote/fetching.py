@@ -91,7 +91,7 @@ _current: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
 def get(
     url: str, *, accept: Sequence[str], deadline: float, signer: Signer | None = None, any_type: bool = False
 ) -> Response:
-    """A document of another server, whose content type must be one of `accept` unless `any_type` will do.
+    """A document of another server. Its content type must be one of `accept`, unless `any_type` is allowed.
 
     Raises FetchError, Rejected for a server that this one is closed to, and Awaited in background work that does not have it
     yet.
@@ -138,8 +138,8 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | Non
 
 
 def is_gone(uri: str, *, signer: Signer | None = None) -> bool:
-    """Tell whether its server says that there was such a thing and is no more; "not found" may be a mistake that is mended, or
-    an answer to those who may not see it. Raises Unavailable.
+    """Tell whether a server says that an object was deleted. Only 410 and a Tombstone do: 404 may be a passing fault, or an
+    answer to those who may not see it. Raises Unavailable.
     """
     try:
         return "Tombstone" in kinds_of(fetch_document(uri, signer=signer))

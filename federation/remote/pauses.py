@@ -16,7 +16,7 @@ from social.api.addresses import UNKNOWN
 from social.kernel import redis
 
 PAUSE_SECONDS: Final = 300
-REST_SECONDS: Final = 60
+WRONG_KEY_SECONDS: Final = 60
 _REFUSED: Final = b"refused"
 _UNREACHABLE: Final = b"unreachable"
 # A server that cannot be reached costs the most and is what the pause is for. One that answers "no such key" costs
@@ -57,18 +57,18 @@ def begin(key_id: str, source: str, *, refused: bool) -> None:
         pipeline.execute()
 
 
-def is_resting(actor_uri: str) -> bool:
-    """Tell whether an actor was asked for its key within REST_SECONDS, and had none that fits; also when nobody knows."""
-    resting = True
-    with redis.best_effort("look for actors that rest"):
-        resting = bool(redis.client("cache").exists(_rest_name(actor_uri)))
-    return resting
+def had_wrong_key(actor_uri: str) -> bool:
+    """Tell whether the key of an actor was fetched within WRONG_KEY_SECONDS and did not fit; true when Redis is down."""
+    found = True
+    with redis.best_effort("look for wrong keys"):
+        found = bool(redis.client("cache").exists(_wrong_key_name(actor_uri)))
+    return found
 
 
-def rest(actor_uri: str) -> None:
-    """Remember that an actor was asked for its key and had none that fits (contract, federation section 17)."""
-    with redis.best_effort("let an actor rest"):
-        redis.client("cache").set(_rest_name(actor_uri), b"", ex=REST_SECONDS)
+def note_wrong_key(actor_uri: str) -> None:
+    """Remember that the key of an actor was fetched and did not fit (contract, federation section 17)."""
+    with redis.best_effort("remember a wrong key"):
+        redis.client("cache").set(_wrong_key_name(actor_uri), b"", ex=WRONG_KEY_SECONDS)
 
 
 def _counts(source: str) -> bool:
@@ -83,8 +83,8 @@ def _key_name(key_id: str) -> str:
     return redis.key("cache", "keyless", hashlib.sha256(key_id.encode("utf-8", "replace")).hexdigest())
 
 
-def _rest_name(actor_uri: str) -> str:
-    return redis.key("cache", "resting", hashlib.sha256(actor_uri.encode("utf-8", "replace")).hexdigest())
+def _wrong_key_name(actor_uri: str) -> str:
+    return redis.key("cache", "wrong-key", hashlib.sha256(actor_uri.encode("utf-8", "replace")).hexdigest())
 
 
 def _source_name(source: str) -> str:

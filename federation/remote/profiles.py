@@ -96,7 +96,7 @@ def read_outbox(actor_uri: str) -> None:
 
 
 def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
-    """A page of a collection that is embedded, or on its server; an empty one where there is none."""
+    """A page of a collection, embedded or on the server of the collection; an empty one where there is none."""
     if isinstance(value, Mapping) or value is None:
         return value or {}
     uri = uri_of(value)
@@ -143,7 +143,7 @@ def _items(uri: str, limit: int) -> list[Any]:
 def _own_post(
     item: Any, account: Account, signer: Signer | None = None, *, activity: Mapping[str, Any] | None = None
 ) -> Status | None:
-    """The account's own post that is named or embedded by its own server, in an `activity` maybe; None for anything else."""
+    """The account's own post that its server names or embeds, in an `activity` maybe; None for anything else."""
     uri = uri_of(item)
     if uri is None or not same_origin(uri, account.uri):
         return None

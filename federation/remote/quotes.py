@@ -17,8 +17,8 @@ from statuses.services.quotes import end_quote, find_quoted, settle_quote
 
 
 def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
-    """Fetch what the post with this id quotes, and accept the quote when its author consents, or quotes themselves; of a post
-    that its server says was deleted, the quote says so.
+    """Fetch what the post with this id quotes, and accept the quote when the quoted author consents or is the same. When the
+    server says that the quoted post was deleted, the quote becomes deleted.
 
     `remaining` bounds what is fetched for the quoted post. Raises Rejected for a quote of what its author may not read, and
     without consent; Missing and Unavailable as fetching does.

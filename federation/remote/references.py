@@ -21,8 +21,7 @@ from social.kernel.plans import Plan, Slot
 from statuses.models import Status
 
 _LOCAL_POST: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/(?:statuses/)?([0-9]{1,19})(?:/activity)?/?\Z")
-_OWN_COLLECTION: Final = re.compile(r"/collections/([0-9]{1,19})/?")
-_COLLECTION_NUMBER: Final = re.compile(r"/collections/([0-9]{1,19})/?\Z")
+_OWN_COLLECTION: Final = re.compile(r"(.*)/collections/([0-9]{1,19})/?")
 _LOCAL_ACTOR: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
 _URI: Final = Slot("uri", TextField())
 _ACCOUNTS: Final = Plan(lambda: Account.objects.filter(uri__one_of=Slot("uris", ArrayField(TextField()))))
@@ -103,21 +102,21 @@ def find_account_by_uri(uri: str) -> Account | None:
 
 def own_collection_id(uri: str, owner: Account) -> int | None:
     """The number in the id, or the address of the page, of a collection of somebody of this server, there or not."""
-    path = urlsplit(uri).path.removeprefix(f"/ap/users/{owner.id}").removeprefix(f"/users/{owner.username}")
-    found = _OWN_COLLECTION.fullmatch(path) if is_own(uri) else None
-    return parse_id(found[1]) if found is not None else None
+    found = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
+    places = ("", f"/ap/users/{owner.id}", f"/users/{owner.username}")
+    return parse_id(found[2]) if found is not None and found[1] in places else None
 
 
 def find_owner_of_collection(uri: str) -> Account | None:
-    """The person of this server whose collection has this id or page."""
-    named = _COLLECTION_NUMBER.search(urlsplit(uri).path) if is_own(uri) else None
-    number = parse_id(named[1]) if named is not None else None
+    """The owner of the collection of this server with this id or page; None for anything else."""
+    named = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
+    number = parse_id(named[2]) if named is not None else None
     found = Collection.objects.select_related("account").filter(id=number, uri=None).first() if number else None
     return found.account if found is not None and own_collection_id(uri, found.account) == number else None
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
-    """The known accounts with these ids, in one query; of ours also by their pages, in another one."""
+    """The known accounts with these ids, and those of ours with these pages; in one query, or two with pages."""
     wanted = list(uris)
     found = {account.uri: account for account in _ACCOUNTS.run(uris=wanted)}
     names = {uri: name.lower() for uri in wanted if uri not in found and (name := own_username(uri)) is not None}

@@ -8,8 +8,8 @@ from federation.models import Relay, RelayState
 
 
 def is_relay(account: Account) -> bool:
-    """Tell whether an account is that of a relay which has accepted this server: anybody can name its inbox, but not have it
-    on their own server.
+    """Tell whether an account is that of a relay which has accepted this server. Anybody can name the relay's inbox as
+    theirs, so only an inbox on the account's own server counts.
     """
     inboxes = [inbox for inbox in (account.inbox_url, account.shared_inbox_url) if same_origin(inbox, account.uri)]
     return Relay.objects.filter(inbox_url__one_of=inboxes, state=RelayState.ACCEPTED).exists()

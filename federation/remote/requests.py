@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -37,43 +37,28 @@ CONSENT_PERIOD: Final = timedelta(days=1)
 
 
 def request_posts(uris: Iterable[str], *, named_by: str, remaining: int) -> None:
-    """Have posts fetched that may be unknown here, and up to `remaining` posts above each; what is `named_by` is the id of
-    what led to them.
+    """Have posts fetched that may be unknown here, and up to `remaining` posts above each; `named_by` is the id of the post
+    that names them.
     """
-    hosts = {uri: origin_of(uri) for uri in uris}
-    rows = (
-        Fetch(kind=FetchKind.POST, uri=uri, host=host, wanted_by=_other(named_by, host), remaining=remaining)
-        for uri, host in hosts.items()
-        if host
-    )
-    enqueue(*rows)
+    enqueue(*_named(FetchKind.POST, uris, named_by, remaining=remaining))
 
 
 def request_people(uris: Sequence[str], *, named_by: str) -> None:
     """Have people fetched who are unknown here and whom the post with the id `named_by` mentions, the first PEOPLE_OF_POST of
     them, as long as its server has not named too many within the hour.
     """
-    server = origin_of(named_by) or ""
-    rows = []
-    for uri in uris[:PEOPLE_OF_POST]:
-        host = origin_of(uri)
+    server, rows = origin_of(named_by) or "", []
+    for row in _named(FetchKind.PERSON, uris[:PEOPLE_OF_POST], named_by):
         counted = count(MENTIONED, subject=server)
         if counted is not None and counted.exceeded:
             break
-        if host:
-            rows.append(Fetch(kind=FetchKind.PERSON, uri=uri, host=host, wanted_by=_other(named_by, host)))
+        rows.append(row)
     enqueue(*rows)
 
 
 def request_collections(uris: Iterable[str], *, named_by: str) -> None:
     """Have collections of people fetched that the post with the id `named_by` links to and that are unknown here."""
-    hosts = {uri: origin_of(uri) for uri in uris}
-    rows = (
-        Fetch(kind=FetchKind.COLLECTION, uri=uri, host=host, wanted_by=_other(named_by, host))
-        for uri, host in hosts.items()
-        if host
-    )
-    enqueue(*rows)
+    enqueue(*_named(FetchKind.COLLECTION, uris, named_by))
 
 
 def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:
@@ -191,7 +176,7 @@ def request_first_posts(events: Sequence[AccountFollowed]) -> None:
 def request_for(activity: InboundActivity, host: str) -> None:
     """Have an activity worked off where documents can be waited for; the first is on `host`.
 
-    Raises Unavailable when too much waits for that server, or of what the sender's has named.
+    Raises Unavailable when too much waits for that server, or because of the sender's.
     """
     wanted_by = _other(activity.actor.uri, host)
     if not _request(
@@ -204,6 +189,16 @@ def may_look_up(host: str) -> bool:
     """Count a question to a server that somebody waits for; False when it was asked too much lately (security row 71)."""
     counted = count(LOOK_UPS, subject=host)
     return counted is None or not counted.exceeded
+
+
+def _named(kind: FetchKind, uris: Iterable[str], named_by: str, **values: Any) -> list[Fetch]:
+    """A row for each of these ids that has a host, once."""
+    hosts = {uri: origin_of(uri) for uri in uris}
+    return [
+        Fetch(kind=kind, uri=uri, host=host, wanted_by=_other(named_by, host), **values)
+        for uri, host in hosts.items()
+        if host
+    ]
 
 
 def _other(named_by: str, host: str) -> str:

@@ -89,7 +89,7 @@ def verify(message: Message) -> Signed:
     try:
         _check(signature, message, known.pem)
     except WrongKey as error:
-        if pauses.is_resting(known.account.uri) and not may_refresh(known.account):
+        if pauses.had_wrong_key(known.account.uri) and not may_refresh(known.account):
             raise
         try:
             fresh = _fetch_key(known.id, message)
@@ -97,7 +97,7 @@ def verify(message: Message) -> Signed:
         except pauses.Pause:
             raise error from None
         except WrongKey:
-            pauses.rest(known.account.uri)
+            pauses.note_wrong_key(known.account.uri)
             raise
         return Signed(fresh.account, _fingerprint(fresh, signature))
     return Signed(known.account, _fingerprint(known, signature))

@@ -1,8 +1,8 @@
 """WebFinger: finds the actor of an address, and confirms that both agree.
 
-A domain that does not answer at the usual place may say in its host-meta which server answers for it. What either calls its
-content is not looked at: static files have any type, and only the domain itself puts them there. Sources: RFC 7033, RFC
-6415; contract, federation section 1, section 4 "Incoming actors" and section 17; security rows 5 and 14.
+A domain that does not answer at the usual place may say in its host-meta which server answers for it. The content types of
+both are ignored: servers of static files send any type, and only the domain itself can put files there. Sources: RFC 7033,
+RFC 6415; contract, federation section 1, section 4 "Incoming actors" and section 17; security rows 5 and 14.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class WebFingerResult:
 
 
 class OwnAddress(Rejected):
-    """Refusal to take an address of this server for another server's: what was asked for leads to `username` here."""
+    """Refusal of an address that leads to this server, to its account `username`."""
 
     def __init__(self, username: str) -> None:
         super().__init__(Reason.ADDRESS_OF_OURS)

@@ -42,8 +42,8 @@ class CavageSignature:
 
 
 def parameters_of(header: str) -> dict[str, str]:
-    """Names, in lower case, and values of a header that is written like `Signature`: the parameters of RFC 7235, also after
-    the name of the scheme, as in `Authorization`. Raises BadSignature.
+    """Names (in lower case) and values of a header written like `Signature`: a list of parameters by RFC 7235, with or
+    without the name of a scheme before it. Raises BadSignature.
     """
     if len(header) > _LONGEST_HEADER:
         raise BadSignature(Reason.HEADER_TOO_LONG)

@@ -21,7 +21,7 @@ from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere, is_stricter, names_of
 from moderation.services.domain_rules import allow_domains, write_rules
 
-# What lists that other programs write call a severity.
+# Names of severities in the lists of other programs.
 _SEVERITIES: Final = {"": DomainSeverity.SUSPEND, "limit": DomainSeverity.SILENCE}
 _COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "public_comment")
 

@@ -119,8 +119,8 @@ def store_report(report: Report) -> None:
 
 
 def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:
-    """The servers of the account and of those whom its reported posts answer, as far as the reporter names them, in Punycode
-    or as they are shown: normalising all that a list may hold would take seconds (security row 78).
+    """The servers of the account, and of those whom its reported posts answer, that the reporter names, in Punycode or as
+    clients show them. Names are compared as they are: to normalise a long list would take seconds (security row 78).
     """
     assert target.domain is not None  # of another server: the caller has looked
     if draft.forward_domains is None:

@@ -68,9 +68,9 @@ class Access:
         elif kind is AccessKind.APP_TOKEN and identity.user_id is not None:
             raise errors.Forbidden(_("This method requires an client credentials authentication"))
 
-    def seen(self, identity: Identity | None) -> Identity | None:
-        """The caller as the action sees it, after `check`: where no user is needed a disabled one is nobody, and of a token
-        that is needed its application is left (contract, behaviours section 5; security row 80).
+    def effective_caller(self, identity: Identity | None) -> Identity | None:
+        """The caller for whom the action is done, after `check`. Where no user is needed, a disabled user counts as nobody;
+        where any token will do, as the application alone (contract, behaviours section 5; security row 80).
         """
         if identity is None or not identity.disabled:
             return identity

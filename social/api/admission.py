@@ -145,7 +145,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
 def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
     """Count something that is no API request, e.g. a sign-in page: `subject` for rules per account or user, else `address`.
 
-    It is the counter that requests of the API have: one limit by whichever endpoint or page (security row 84). None when
+    The counter is the one of API requests: a limit holds for endpoints and pages together (security row 84). None when
     limits are off or Redis is down.
     """
     if not settings.RATE_LIMITS:
@@ -162,13 +162,13 @@ def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
 
 
 def forget(rule: Rule, *, subject: str) -> None:
-    """Begin anew with what `count` has counted."""
+    """Reset what `count` has counted for a subject in this period."""
     with redis.best_effort("forget a count"):
         redis.client("cache").delete(_counter(rule, subject, "", int(time.time() // rule.period)))
 
 
 def _counter(rule: Rule, subject: str, address: str, window: int) -> str:
-    # Of names, such as what somebody typed, only a digest is kept.
+    # What somebody typed is kept as a digest only.
     whose = address if not subject else subject if subject.isdecimal() else checksum_of(subject)
     return redis.key("cache", "limit", rule.name, whose, window)
 

@@ -65,7 +65,7 @@ class TokenAuthentication(BaseAuthentication):
         try:
             token = token_of(request)
         except (APIException, KernelError) as error:
-            # Of a body that cannot be read: it counts all the same (security row 84).
+            # The body cannot be read. The request counts all the same (security row 84).
             token, unreadable = None, error
         admission = admit(token, rate_key(client_ip(http)), rules, acts=acts)
         http.admission = admission  # type: ignore[attr-defined]  # read by `admission_of`

@@ -117,8 +117,8 @@ def _of_database(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23505":
         return _of_kernel(errors.Invalid(_("Duplicate record")))
     if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23503":
-        # What it refers to was deleted at the same moment, and nobody held it (`social.kernel.locks`).
-        logger.warning("a reference to what is gone: %s", exc, extra=_about(context))
+        # What it refers to was deleted at the same moment, and no lock prevented that (`social.kernel.locks`).
+        logger.warning("a reference to a row that is gone: %s", exc, extra=_about(context))
         return _of_kernel(errors.NotFound())
     if isinstance(exc, DatabaseError) and is_refused_value(exc):
         logger.error("a value that no check refused: %s", exc, extra=_about(context))

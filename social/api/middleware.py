@@ -104,7 +104,7 @@ class RequestMiddleware:
             response = self.get_response(request)
         response.headers["X-Request-Id"] = request_id
         response.headers["X-Content-Type-Options"] = "nosniff"
-        # Unless the proxy says otherwise: what comes from it came by https, and browsers heed it nowhere else (RFC 6797).
+        # Unless the proxy says that the request came by http: there browsers ignore the header (RFC 6797).
         if settings.STRICT_TRANSPORT_SECURITY and forwarded != "http":
             response.headers["Strict-Transport-Security"] = settings.STRICT_TRANSPORT_SECURITY
         if isinstance(response, HttpResponse):

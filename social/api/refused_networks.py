@@ -25,7 +25,7 @@ from social.api.responses import error
 logger = logging.getLogger("social.api")
 RELOAD_SECONDS: float = 5.0
 _INITIAL_TIME: Final = float("-inf")
-#: What machines ask to see whether the server lives; it says nothing else, and `/metrics` asks for a token or for this machine.
+#: Paths of probes: they tell nothing but whether the server is up, and `/metrics` checks who asks by itself.
 _PROBES: Final = re.compile(r"/(?:health(?:/ready)?|metrics)/?")
 
 
@@ -78,12 +78,13 @@ def _load() -> None:
 @lru_cache(maxsize=4096)
 def _in_one(address: str) -> bool:
     parsed = ipaddress.ip_address(address)
-    # This machine is only meant by who names it: whoever refuses "everybody" goes on watching the server, and can undo it.
+    # Loopback addresses are refused by blocks of loopback networks alone: an operator who has blocked all addresses by mistake
+    # can still watch the server from this machine, and undo it.
     return any(parsed in network and (network.is_loopback or not parsed.is_loopback) for network in _State.networks)
 
 
 class RefusedNetworksMiddleware:
-    """Answers 403 to what comes from a refused network, but for probes (security row 79). Stands behind RequestMiddleware."""
+    """Answers 403 to requests from a refused network, except probes (security row 79). Stands behind RequestMiddleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

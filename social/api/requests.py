@@ -58,7 +58,7 @@ class ApiRequest(Request):
         _caller = self.user
 
     def call_as(self, identity: Identity | None) -> None:
-        """Let this be the caller, or nobody."""
+        """Set the caller; None is nobody."""
         if identity is not self.auth:
             self.auth = identity
             self.user = Caller(identity.user_id, identity.account_id) if identity is not None else Caller()

@@ -140,7 +140,7 @@ class ApiViewSet(ViewSet):
         admission = admission_of(request)
         access = self.endpoint.access
         access.check(self.caller, refusal=admission.refusal if admission is not None else None)
-        cast(ApiRequest, request).call_as(access.seen(self.caller))
+        cast(ApiRequest, request).call_as(access.effective_caller(self.caller))
         if access.permission is not None:
             self.require_permission(access.permission)
         for permission in self._machinery("permission_classes"):

@@ -13,7 +13,7 @@ class Installation(models.Model):
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     local_domain = models.TextField()
-    #: Where the pages are since the last start, and with them the ids that are made.
+    #: The domain of the pages as of the last start; ids are made under it.
     web_domain = models.TextField(null=True)
     fingerprints = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())

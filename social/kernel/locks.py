@@ -1,8 +1,9 @@
 """Locks: by name (PostgreSQL's advisory ones) and of rows for a transaction, and leases that their holder renews before they
 expire.
 
-Foreign keys are checked when a transaction commits. So who deletes a row that others refer to locks it first (`lock_row`,
-`delete_rows`), and who writes a row that refers to it keeps it (`keep_row`): one of the two waits, and looks again.
+Foreign keys are checked when a transaction commits. So a service that deletes a row to which others refer locks it first
+(`lock_row`, `delete_rows`), and one that writes a row referring to it calls `keep_row` first: one of the two waits, and then
+sees what the other has done.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from social.kernel.errors import NotFound, require_found
 from social.kernel.lengths import NAME_LIMIT, lengths
 
 Row = TypeVar("Row", bound=models.Model)
+# In one order, or two callers could wait for each other.
 _KEEP: Final = sql.SQL("SELECT {key} FROM {table} WHERE {key} = ANY(%s) ORDER BY {key} FOR KEY SHARE")
 
 
@@ -78,16 +80,15 @@ def lock_row(row: Row) -> Row:
 
 
 def keep_row(row: models.Model) -> None:
-    """Have nobody delete a row until the transaction ends. Raises NotFound when somebody has."""
+    """Prevent a row from being deleted until the transaction ends. Raises NotFound when it is gone."""
     if not keep_rows(type(row), [row.pk]):
         raise NotFound
 
 
 def keep_rows(model: type[models.Model], ids: Iterable[int]) -> set[int]:
-    """Have nobody delete these rows until the transaction ends; return the ids of those that are there."""
+    """Prevent these rows from being deleted until the transaction ends; return the ids of those that exist."""
     names = {"table": sql.Identifier(model._meta.db_table), "key": sql.Identifier(str(model._meta.pk.column))}
     with connection.cursor() as cursor:
-        # In the same order by everybody, as above.
         cursor.execute(_KEEP.format(**names), [list(ids)])
         return {number for (number,) in cursor.fetchall()}
 

@@ -139,10 +139,10 @@ def _is_unlogged(record: logging.LogRecord) -> bool:
     return bool(record.exc_info) and getattr(record, "status_code", 500) != 503
 
 
-#: What drivers call a server that is away, by class and module; they are not imported for it.
+#: Errors of drivers that mean a server cannot be reached, by class and module: the drivers are not imported for this.
 _AWAY = frozenset({"OperationalError", "InterfaceError", "ConnectionError", "TimeoutError", "BusyLoadingError"})
 _DRIVERS = ("django.db", "psycopg", "redis", "kombu", "amqp")
-#: States of PostgreSQL in which it, and no statement, is at fault: connections, too many of them, a shutdown.
+#: SQLSTATEs for which the server is at fault and no statement: connection errors, too many connections, a shutdown.
 _AWAY_STATES = ("08", "53300", "57P")
 OUTAGE_SECONDS = 10.0
 
@@ -159,8 +159,8 @@ def _is_outage(error: object) -> bool:
 
 
 class Outages(logging.Filter):
-    """Lets one line of a process about a server that is away pass in OUTAGE_SECONDS, without its trace: an outage concerns
-    every request and every task, and its lines would hide what else happens. The next line says how many were left out.
+    """Writes one line in OUTAGE_SECONDS, without a traceback, while the database or Redis cannot be reached: an outage concerns
+    every request and every task, and their lines would hide what else happens. The next line says how many were left out.
     """
 
     def __init__(self) -> None:
@@ -186,7 +186,7 @@ class Outages(logging.Filter):
             text = f"{text} ({type(shown).__name__}: {shown})"
         record.msg = " ".join(text.split()) + (f" [{left_out} lines like it were left out]" if left_out else "")
         record.args, record.exc_info, record.exc_text = (), None, None
-        # Celery writes a task's trace here a second time.
+        # Celery puts the traceback of a task here as well.
         vars(record).pop("data", None)
         return True
 
@@ -236,7 +236,7 @@ def configure(config: Mapping[str, Any]) -> None:
     # Its warnings are one line for every 404 a stranger asks for; refusals are in the metrics.
     logging.getLogger("django.request").setLevel(logging.ERROR)
     logging.getLogger("django.request").addFilter(_is_unlogged)
-    # One line with a traceback for each Host that a stranger makes up.
+    # A stranger could make up names of hosts, each of which would be a line with a traceback.
     logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
     # At the level debug it writes authorization codes as they stand in its own structures.
     logging.getLogger("oauthlib").setLevel(logging.INFO)

@@ -49,7 +49,7 @@ _left_out: ContextVar[Counter[Reason] | None] = ContextVar("left_out", default=N
 
 
 def leave_out(reason: Reason, number: int = 1) -> None:
-    """Say that parts of a thing are not taken; they are counted where somebody collects (`collected`)."""
+    """Note that parts of a thing are not taken. Without a `collected` block around it this does nothing."""
     counts = _left_out.get()
     if counts is not None and number > 0:
         counts[reason] += number
@@ -57,7 +57,7 @@ def leave_out(reason: Reason, number: int = 1) -> None:
 
 @contextmanager
 def collected() -> Iterator[Counter[Reason]]:
-    """Collect what `leave_out` says in the block."""
+    """Count what `leave_out` notes in the block."""
     counts: Counter[Reason] = Counter()
     token = _left_out.set(counts)
     try:

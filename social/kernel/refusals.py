@@ -25,12 +25,11 @@ logger = logging.getLogger("social.refusals")
 
 KEPT_DAYS: Final = 30
 NOTED_SECONDS: Final = 5.0
-"""Seconds that counts of a web process wait for others, so that a flood does not write a row for each request."""
-
+"""Seconds for which a web process collects counts, so that a flood does not write a row for each request."""
 NOTED_LIMIT: Final = 500
-"""Pairs of sender and reason that wait so; counts of further ones go to the sender ""."""
+"""Pairs of sender and reason that are collected; further ones are counted for the sender ""."""
 LOGGED_EACH: Final = 100
-"""Refusals of one sender, reason and day that one line of the log stands for; the first has a line too."""
+"""Refusals of one sender, reason and day for which there is one line in the log, besides that of the first."""
 
 _INSERTION: Final = """
 INSERT INTO social_refusal (sender, reason, day, number)
@@ -91,7 +90,7 @@ _noted_since = 0.0
 
 
 def note_refusal(sender: str, reason: Reason) -> None:
-    """Count one thing that was not taken, for callers that a flood may call: counts are written together, every few seconds."""
+    """Count one thing that was not taken, in a web process: counts are written together every NOTED_SECONDS."""
     global _noted_since
     with _noted_lock:
         if not _noted:

@@ -14,8 +14,8 @@ from typing import Final
 _TROUBLED: Final = 10
 UNAVAILABLE_AFTER: Final = timedelta(days=7)
 _LONGEST_PAUSE: Final = 24 * 3600
-TURN_OF_ONE: Final = timedelta(seconds=5)
-TURNS_OF_ONE: Final = 10
+TURN_LENGTH: Final = timedelta(seconds=5)
+TURNS_LIMIT: Final = 10
 
 
 def _over_days(attempts: int) -> float:
@@ -36,12 +36,11 @@ class Terms:
     seconds, however many are due, and hosts take turns. Rows are claimed for `slice_seconds`; one row may take
     `row_seconds`, and is not begun later than that before the end of its lease. A row is given up after so many
     `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old, and then kept for `kept`:
-    until it is gone nobody asks again. A host that fails is left alone for `pause` seconds and longer (`host_pause`). Of
-    one host at most `waiting` rows wait, and of what one person or one server has named at hosts of others `of_one` become
-    due in a turn, for TURNS_OF_ONE turns. The names of so many hosts are looked up at once. `cautious`: until a row of a host
-    was done, one is done at a time, as while it fails, and the host is remembered afterwards. `sends`: its hosts are those
-    that somebody here sends to; the hosts of
-    other work may be named by any stranger.
+    until it is gone nobody asks again. A host that fails is left alone for `pause` seconds and longer (`host_pause`). At
+    most `waiting` rows of one host wait. Rows that one asker (`WaitingRow.asker`) wants become due in turns, `per_asker` in
+    each; at most TURNS_LIMIT turns wait. The names of at most `lookups` hosts are looked up at once. `cautious`: until a row
+    of a host was done, one is done at a time, as while it fails, and the host is remembered afterwards. `sends`: somebody
+    here sends to these hosts; those of other work may be named by any stranger.
     """
 
     purpose: str
@@ -52,8 +51,8 @@ class Terms:
     lease: float
     threads: int = 2
     waiting: int = 500
-    of_one: int = 100
-    names: int = 16
+    per_asker: int = 100
+    lookups: int = 16
     pace: float = 0.0
     claimed: int = 0
     attempts: int = 3
@@ -91,7 +90,7 @@ TERMS: Final[dict[str, Terms]] = {
         at_once=200,
         per_host=2,
         claimed=20,
-        names=200,
+        lookups=200,
         slice_seconds=5.0,
         row_seconds=20.0,
         lease=30.0,
@@ -109,7 +108,7 @@ TERMS: Final[dict[str, Terms]] = {
         slice_seconds=30.0,
         row_seconds=20.0,
         lease=90.0,
-        names=64,
+        lookups=64,
     ),
     # Apart from other fetches: a long thread must not take the place of what was sent to this server.
     "threads": Terms(
@@ -130,8 +129,8 @@ TERMS: Final[dict[str, Terms]] = {
         at_once=100,
         per_host=1,
         pace=1.0,
-        of_one=40,
-        names=64,
+        per_asker=40,
+        lookups=64,
         slice_seconds=30.0,
         row_seconds=20.0,
         lease=90.0,
@@ -165,7 +164,7 @@ TERMS: Final[dict[str, Terms]] = {
         at_once=200,
         per_host=16,
         claimed=64,
-        names=64,
+        lookups=64,
         slice_seconds=10.0,
         row_seconds=12.0,
         lease=30.0,

@@ -13,17 +13,15 @@ from social.kernel.errors import KernelError
 
 
 def add_yes(parser: ArgumentParser) -> None:
-    """Declare what a command waits for before it does what the pages of staff ask about, too."""
-    parser.add_argument(
-        "--yes", action="store_true", help="do what is hardly meant, or what ends follows, nevertheless"
-    )
+    """Declare the option without which a command does nothing of what the pages of staff ask about first."""
+    parser.add_argument("--yes", action="store_true", help="do it although it is rather a mistake, or ends follows")
 
 
 class OperatorCommand(BaseCommand):
     """A command that a service refuses ends with one line, the reason, and the exit status 1."""
 
     def ask(self, doubt: str, options: Mapping[str, Any]) -> None:
-        """Raise CommandError with a doubt, if there is one, until somebody says --yes. A dry run only says it."""
+        """Raise CommandError for a doubt, unless --yes was given. A dry run only writes it."""
         if not doubt or options["yes"]:
             return
         text = _("%(doubt)s Say --yes to go on.") % {"doubt": doubt}

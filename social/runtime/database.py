@@ -94,7 +94,7 @@ class Cursor(Protocol):
 
 
 def stored_installation(cursor: Cursor) -> dict[str, Any]:
-    """The row of this installation; empty before the first start. It lacks the columns of later releases."""
+    """The row of this installation; empty before the first start. Columns that a later release added may be missing."""
     cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [TABLE])
     row = cursor.fetchone()
     if not row or not row[0]:
@@ -122,7 +122,7 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
 
 
 def check_web_domain(cursor: Cursor, web_domain: str) -> None:
-    """Raises OperatorError when the server was started with pages elsewhere: ids are made of their address, for ever."""
+    """Raises OperatorError when the server was last started with another WEB_DOMAIN: ids keep the domain they were made with."""
     stored = stored_installation(cursor).get("web_domain")
     if stored is not None and stored != web_domain:
         raise OperatorError(

@@ -92,7 +92,7 @@ def _domain() -> Iterator[Check]:
 
 
 def _ids() -> Iterator[Check]:
-    """Ids of people here that lie elsewhere: made by a command with other addresses, or before the pages were moved."""
+    """Ids of accounts here that are not below BASE_URL: made by a command with other settings, or before the pages moved."""
     strays = Account.objects.filter(domain=None).exclude(uri__startswith=f"{settings.BASE_URL}/").order_by("id")
     if not (number := strays.count()):
         yield Check("ids", "ok", f"those of all accounts here begin with {settings.BASE_URL}/")
@@ -209,7 +209,7 @@ def _proxies() -> Iterator[Check]:
 
 
 def _blocks() -> Iterator[Check]:
-    """Networks that get no answer: so many addresses in one are hardly meant (security row 79)."""
+    """Networks that get no answer: one with very many addresses is rather a mistake (security row 79)."""
     networks = load_refused_networks()
     if wide := [network for network in networks if doubt_about_network(network)]:
         remedy = f"If that is not meant: {env.manage_command(f'block_sign_ups network {wide[0]} --remove')}"

@@ -142,7 +142,7 @@ def decoding() -> Iterator[Check]:
 
 
 def disk() -> Iterator[Check]:
-    """The room that is left; where files and what is used for a moment are on disks of their own, these too when full."""
+    """The room that is left; also on the disks of files and of temporary files, where these are others and full."""
     free = shutil.disk_usage(env.DATA_DIR).free
     detail = f"{free / (1 << 30):.1f} GB free at {env.DATA_DIR}"
     if free < LEAST_FREE:

@@ -41,13 +41,13 @@ SERVERLESS_COMMANDS = frozenset(
 )
 #: Commands that begin an installation; every other one is meant for one that exists, and makes nothing where none is.
 STARTING_COMMANDS = frozenset(["run", "setup", "migrate"])
-#: Commands that may look at a server whose first start has not ended; every other one would make ids with wrong addresses.
-UNNAMED_COMMANDS = frozenset(
+#: Commands that run before the first start has stored the domain; any other one could make ids with a wrong address.
+COMMANDS_WITHOUT_DOMAIN = frozenset(
     ["setup", "restore", "doctor", "migrate", "showmigrations", "sqlmigrate", "sqlflush", "dbshell"]
 )
-#: Seconds in which a database that starts with the machine lets us in.
+#: Seconds that `setup` waits for a database that starts at the same time.
 DATABASE_SECONDS = 60.0
-#: Seconds in which a first start that is under way has stored the domain.
+#: Seconds that a command waits for a first start that is under way.
 FIRST_START_SECONDS = 120.0
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -312,7 +312,7 @@ def _take_domain(command: str) -> None:
     data_dir = _data_dir()
     deadline = time.monotonic() + FIRST_START_SECONDS
     with _connected(command) as connection, connection.cursor() as cursor:
-        while not (stored := database.stored_installation(cursor)) and command not in UNNAMED_COMMANDS:
+        while not (stored := database.stored_installation(cursor)) and command not in COMMANDS_WITHOUT_DOMAIN:
             if running_supervisor(data_dir) is None or time.monotonic() > deadline:
                 from social.settings.env import manage_command
 
@@ -330,7 +330,7 @@ def _take_domain(command: str) -> None:
 
 
 def _connected(command: str) -> psycopg.Connection[Any]:
-    """A connection to the database; `setup`, which begins a boot, waits for a server that is only just starting.
+    """A connection to the database. `setup`, the first command after a boot, waits for a database that is starting.
 
     Raises OperatorError.
     """

@@ -147,7 +147,7 @@ class _Heartbeats:
 
 
 class _Refusals:
-    """Number of things of others that were not taken today, by reason; nothing when the database does not answer."""
+    """Number of things that others sent and that were not taken today, by reason; nothing when the database does not answer."""
 
     def collect(self) -> Iterator[Metric]:
         try:

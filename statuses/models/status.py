@@ -37,8 +37,8 @@ class Status(Written):
     `content_type` is what its source is written in. `thread_path` lists the ids from the thread's first known post down to
     this one, so that a whole context is read with one condition: ancestors are named in the path, descendants begin with it
     (docs/adr/0005). `version` is raised by every change that shows in the entity. `uri` is NULL for local posts: theirs
-    follows from the username and the id. A deleted post keeps its row, invisible. `fetched` is true of a post of another
-    server of which nobody was notified: it was asked for, and its author has not sent it (yet).
+    follows from the username and the id. A deleted post keeps its row, invisible. `fetched` is true for a post of another
+    server that was fetched and that its author has not sent (yet): nobody was notified of it.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -124,7 +124,7 @@ class Status(Written):
             models.Index(
                 fields=["thread_id", "id"], name="statuses_status_thread", condition=Q(thread_id__isnull=False)
             ),
-            # With the id: some posts and some people are answered very often, and the answers are taken in their order.
+            # With the id, because answers are read in its order, and some posts and people have very many.
             models.Index(
                 fields=["in_reply_to", "id"], name="statuses_status_answers", condition=Q(in_reply_to__isnull=False)
             ),
@@ -209,7 +209,7 @@ class Mention(models.Model):
 
 
 class UnknownMention(models.Model):
-    """The ActivityPub id of somebody whom a post of another server addresses and mentions, and who is not known here (yet)."""
+    """The ActivityPub id of somebody unknown here (yet) whom a post of another server addresses and mentions."""
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="unknown_mentions", db_index=False)
     uri = models.TextField()
@@ -264,17 +264,17 @@ class QuoteState(models.TextChoices):
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     REVOKED = "revoked"
-    # Its server says so; of a quoted post that is known here its own row says it.
+    # As the server of the quoted post says; a post that is known here has this in its own row.
     DELETED = "deleted"
 
 
 class Quote(models.Model):
     """`status` quotes `quoted_status`, never a boost; a post quotes at most one (FEP-044f).
 
-    `quoted_uri` names a post of another server that is quoted and not known here (yet); a deleted one may have no name.
-    `request_uri` is the id of the
-    QuoteRequest of a quote whose author or quoted author is elsewhere, `approval_uri` that of the authorization another
-    server gave. `legacy` quotes were made without asking: by the properties that came before FEP-044f.
+    `quoted_uri` is the id of a quoted post of another server that is not known here (yet); a deleted one may have none.
+    `request_uri` is the id of the QuoteRequest of a quote whose author or quoted author is elsewhere, `approval_uri` that of
+    the authorization another server gave. `legacy` quotes were made without asking: by the properties that came before
+    FEP-044f.
     """
 
     id = SnowflakeField(primary_key=True)

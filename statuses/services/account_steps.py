@@ -22,7 +22,7 @@ _POSTS_PER_STEP: Final = 10 * erasing.BATCH_SIZE
 
 
 def _delete_posts(account_id: int) -> int:
-    # Rows of deleted posts stay for thirty days and are read over each time: so for several transactions at once.
+    # Several transactions for one query: it reads the rows of deleted posts again, which stay for thirty days.
     posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("-id")
     chosen = list(posts.values_list("id", flat=True)[:_POSTS_PER_STEP])
     for start in range(0, len(chosen), erasing.BATCH_SIZE):

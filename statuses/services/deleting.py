@@ -93,7 +93,7 @@ def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
     They are counted by the caller, last.
     """
     rows = Status.objects.filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
-    # In the order of the index, not of all posts; then locked in the order in which everybody locks posts.
+    # Chosen in the order of the index, then locked in the order of their ids, as everybody locks posts.
     chosen = list(rows.order_by("reblog_of_id", "-id").values_list("id", flat=True)[:BATCH_SIZE])
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=chosen, deleted_at=None)
     boosts = dict(locked.order_by("id").values_list("id", "account_id"))

@@ -55,8 +55,8 @@ def favourite_status(
 
     True for a new like, and a Post that was given counts it; False when it was there already, maybe since the row was read,
     or the post is gone.
-    `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like, which names this one
-    from now on if it was that of another like of the account. Raises Forbidden when the account blocks the author.
+    `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like; another like of the
+    account that had it loses it. Raises Forbidden when the account blocks the author.
     """
     target = status.original or status
     if not may_favourite(target, relations or load_relations(account_id, [target.account_id])):

@@ -86,7 +86,7 @@ def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = No
 
 
 def end_quote(*, quote_id: int) -> None:
-    """Write that what a quote waits for was deleted. QuoteSettled is published."""
+    """Write that the post that a pending quote quotes was deleted. Publishes QuoteSettled."""
     with transaction.atomic():
         quote = Quote.objects.select_for_update().filter(id=quote_id, state=QuoteState.PENDING).first()
         if quote is not None:
@@ -101,7 +101,9 @@ def find_quoted(*, quote_id: int, quoted: Status) -> None:
 
 
 def store_request(*, quote_id: int, request_uri: str) -> None:
-    """Write the id of the request that another server made for a quote; the last one counts, of one id the last quote."""
+    """Write the id of the request that another server made for a quote, instead of an earlier one; another quote that had the
+    id loses it.
+    """
     Quote.objects.filter(request_uri=request_uri).exclude(id=quote_id).update(request_uri=None)
     Quote.objects.filter(id=quote_id).update(request_uri=request_uri)
 

@@ -35,7 +35,7 @@ from statuses.services.quotes import write_quote_policy
 from statuses.services.remote_files import is_unmeasured
 from statuses.services.revising import store_revision
 from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored, screen_edit
-from statuses.services.storing import Composed, RemoteFile, announce, named, revise_quote, store_status
+from statuses.services.storing import Composed, RemoteFile, announce, quoted_by, revise_quote, store_status
 
 _URI: Final = Slot("uri", TextField())
 _STATUS_IDS: Final = Plan(lambda: Status.objects.filter(uri=_URI).values_list("id", flat=True))
@@ -77,8 +77,8 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
-    """Publish StatusPublished for a post that was fetched before its author sent it, as `new` says it, in the caller's
-    transaction; whether it was, once. Who is addressed in what was sent alone is mentioned silently from now on.
+    """Publish StatusPublished, once and in the caller's transaction, for a post that was fetched before its author sent it as
+    `new`; returns whether it was published now. People whom only the sent one addresses get a silent mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
     if status is None:
@@ -92,7 +92,7 @@ def announce_fetched(*, status_id: int, new: Composed) -> bool:
 
 
 def join_mentions(account: Account) -> None:
-    """Mention somebody of another server, who is known now, in the posts that have named them by their id."""
+    """Mention an account of another server in the posts that have mentioned it before it was known here."""
     unknown = UnknownMention.objects.filter(uri=account.uri)
     while ids := list(unknown.values_list("status_id", flat=True)[:BATCH]):
         with transaction.atomic():
@@ -115,11 +115,11 @@ def revise_remote_status(
 ) -> bool:
     """Store an edit of a post of another server, and publish StatusEdited; whether anything has changed.
 
-    `sent`: it came from its author, as it is now, and not from what its server may have kept of it. When it says of no edit, or
-    of none that is newer than the last (`_is_newer`), the votes in its poll and its counts are
-    stored, and, unless it is older than the last, who may quote it (QuotePolicyChanged); nothing else. Of a deleted post
-    nothing at all. Who may read the post and what it answers stay. Another post that it quotes takes the place of the one
-    before. With the `document` that it came with, the rules against spam are asked, and may hold it until it is reviewed.
+    `sent`: its author has sent it; a fetched one may come from a cache. When it names no edit, or none that is newer than the
+    last (`_is_newer`), only the votes in its poll and its counts are stored, and, unless it is older than the last, who may
+    quote it (QuotePolicyChanged). Of a deleted post nothing is stored. Who may read the post and what it answers stay.
+    Another post that it quotes takes the place of the one before. With the `document` that it came with, the rules against
+    spam are asked, and may hold it until it is reviewed.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
@@ -157,8 +157,8 @@ def revise_remote_status(
 def _is_newer(status: Status, new: Composed, edited_at: datetime, *, sent: bool) -> bool:
     """Tell whether a version is newer than the last edit here (contract, federation sections 7 "Update Note" and 17).
 
-    Dates of many servers have no parts of seconds: the first edit may have the date of the post, and two edits may have the
-    same. Of these the author's later one counts, when it says something else.
+    Dates of many servers have no fractions of seconds: the first edit may have the date of the post, and two edits may have
+    the same. Then the one that the author sent later counts, if it says something else.
     """
     last = status.edited_at or status.created_at
     if edited_at != last or not (sent or status.edited_at is None):
@@ -174,7 +174,7 @@ def _says_something_else(status: Status, new: Composed) -> bool:
         return True
     options = Poll.objects.filter(status=status).values_list("options", flat=True).first()
     quote = Quote.objects.filter(status=status).first()
-    return (options, named(quote)) != (new.poll and list(new.poll.options), named(new.quote))
+    return (options, quoted_by(quote)) != (new.poll and list(new.poll.options), quoted_by(new.quote))
 
 
 def _store_counts(status_id: int, new: Composed) -> None:

@@ -17,19 +17,19 @@ from statuses.events import FilesUnmeasured
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.changing import BATCH_SIZE, change_statuses
 
-#: Of these it has to be known how they are shown before anybody looks; a video says it when it is asked for.
+#: Clients must know the type and size of these before somebody looks; a video is measured when it is asked for.
 _MEASURED_TYPES: Final = (MediaType.IMAGE, MediaType.UNKNOWN)
 
 
 def is_unmeasured(media: MediaAttachment) -> bool:
-    """Tell whether a file of another server is to be measured when it arrives: its server says no size, or no type."""
+    """Tell whether a file of another server is measured when it arrives, because its server does not say its size or type."""
     return media.type in _MEASURED_TYPES and not media.meta.get("original", {}).get("width")
 
 
 def measure_files(events: Sequence[FilesUnmeasured]) -> None:
     """Have files copied, and so measured, whose servers do not say their sizes or types (contract, federation section 17).
 
-    As long as there is room for copies: those that somebody looked at are not removed for them at once (docs/adr/0021).
+    Only while there is room for copies: those that somebody has looked at shall not make way for them (docs/adr/0021).
     """
     shown = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
     unmeasured = [media for media in shown.exclude(remote_url=None).order_by("id") if is_unmeasured(media)]

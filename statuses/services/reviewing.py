@@ -134,7 +134,7 @@ def _lock(held: HeldPost) -> HeldPost:
 
 
 def version_of(held: HeldPost) -> str:
-    """A digest of everything that staff decide by, which changes with each of it (security row 73)."""
+    """A digest of everything about a held post by which staff decide (security row 73)."""
     scheduled = held.scheduled.draft if held.scheduled is not None else None
     parts = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft, scheduled]
     return hashlib.sha256(orjson.dumps(parts, default=str)).hexdigest()

@@ -144,7 +144,7 @@ def _publish_one(scheduled_id: int) -> None:
 
 
 def send_failure_mails(events: Sequence[ScheduledStatusFailed]) -> None:
-    """The reaction to ScheduledStatusFailed: tells the author, as long as the post is still kept. Raises Unavailable."""
+    """The reaction to ScheduledStatusFailed: tells the authors of posts that are still scheduled. Raises Unavailable."""
     reasons = {event.scheduled_id: event.reason for event in events}
     rows = ScheduledStatus.objects.select_related("account__user").filter(id__one_of=reasons)
     send_all(

@@ -197,7 +197,7 @@ def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counte
     the caller does last.
     """
     before = Quote.objects.select_for_update().filter(status=status).first()
-    if named(before) == named(new):
+    if quoted_by(before) == quoted_by(new):
         return None
     changes: dict[tuple[int, Counter], int] = {}
     if before is not None:
@@ -212,8 +212,8 @@ def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counte
     return changes
 
 
-def named(quote: Quote | NewQuote | None) -> tuple[str | None, bool]:
-    """The id of the post that is quoted, and whether it is said to be deleted: by these an edit differs."""
+def quoted_by(quote: Quote | NewQuote | None) -> tuple[str | None, bool]:
+    """The id of the quoted post, and whether it is said to be deleted: what an edit can change of a quote."""
     return (None, False) if quote is None else (quote.quoted_uri, quote.state == QuoteState.DELETED)
 
 

@@ -22,7 +22,7 @@ PARTS_LIMIT: Final = 32
 
 
 class Scope(StrEnum):
-    """Places to look in: what the searcher has to do with, what everybody may find, either of them, or what is both."""
+    """Posts to search: those that concern the searcher, those that everybody may find, either, or those that are both."""
 
     LIBRARY = "library"
     PUBLIC = "public"
@@ -137,7 +137,7 @@ def _read(operator: str, value: str, text: str) -> tuple[str, str | None]:
 
 
 def _scope(places: Sides) -> Scope | None:
-    """Return where to look; None when no post is there. What is not in one place is looked for in the other."""
+    """Return where to search; None when no post can be there. To exclude one place means to search in the other."""
     one_place = {Scope.LIBRARY, Scope.PUBLIC}
     excluded = one_place.intersection(places.excluded)
     if Scope.ALL in places.excluded or excluded == one_place or not {*Scope}.issuperset(places.wanted):

@@ -102,8 +102,8 @@ SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id 
   FROM statuses_status s WHERE s.id = ANY((SELECT %(ids)s)::bigint[])
 """
 _MEDIA_CONDITION: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
-# On a row `t` of a hashtag, before anything is asked of its post: by the indexes that begin with the post. Counted, because
-# EXISTS allows plans that read all rows of the other hashtags.
+# Conditions on a row `t` of a hashtag come before those on its post, and use the indexes that begin with the post. They count,
+# because the planner may read all rows of the other hashtags for EXISTS.
 _TAGS_OF_ROW: Final = """(
   SELECT count(*) FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
    WHERE x.status_id = t.status_id AND g.name = ANY({names}) {more})"""
@@ -116,7 +116,7 @@ _NO_TAGS_CONDITION: Final = f" AND {_TAGS_OF_ROW.format(names='%(none)s', more='
 _TAGGED_MEDIA_CONDITION: Final = """
   AND (SELECT count(*) FROM statuses_mediaattachment m WHERE m.status_id = t.status_id) > 0
 """
-# Where posts must have several hashtags, the posts of the rarest one are looked at: a few of each are counted.
+# Where posts must have several hashtags, those of the rarest one are read. Up to 1,000 of each are counted to find it.
 _WANTED_TAGS: Final = "SELECT g.id FROM accounts_tag g WHERE g.name = ANY(%(any)s) AND g.name <> ALL(%(none)s)"
 _RAREST_TAG: Final = f"""
 SELECT g.id FROM accounts_tag g
@@ -127,7 +127,7 @@ SELECT g.id FROM accounts_tag g
  ORDER BY counted.uses, g.id LIMIT 1
 """  # noqa: S608 (constants)
 POSTS_LOOKED_AT: Final = 5_000
-"""Number of posts of a hashtag that are looked at for a page: what few or none of them fit costs no more than that."""
+"""Posts of a hashtag that are read for a page at most, however few of them fit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,8 @@ UPDATE timelines_conversation c
   FROM newest n WHERE c.id = n.conversation_id
 RETURNING c.id, c.account_id
 """
-# The conversations of deleted posts, and those between people one of whom has blocked the other. They are locked before they
-# are looked at: what is filed at the same moment waits, or is seen.
+# Conversations are locked before they are changed, so that a post that is added at the same moment waits, or is seen: those of
+# deleted posts, and those with somebody who was blocked.
 _LOCK_OF_POSTS: Final = """
 SELECT id FROM timelines_conversation
  WHERE id IN (SELECT conversation_id FROM timelines_conversationpost WHERE status_id = ANY(%(posts)s))

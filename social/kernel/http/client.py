@@ -37,7 +37,14 @@ from social.kernel.http.errors import (
     WrongType,
 )
 from social.kernel.http.exchanges import Policy, Request, Response, Signer
-from social.kernel.http.resolver import PLACES, CheckedResolver, ForbiddenAddress, Lookup, checked_socket, system_lookup
+from social.kernel.http.resolver import (
+    LOOKUPS_LIMIT,
+    CheckedResolver,
+    ForbiddenAddress,
+    Lookup,
+    checked_socket,
+    system_lookup,
+)
 from social.kernel.terms import TERMS
 
 __all__ = [
@@ -80,12 +87,12 @@ _HEADER_SECONDS = 1.0
 
 
 class _Answer(aiohttp.ClientResponse):
-    """An answer of another server, with so many interim ones before it at most (security row 83)."""
+    """An answer of another server, before which at most _INTERIM_ANSWERS interim ones come (security row 83)."""
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        """See the library. Raises ClientPayloadError after _INTERIM_ANSWERS of them (RFC 9110 section 15.2)."""
+        """Read the headers of the answer. Raises ClientPayloadError for too many interim answers (RFC 9110 section 15.2)."""
         protocol = connection.protocol
-        assert protocol is not None  # of a connection that was just made or taken
+        assert protocol is not None  # the connection is open
         read, left = protocol.read, _INTERIM_ANSWERS
 
         async def counted() -> Any:
@@ -93,7 +100,7 @@ class _Answer(aiohttp.ClientResponse):
             found = await read()
             left -= 1
             if left < 0 and found[0].code < 200:
-                raise aiohttp.ClientPayloadError("it sends interim answers without end")
+                raise aiohttp.ClientPayloadError("too many interim answers")
             return found
 
         vars(protocol)["read"] = counted
@@ -111,10 +118,10 @@ class GuardedClient:
     unasked; nothing but FetchError (and what a signer raises) comes out.
     """
 
-    def __init__(self, policy: Policy, lookup: Lookup = system_lookup, places: int = PLACES) -> None:
+    def __init__(self, policy: Policy, lookup: Lookup = system_lookup, lookups_limit: int = LOOKUPS_LIMIT) -> None:
         self.policy = policy
         self._lookup = lookup
-        self._places = places
+        self._lookups_limit = lookups_limit
         self._session: aiohttp.ClientSession | None = None
         self._network: network.NetworkThread | None = None
         self._pauses = limits.HostPauses()
@@ -159,7 +166,7 @@ class GuardedClient:
         that it is neither used nor collected here."""
         if self._session is None or self._network is not thread:
             connector = aiohttp.TCPConnector(
-                resolver=CheckedResolver(self.policy.permits, self._lookup, self._places),
+                resolver=CheckedResolver(self.policy.permits, self._lookup, self._lookups_limit),
                 socket_factory=checked_socket(self.policy.permits),
                 ssl=True,
                 limit=_CONNECTIONS,
@@ -318,8 +325,8 @@ def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exception
 
 @functools.cache
 def _client_for(policy: Policy, queue: str = "") -> GuardedClient:
-    """Return the client of a queue's work for a state of the settings; the empty name is that of all other work."""
-    return GuardedClient(policy, places=TERMS[queue].names if queue else PLACES)
+    """Return the client of the work of a queue, or of all other work, for a state of the settings."""
+    return GuardedClient(policy, lookups_limit=TERMS[queue].lookups if queue else LOOKUPS_LIMIT)
 
 
 def _client() -> GuardedClient:

@@ -160,9 +160,8 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 
 @contextmanager
 def asking(queue: str) -> Iterator[None]:
-    """Have what is fetched inside, by this thread and the tasks it starts, use the connections and look-ups of names that
-    the work of a queue has for itself (`Terms.names`): what imports and strangers name takes none of those of deliveries
-    (security row 72).
+    """Have this thread, and the tasks that it starts, fetch with the connections and the look-ups of a queue (`Terms.lookups`):
+    what imports and strangers name takes none of those of deliveries (security row 72).
     """
     token = _queue.set(queue)
     try:
@@ -172,13 +171,13 @@ def asking(queue: str) -> Iterator[None]:
 
 
 def asking_queue() -> str:
-    """Return the queue whose work fetches now; empty outside of such work."""
+    """Return the queue whose work is done now; empty outside of such work."""
     return _queue.get()
 
 
 def asking_for(wanted_by: str) -> Context:
-    """Return a context in which what is fetched was named by a person here or by another server: together they have the
-    share of one (security row 72).
+    """Return a context for fetching what a person of this server or another server named: what it fetches counts against that
+    asker's share of the look-ups (security row 72).
     """
     context = copy_context()
     context.run(_asker.set, wanted_by)
@@ -186,7 +185,7 @@ def asking_for(wanted_by: str) -> Context:
 
 
 def asker() -> str:
-    """Return who has named what is fetched now; empty where nobody has a share."""
+    """Return who named what is fetched now; empty where that is not counted."""
     return _asker.get()
 
 

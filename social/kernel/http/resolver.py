@@ -24,13 +24,13 @@ Lookup = Callable[[str, int], Sequence[str]]
 Permits = Callable[[Address], bool]
 ADDRESSES_LIMIT = 2
 """Addresses of one family that are considered (contract, federation section 16)."""
-PLACES = 64
-"""Name look-ups under way at once in work that has no terms of its own."""
+LOOKUPS_LIMIT = 64
+"""Look-ups under way at once in work that has no terms of its own."""
 LOOKUP_SECONDS = 5.0
-"""Time for one look-up, and before that as much for a place."""
+"""Longest time that a fetch waits for a look-up; before that it waits as long at most until one more may begin."""
 
-# Seconds of one question to a name server, and how many each gets (resolv.conf(5)). Without it the C library keeps the
-# thread of a look-up for half a minute, however early nobody waits for it any more.
+# Each name server is asked twice, for two seconds (resolv.conf(5)). By default the C library goes on for half a minute, and
+# keeps the thread of the look-up for so long, although the fetch has given up.
 os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:2")
 
 
@@ -58,15 +58,15 @@ def system_lookup(host: str, port: int) -> Sequence[str]:
 class CheckedResolver(AbstractResolver):
     """Answers with checked addresses only; they are what is connected to, whatever the DNS says a moment later.
 
-    At most `places` look-ups are under way, a quarter of them for what one person or one server named (`limits.asking`).
+    At most `limit` look-ups are under way, and a quarter of that for what one person or one server named (`limits.asker`).
     """
 
-    def __init__(self, permits: Permits, lookup: Lookup = system_lookup, places: int = PLACES) -> None:
+    def __init__(self, permits: Permits, lookup: Lookup = system_lookup, limit: int = LOOKUPS_LIMIT) -> None:
         self._permits = permits
         self._lookup = lookup
-        self._places = asyncio.Semaphore(places)
-        self._places_of_one = max(1, places // 4)
-        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._slots = asyncio.Semaphore(limit)
+        self._slots_per_asker = max(1, limit // 4)
+        self._slots_of_askers: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -103,15 +103,15 @@ class CheckedResolver(AbstractResolver):
         """A daemon thread for each look-up: threads of an executor would hold up the end of the process for as long as
         a silent name server takes, and look-ups given up by their fetches would block those of others in it.
 
-        Raises OSError after LOOKUP_SECONDS, and after as many without a place.
+        Raises OSError after LOOKUP_SECONDS, and after as many without a slot.
         """
         loop = asyncio.get_running_loop()
-        free = await self._take_place(host)
+        release = await self._acquire_slot(host)
         answer: asyncio.Future[Sequence[str]] = loop.create_future()
 
         def finish(addresses: Sequence[str], failure: Exception | None) -> None:
-            # The place is free when the thread is, however early the fetch gave up.
-            free()
+            # When the thread ends, however early the fetch gave up.
+            release()
             if answer.done():
                 return
             if failure is not None:
@@ -133,45 +133,46 @@ class CheckedResolver(AbstractResolver):
         try:
             threading.Thread(target=work, name="name-lookup", daemon=True).start()
         except RuntimeError as error:
-            free()
+            release()
             raise OSError(errno.EAGAIN, str(error)) from None
         async with _within(LOOKUP_SECONDS, f"no name server has answered for {host}"):
             return await answer
 
-    async def _take_place(self, host: str) -> Callable[[], None]:
-        """Wait for a place; returns the function that gives it back."""
-        one = asker()
-        taken = [self._places]
-        if one:
-            # Held by those who wait and look up, and gone with the last of them.
-            taken.insert(0, self._shares.setdefault(one, asyncio.Semaphore(self._places_of_one)))
-        held: list[asyncio.Semaphore] = []
+    async def _acquire_slot(self, host: str) -> Callable[[], None]:
+        """Wait until one more look-up may begin; returns the function that releases its slot."""
+        wanted = [self._slots]
+        if whose := asker():
+            # Those who wait and look up keep the semaphore of an asker, and it goes with the last of them.
+            own = self._slots_of_askers.setdefault(whose, asyncio.Semaphore(self._slots_per_asker))
+            wanted.insert(0, own)
+        acquired: list[asyncio.Semaphore] = []
 
-        def free() -> None:
-            for places in held:
-                places.release()
+        def release() -> None:
+            for slots in acquired:
+                slots.release()
 
         try:
             async with _within(LOOKUP_SECONDS, f"too many names are looked up to ask for {host}"):
-                for places in taken:
-                    await places.acquire()
-                    held.append(places)
+                for slots in wanted:
+                    await slots.acquire()
+                    acquired.append(slots)
         except BaseException:
-            free()
+            release()
             raise
-        return free
+        return release
 
 
 @asynccontextmanager
-async def _within(seconds: float, otherwise: str) -> AsyncIterator[None]:
+async def _within(seconds: float, message: str) -> AsyncIterator[None]:
+    """Raise OSError with the message when the block takes longer."""
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError as error:
-        # One of the look-up itself has a number.
+        # TimeoutError is also what a look-up raises (ETIMEDOUT); that of `timeout` has no number.
         if error.errno is not None:
             raise
-        raise OSError(errno.ETIMEDOUT, otherwise) from None
+        raise OSError(errno.ETIMEDOUT, message) from None
 
 
 def checked_socket(permits: Permits) -> Callable[[AddrInfoType], socket.socket]:

@@ -46,7 +46,7 @@ class Moving(Unsupported):
 
 
 class TooLong(Unsupported):
-    """An animation of more pixels than can be drawn anew; its first frame may be."""
+    """Refusal of an animation with more pixels than are drawn anew; its first frame alone may be drawn."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ TYPES: Final = {
     ".aac": "audio/aac",
 }
 
-# Names under which the same files go elsewhere.
+# Further endings that other programs give to files.
 _OTHER_ENDINGS: Final = {
     ".jpeg": "image/jpeg",
     ".jpe": "image/jpeg",
@@ -53,23 +53,8 @@ _PICTURES: Final = frozenset(
 )
 _VIDEOS: Final = frozenset({"mp4", "m4v", "quicktime", "webm", "ogg", "3gpp", "3gpp2", "ms-asf", "ms-wmv"})
 _SOUNDS: Final = frozenset(
-    {
-        "mpeg",
-        "mp3",
-        "mpeg3",
-        "ogg",
-        "oga",
-        "opus",
-        "vorbis",
-        "webm",
-        "wav",
-        "wave",
-        "vnd.wave",
-        "pn-wave",
-        "flac",
-        "aac",
-    }
-    | {"aacp", "m4a", "mp4", "mp4a-latm", "3gpp", "ms-wma"}
+    {"mpeg", "mp3", "mpeg3", "ogg", "oga", "opus", "vorbis", "webm", "flac"}
+    | {"wav", "wave", "vnd.wave", "pn-wave", "aac", "aacp", "m4a", "mp4", "mp4a-latm", "3gpp", "ms-wma"}
 )
 _SHOWN: Final = {"image": _PICTURES, "video": _VIDEOS, "audio": _SOUNDS}
 
@@ -141,7 +126,7 @@ def media_type(head: bytes) -> str | None:
 
 
 def type_of_name(name: str) -> str | None:
-    """The media type that the ending of a name or address says; None for one that says nothing. The bytes may differ."""
+    """The media type that the ending of a name or address stands for; None for an unknown ending. The bytes may differ."""
     ending = name[name.rfind(".") :].lower()
     return TYPES.get(ending) or _OTHER_ENDINGS.get(ending)
 

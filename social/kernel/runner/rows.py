@@ -19,7 +19,7 @@ from social.kernel.batches import BATCH
 from social.kernel.claims import LeasedRow
 from social.kernel.events import Event, publish
 from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, WORD_LIMIT, lengths
-from social.kernel.terms import TERMS, TURN_OF_ONE, TURNS_OF_ONE
+from social.kernel.terms import TERMS, TURN_LENGTH, TURNS_LIMIT
 
 logger = logging.getLogger("social.runner")
 
@@ -98,7 +98,7 @@ class WaitingRow(LeasedRow):
 
     @property
     def asker(self) -> str:
-        """The person or server that has the row done, where they share what the terms grant to one; else empty."""
+        """The person or server that wants the row done, if its rows are counted together; else empty."""
         return ""
 
     @classmethod
@@ -108,8 +108,8 @@ class WaitingRow(LeasedRow):
 
 
 class WantedRow(WaitingRow):
-    """A thing to be done at `host` because somebody else named it: `wanted_by` is a person of this server or another server,
-    empty for what a host says of itself.
+    """A row about something that was named by somebody other than its `host`: `wanted_by` is a person of this server or
+    another server, and empty for what a host says of itself.
     """
 
     wanted_by = models.TextField(default="", db_default="")
@@ -157,9 +157,9 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
     """Have the work of rows of one kind done (at `due_at`), each once however many ask for it; announces their event.
     The rows that were taken.
 
-    Left out are those for whose host or asker as much waits already as the terms say: who names a thousand things of a slow
-    server, or a thousand servers, gets some of them. Those of one asker become due in turns, so that what others ask for
-    is done between them. The number of statements is fixed.
+    A row is left out when as many wait for its host, or for its asker, as the terms allow: who names a thousand things of a
+    slow server, or a thousand servers, gets some of them. The rows of one asker become due in turns, so that what others
+    ask for is done in between. The number of statements is fixed.
     """
     if not rows:
         return []
@@ -170,14 +170,14 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
     wanted = model.count_wanted(askers) if askers else Counter[str]()
     taken = []
     for row in rows:
-        turn = wanted[row.asker] // terms.of_one
-        if waiting[row.host] >= terms.waiting or turn >= TURNS_OF_ONE:
-            logger.info("%s is left out: too much waits for %s", row, row.host if turn < TURNS_OF_ONE else row.asker)
+        turn = wanted[row.asker] // terms.per_asker
+        if waiting[row.host] >= terms.waiting or turn >= TURNS_LIMIT:
+            logger.info("%s is left out: too much waits for %s", row, row.host if turn < TURNS_LIMIT else row.asker)
             continue
         waiting[row.host] += 1
         wanted[row.asker] += bool(row.asker)
         if due_at is not None or turn:
-            row.due_at = (due_at or clock.now()) + turn * TURN_OF_ONE
+            row.due_at = (due_at or clock.now()) + turn * TURN_LENGTH
         taken.append(row)
     if taken:
         with transaction.atomic():

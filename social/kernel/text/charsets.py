@@ -24,17 +24,17 @@ _PRAGMA_CHARSET: Final = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^
 _XHTML: Final = "application/xhtml+xml"
 _TAGS: Final = re.compile(rb"<[^<>]*>")
 _METAS: Final = 2000
-#: Bytes that are looked at where nothing is declared: more cost time and tell nothing more.
+#: Bytes from which an encoding is detected: more would cost time and tell nothing more.
 _SAMPLE_BYTES: Final = 32 * 1024
-#: Of an undeclared page: how many characters of UTF-8 stand against each byte that is none.
+#: A page without a declaration is UTF-8 when it has so many characters of UTF-8 for each broken byte.
 _SOUND_FOR_BROKEN: Final = 2
 _SOUND: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-# What the standard says of these when they stand in the page itself, which was read that far as ASCII.
+# The encoding of a page that names one of these itself: what names it was readable as ASCII.
 _ENCODINGS_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
-# Decoders that know more characters than Python's of that name, as the standard has them.
-_WIDER: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
+# Python's decoders with all characters that the standard has in the encoding of this name.
+_SUPERSETS: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
 _UNDETECTED: Final = ("utf-8", "utf-16le", "utf-16be", "x-user-defined", "replacement", "gbk", "iso-8859-8-i")
-# Those that stand for a language in the standard's table of defaults (HTML, 13.2.3.2), the commonest first.
+# The standard's defaults of languages (HTML, 13.2.3.2), the most common first.
 _COMMON: Final = (
     *("cp1252", "cp1251", "gb18030", "cp932", "cp949", "big5hkscs", "euc_jp", "cp1250", "cp1254", "cp1253", "cp1255"),
     *("cp1256", "cp874", "cp1257", "koi8-r", "koi8-u", "iso8859-2", "iso8859-7", "iso8859-5", "cp866"),
@@ -43,17 +43,15 @@ _CANDIDATES: Final = sorted(
     {webencodings.lookup(name).codec_info.name for name in LABELS.values() if name not in _UNDETECTED},
     key=lambda name: (_COMMON.index(name) if name in _COMMON else len(_COMMON), name),
 )
+_RANKS: Final = {codecs.lookup(name).name: rank for rank, name in enumerate(_CANDIDATES)}
+#: Escape sequences of ISO-2022-JP.
 _ESCAPES: Final = re.compile(rb"\x1b(?:\$[@B]|\([JI])")
+#: Categories of characters that no word has in it.
 _SIGNS: Final = ("So", "No", "Sk", "Sc", "Sm", "Ps", "Pe", "Nl", "Cc", "Cn", "Co")
-_JOINED_NAMES: Final = {
-    "HIRAGANA",
-    "KATAKANA",
-    "KATAKANA-HIRAGANA",
-    "FULLWIDTH",
-    "IDEOGRAPHIC",
-    "FEMININE",
-    "MASCULINE",
-}
+#: First words of the Unicode names of letters that stand in one word with letters of another script.
+_MIXED_SCRIPTS: Final = frozenset(
+    {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "FULLWIDTH", "IDEOGRAPHIC", "FEMININE", "MASCULINE"}
+)
 _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 
 
@@ -82,14 +80,14 @@ def decode_page(body: bytes, content_type: str) -> str:
 
 def _decoded(body: bytes, encoding: webencodings.Encoding) -> str:
     return (
-        body.decode(_WIDER[encoding.name], _EXTENDED)
-        if encoding.name in _WIDER
+        body.decode(_SUPERSETS[encoding.name], _EXTENDED)
+        if encoding.name in _SUPERSETS
         else encoding.codec_info.decode(body, _EXTENDED)[0]
     )
 
 
 def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
-    """The encoding that a page says it is in; of labels that are known the first counts."""
+    """The encoding that a page declares: the first label that is known."""
     declaration = _XML_DECLARATION.match(body)
     in_declaration = [declaration[1].decode("latin-1")] if declaration else []
     sources = (in_declaration, _in_metas(body)) if is_xml else (_in_metas(body), in_declaration)
@@ -97,14 +95,12 @@ def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
         for label in source:
             found = webencodings.lookup(label)
             if found is not None:
-                return (
-                    webencodings.lookup(_ENCODINGS_IN_PAGE[found.name]) if found.name in _ENCODINGS_IN_PAGE else found
-                )
+                return webencodings.lookup(_ENCODINGS_IN_PAGE.get(found.name, found.name))
     return None
 
 
 def _in_metas(body: bytes) -> Iterator[str]:
-    """The labels in the `meta` elements of a page, wherever they stand: comments and scripts have none."""
+    """The labels in the `meta` elements of a page, wherever these stand; what looks like one in a comment or script is none."""
     if b"charset" not in body.lower():
         return
     parser = etree.HTMLParser(
@@ -138,18 +134,17 @@ def _is_mostly_utf8(body: bytes) -> bool:
 def _detected(body: bytes) -> str | None:
     if body.isascii():
         return "iso2022_jp_ext" if _ESCAPES.search(body) else None
-    # Cut where no character can be: before a tag.
+    # Cut before a tag, so that no character is cut in two.
     sample = _TAGS.sub(b" ", body[: body.rfind(b"<", 0, _SAMPLE_BYTES) if len(body) > _SAMPLE_BYTES else None])
     matches = from_bytes(sample, cp_isolation=_CANDIDATES, preemptive_behaviour=False)
-    # Of a few words the library often cannot tell: what looks like words is taken, of the rest the commoner.
-    order = [codecs.lookup(name).name for name in _CANDIDATES]
+    # For a few words the library gives several: first what reads like words, then what it prefers, then the most common.
     best = min(
         matches,
         key=lambda each: (
             _oddities(str(each)),
             each.chaos,
             -each.coherence,
-            order.index(codecs.lookup(each.encoding).name),
+            _RANKS[codecs.lookup(each.encoding).name],
         ),
         default=None,
     )
@@ -157,8 +152,8 @@ def _detected(body: bytes) -> str | None:
 
 
 def _oddities(text: str) -> int:
-    """The number of words that nobody writes: signs or half kana in them, small letters before capitals, two scripts; and
-    one for a text of a script with capitals that has none, or nothing else.
+    """Count the words that nobody writes: with signs or halfwidth kana in them, with a capital after a small letter, or of two
+    scripts. A text in capitals alone, or without any in a script that has them, counts as one more.
     """
     words = [word for word in _WORD.findall(text[:2000]) if not word.isascii()]
     letters = "".join(words)
@@ -169,7 +164,7 @@ def _oddities(text: str) -> int:
         or any(one.islower() and other.isupper() for one, other in itertools.pairwise(word))
         or len(
             {unicodedata.name(character, "").partition(" ")[0] for character in word if character.isalpha()}
-            - _JOINED_NAMES
+            - _MIXED_SCRIPTS
         )
         > 1
         for word in words
@@ -177,7 +172,7 @@ def _oddities(text: str) -> int:
 
 
 def _extend(error: UnicodeError) -> tuple[str, int]:
-    """Characters of NEC and IBM in EUC-JP and ISO-2022-JP, which the standard has and Python's decoders have not."""
+    """Decode the characters of NEC and IBM in EUC-JP and ISO-2022-JP, which Python's decoders lack; replace other errors."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     pair = error.object[error.start : error.start + 2]

@@ -41,7 +41,7 @@ _MARKUP: Final = re.compile(r"<(?=[a-zA-Z/!?])")
 _TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)((?:[{_SPACE}/]++|{_ATTRIBUTE})*+)>")
 _UNFINISHED: Final = re.compile(r"</?[a-zA-Z]")
 _REFERENCE: Final = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
-_HIDING: Final = "invisible"
+_HIDDEN_CLASS: Final = "invisible"
 _COMMENT_END: Final = re.compile(r"--!?>")
 # Their content is no text but program or frame; what it looks like must not be read as markup.
 _UNREAD: Final = {
@@ -109,8 +109,8 @@ _FOLDED: Final = re.compile(r"(?<![ \t\f\n\r])[ \t\f]*+[\n\r][ \t\f\n\r]*+")
 
 
 def is_markup(text: str) -> bool:
-    """Tell whether a text of which that is not known is HTML: it has a tag of HTML in it, or a character reference. `a < b` and
-    `Vector<int>` have none.
+    """Tell whether a text without a media type is HTML: it has a tag of HTML or a character reference in it. `a < b` and
+    `Vector<int>` have neither.
     """
     if _REFERENCE.search(text) is not None:
         return True
@@ -166,7 +166,7 @@ def shown(html: str) -> tuple[str, list[str]]:
     Words divided by it are seen as one (security row 74). A link's whole text is its address, which people look for too, and
     which Mastodon's filters find; it stands apart, so that it divides nothing. Linear in the length of the HTML.
     """
-    if _HIDING not in html:
+    if _HIDDEN_CLASS not in html:
         return plain(html), []
     seen: list[str | Tag] = []
     link: list[str | Tag] = []
@@ -177,7 +177,7 @@ def shown(html: str) -> tuple[str, list[str]]:
         if isinstance(token, Tag):
             if hidden and token.name == hiding:
                 depth += -1 if token.closing else 1
-            elif not hidden and not token.closing and _HIDING in token.read_attributes().get("class", "").split():
+            elif not hidden and not token.closing and _HIDDEN_CLASS in token.read_attributes().get("class", "").split():
                 hiding, depth, hidden = token.name, 1, True
             if token.name == "a" and not hidden:
                 if in_link and is_cut:

@@ -94,7 +94,7 @@ def normalise_hashtag(name: str) -> str:
     Takes the name with or without its sign; characters that no hashtag holds are dropped. The result may be empty or
     no hashtag: ask `is_hashtag`. Calling it twice changes nothing. Source: contract, behaviours section 8.
     """
-    # Some characters become eighteen: twice the longest hashtag that is kept is too long in any case (security row 78).
+    # NFKC makes up to eighteen characters of one. What is cut is too long for a hashtag anyway (security row 78).
     written = unicodedata.normalize("NFKC", name[:_TAG_CUT])[:_TAG_CUT]
     folded = display_hashtag(written).translate(_FOLDS)
     return unicodedata.normalize("NFKC", _LATIN_MARKS.sub("", folded).lower())

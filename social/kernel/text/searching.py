@@ -10,30 +10,30 @@ from typing import Final
 import regex
 
 TEXT_LIMIT: Final = 5_000
-"""Characters of a text that are searched, of those that are seen: ten times the longest post of this server. A page of the
-longest texts that others send must not hold up anybody (security row 67)."""
+"""Visible characters of a text that are searched: ten times the longest post of this server. A page of the longest texts that
+others send must not hold up anybody (security row 67)."""
 
 # Words in any script are letters, digits, marks put on letters, and `_`.
 _TOKENS: Final = regex.compile(r"[\p{L}\p{N}\p{M}_]++|.", regex.DOTALL)
 
 
-# Nothing that is seen (Unicode, Default_Ignorable_Code_Point), and blanks: a run of both counts as its first blank.
+# Blanks and characters that are not displayed (Unicode, Default_Ignorable_Code_Point): a run counts as its first blank.
 _GAPS: Final = regex.compile(r"[\s\p{Default_Ignorable_Code_Point}]++")
 _BLANK: Final = regex.compile(r"\s")
 _REDUNDANT: Final = regex.compile(r"\s{2}|\p{Default_Ignorable_Code_Point}")
-# Sorting the marks of one letter takes the square of their number.
+# Marks beyond eight on one letter: normalising takes time by the square of their number.
 _MARKS: Final = regex.compile(r"(?<=\p{M}{8})\p{M}++")
-# What a mark, a vowel or a consonant after it may become one character with.
+# A character with those after it that NFKC may combine with it.
 _PIECES: Final = regex.compile(r".[\p{M}\p{NFKC_Quick_Check=Maybe}\uff9e\uff9f]*+", regex.DOTALL)
-# Two letters that stand for whole sentences: 18 characters each.
+# NFKC would make 18 characters of each of these two ligatures.
 _LIGATURES: Final = str.maketrans({"\ufdfa": "\U000ffffa", "\ufdfb": "\U000ffffb"})
 
 
 def comparable(text: str) -> str:
-    """A text as texts and what is looked for in them are compared: in NFKC and lower case, without what is not seen, one space
-    for blanks, and of more than eight marks on one letter the first (security row 74).
+    """The form in which texts and keywords are compared: NFKC, in lower case, without characters that are not displayed, with
+    one space for a run of blanks, and at most eight marks on a letter (security row 74).
 
-    Linear in the length of the text, of which TEXT_LIMIT characters count that are seen.
+    Of the text the first TEXT_LIMIT visible characters count. Linear in its length.
     """
     kept = "".join(text[start:end] for start, end in _seen(text))
     compared: str = _BLANK.sub(" ", lowered(_composed(_MARKS.sub("", kept))))
@@ -41,12 +41,12 @@ def comparable(text: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """The part of a text that is searched: whatever is found in the text is found in it."""
+    """The part of a text that is searched."""
     return text if len(text) <= TEXT_LIMIT else "".join(text[start:end] for start, end in _seen(text))
 
 
 def _seen(text: str) -> Iterator[tuple[int, int]]:
-    """Parts of a text that are seen, with one blank between them, until TEXT_LIMIT characters."""
+    """Start and end of the parts of a text that count: the visible ones and one blank of each gap, TEXT_LIMIT characters."""
     if not _REDUNDANT.search(text, 0, TEXT_LIMIT):
         yield 0, min(len(text), TEXT_LIMIT)
         return

@@ -126,12 +126,12 @@ def entries(folder: Path) -> Iterator[Entry]:
         for line in lines:
             digest, _, path = line.rstrip("\n").partition("  ")
             if len(digest) != 64 or not _is_known(path):
-                raise OperatorError(f"{folder / CHECKSUMS} is damaged: {path!r:.200} does not belong into a backup.")
+                raise OperatorError(f"{folder / CHECKSUMS} is damaged: {path!r:.200} is no file of a backup.")
             yield Entry(path, digest)
 
 
 def _is_known(path: str) -> bool:
-    """Tell whether a file of this name belongs into a backup; no other is put anywhere (security row 82)."""
+    """Tell whether a backup may have a file of this name; no other is restored (security row 82)."""
     pure = PurePosixPath(path)
     below = len(pure.parts) > 1 and pure.parts[0] in FOLDERS and ".." not in pure.parts
     return path in (DATABASE, SECRETS) or (below and str(pure) == path)
@@ -153,7 +153,7 @@ def check_digest(folder: Path, digest: str) -> None:
 def _refuse_link(folder: Path, path: str) -> None:
     place = folder / path
     if place.resolve() != folder.resolve() / path or not place.is_file():
-        raise OperatorError(f"{place} is a link, or no file. A backup has none: take another one.")
+        raise OperatorError(f"{place} is a link, or no file, which no backup has. Take another backup.")
 
 
 def verify(folder: Path, report: Report) -> Manifest:

@@ -41,7 +41,7 @@ SELECT count(*) FROM pg_stat_activity
 
 
 NUMBERS_PASSED_OVER: Final = 1_000_000
-"""Numbers that are left out, more than a server gives in the age of a backup; of 64 bits there are enough for ever."""
+"""Numbers of each sequence that are skipped: more than a server uses between a backup and its restore, and few of 64 bits."""
 _MOVE_ON: Final = """
 SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value + %s)
   FROM pg_sequences WHERE schemaname = 'public' AND data_type = 'bigint'::regtype AND last_value IS NOT NULL
@@ -184,8 +184,8 @@ def _load(path: Path, report: Report) -> None:
 
 
 def _move_sequences_on() -> None:
-    """Have numbers go on far behind those of the backup: other servers have seen later ones, in the ids of likes for instance,
-    and an id names one thing.
+    """Let sequences go on beyond the numbers that were used after the backup: other servers know ids with them, of likes for
+    instance, and an id names one thing.
     """
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(_MOVE_ON, [NUMBERS_PASSED_OVER])

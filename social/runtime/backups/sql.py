@@ -105,7 +105,7 @@ def load(url: str, path: Path, advance: Advance) -> None:
 
 
 def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Callable[[], None]) -> None:
-    """Have the lines of a dump executed: statements between the rows of tables, and these."""
+    """Execute the lines of a dump: statements, and the rows of tables between them."""
     statements: list[bytes] = []
     for line in lines:
         if _ROWS.fullmatch(line):

@@ -27,7 +27,7 @@ from social.kernel.media.decoding.reading import (
     codec_of,
     decoded,
     packets_of,
-    pixel_shape,
+    pixel_aspect,
     quarters_of,
     rest_of,
     turned_size,
@@ -147,7 +147,7 @@ class Transcoding:
         stream.options = {"preset": "veryfast", "crf": "23", "threads": str(THREADS)}
         stream.codec_context.time_base = source.time_base or Fraction(1, 90_000)
         stream.codec_context.thread_count = THREADS
-        stream.codec_context.sample_aspect_ratio = pixel_shape(source, self.turn)
+        stream.codec_context.sample_aspect_ratio = pixel_aspect(source, self.turn)
         return stream
 
     def _audio(self, source: AudioStream) -> AudioStream:

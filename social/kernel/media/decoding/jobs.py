@@ -33,10 +33,10 @@ REFUSED: Final = "refused"
 UNIDENTIFIED: Final = "unidentified"
 
 
-#: What is logged of each code; people who upload get kinder words.
+#: The line of the log for each code; people who upload read other words (`social.kernel.media.images`).
 MEANINGS: Final = {
     UNIDENTIFIED: "a file was refused: it cannot be read as what it is said to be",
-    "moving": "a GIF moves: it is made a video",
+    "moving": "a GIF moves: it becomes a video",
     "animation": "an animation was refused: it has more frames or pixels than are drawn",
     "large": "a picture was refused: it has more pixels than are decoded",
     "memory": "a file was refused: decoding it takes more memory than one job may have",

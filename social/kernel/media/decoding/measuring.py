@@ -15,9 +15,9 @@ from social.kernel.media.decoding.jobs import Refused
 from social.kernel.media.decoding.reading import (
     RecordedFile,
     Recording,
-    in_squares,
+    displayed_size,
     packets_of,
-    pixel_shape,
+    pixel_aspect,
     turn_of,
     turned_size,
 )
@@ -75,7 +75,7 @@ def measured_facts(file: RecordedFile, recording: Recording) -> Facts:
     original: Facts = {"duration": round(duration, 6), "bitrate": int(bitrate)}
     if video is not None:
         turn = turn_of(file)
-        width, height = in_squares(turned_size(video, turn), pixel_shape(video, turn))
+        width, height = displayed_size(turned_size(video, turn), pixel_aspect(video, turn))
         rate = rate or Fraction(0)
         original = {
             "width": width,

@@ -69,7 +69,7 @@ _TARGETS: Final = {
     "AVIF": "JPEG",
     "HEIF": "JPEG",
 }
-# What one that moves is drawn anew as, besides a GIF in a post, which becomes a video.
+# The formats that animations are written in; a GIF in a post becomes a video instead.
 _MOVING_TARGETS: Final = {"GIF": "GIF", "WEBP": "WEBP", "PNG": "PNG", "AVIF": "WEBP"}
 _EXTENSIONS: Final = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
 _OPTIONS: Final[dict[str, dict[str, object]]] = {
@@ -78,17 +78,17 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
     "WEBP": {"quality": 88, "method": 2},
     "GIF": {},
 }
-# GIF's "clear the frame before the next one"; of a PNG many frames are to be written.
+# A GIF clears each frame before the next one; the many frames of a PNG are compressed quickly.
 _MOVING_OPTIONS: Final[dict[str, dict[str, object]]] = {"GIF": {"disposal": 2}, "PNG": {"compress_level": 1}}
-# What browsers take for a frame that says no time.
+# The time that browsers show a frame for which the file gives none.
 _FRAME_MILLISECONDS: Final = 100
-# Modes of Pillow with one value of 16 bits; eight bits of each; and by what a few bits are multiplied when they become eight.
+# Pillow's modes of one value of 16 bits, each value as eight bits, and the factor that makes eight bits of two or four.
 _SIXTEEN_BITS: Final = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 _WHOLE: Final = range(1 << 16)
 _EIGHT_OF_SIXTEEN: Final = [round(value / 257) for value in _WHOLE]
 _FACTORS_OF_FEW_BITS: Final = {"L;2": 85, "L;4": 17}
 _SRGB: Final = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
-# The spaces a profile may be of, and colours of each that tell whether it changes anything that can be seen.
+# Colour spaces of profiles with Pillow's mode for them, and colours that show whether a profile changes anything visible.
 _SPACES: Final = {"GRAY": "L", "RGB": "RGB", "CMYK": "CMYK"}
 _LEVELS: Final = range(0, 256, 17)
 _SAMPLES: Final = {
@@ -104,7 +104,9 @@ Facts = dict[str, Any]
 
 
 class _PngStream(PngImagePlugin.PngStream):
-    """Chunks of a PNG. A wrong checksum of one that no decoder needs costs the picture as little as in browsers."""
+    """Reader of the chunks of a PNG. As in browsers, a wrong checksum of an ancillary chunk is no reason to refuse the
+    picture.
+    """
 
     def crc(self, cid: bytes, data: bytes) -> None:
         if cid[0] & _ANCILLARY:
@@ -113,9 +115,8 @@ class _PngStream(PngImagePlugin.PngStream):
             super().crc(cid, data)
 
 
-PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # there is no other way to say so
-# Profiles of cameras and what programs write beside a picture are larger than Pillow's guess of a megabyte; the job's memory
-# is bounded anyway.
+PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # the plugin offers no other way
+# Cameras and programs write profiles and texts above Pillow's limit of a megabyte. The memory of the job is bounded anyway.
 PngImagePlugin.MAX_TEXT_CHUNK = 16 * 1024 * 1024
 # Pillow's own guard does not report the size. `_check_size` is stricter and comes before any pixel is decoded; this one is
 # left for sizes that are beyond all reason.
@@ -204,7 +205,7 @@ def _is_moving(opened: ImageFile.ImageFile, parameters: Mapping[str, Any]) -> bo
 
 
 def _frame_count(opened: Image.Image) -> int:
-    """The number of frames that move: what an animated PNG shows where nothing moves is none of them."""
+    """The number of frames of an animation, without the default image that an animated PNG has for other programs."""
     return getattr(opened, "n_frames", 1) - bool(opened.info.get("default_image"))
 
 
@@ -225,7 +226,7 @@ def _in_shape(image: Image.Image, shape: Mapping[str, Any] | None) -> Image.Imag
 def _animated(
     source: IO[bytes], source_format: str, shape: Mapping[str, Any] | None, output: IO[bytes]
 ) -> Facts | None:
-    """Write the frames; None where they cannot be read, as browsers then show the first."""
+    """Write the frames; None where they cannot be read: the first frame is shown then, as in browsers."""
     target = _MOVING_TARGETS[source_format]
     options: dict[str, Any] = dict(_MOVING_OPTIONS.get(target, {}))
     try:
@@ -243,7 +244,7 @@ def _animated(
 
 
 class _Drawn:
-    """Frames after the first, each drawn when its turn comes: the encoder of PNG goes over them twice."""
+    """The frames after the first, each drawn when it is asked for; the encoder of PNG iterates over them twice."""
 
     def __init__(self, source: IO[bytes], shape: Mapping[str, Any] | None) -> None:
         self._source, self._shape = source, shape
@@ -282,7 +283,7 @@ def _upright(opened: Image.Image) -> Image.Image:
 
 
 def _mend_transparency(opened: Image.Image) -> None:
-    """Pillow makes eight bits of the two or four of a grey PNG, and not of its transparent grey."""
+    """Scale the transparent grey of a PNG with two or four bits to eight bits, as Pillow does with the pixels alone."""
     transparent = opened.info.get("transparency")
     for tile in getattr(opened, "tile", ()):
         if tile.args in _FACTORS_OF_FEW_BITS and isinstance(transparent, int):
@@ -347,7 +348,7 @@ def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 
 
 def _changes_nothing(transform: ImageCms.ImageCmsTransform, sample: Image.Image) -> bool:
-    """Tell whether nobody would see what is changed: most profiles are of sRGB, whatever they are called."""
+    """Tell whether a transform changes no colour visibly, as most do: they are of sRGB, under whatever name."""
     difference = ImageChops.difference(transform.apply(sample), sample.convert("RGB"))
     return all(
         most <= _UNSEEN_DIFFERENCE for _least, most in cast("tuple[tuple[int, int], ...]", difference.getextrema())

@@ -43,8 +43,8 @@ _AUDIO_CODECS: Final = (
 THREADS: Final = 2
 BUFFER: Final = 256 * 1024
 _BROKEN_PACKETS: Final = 100
-#: The longest pixel that is believed, in either direction; those of formats in use are below 3.
-_SHAPE_LIMIT: Final = 8
+#: The largest aspect ratio of pixels, either way, that is believed; those of formats in use are below 3.
+_ASPECT_LIMIT: Final = 8
 
 
 @dataclass
@@ -150,21 +150,21 @@ def turned_size(video: VideoStream, turn: int) -> tuple[int, int]:
     return (height, width) if turn in (90, 270) else (width, height)
 
 
-def in_squares(size: tuple[int, int], shape: Fraction) -> tuple[int, int]:
-    """Width and height of a picture as a player shows it: where pixels are no squares one side grows, none shrinks.
+def displayed_size(size: tuple[int, int], aspect: Fraction) -> tuple[int, int]:
+    """Width and height of a picture as a player shows it: where pixels are no squares one side grows, and none shrinks.
 
     Source: HTML, section 4.8.9 "natural width and height" of a video.
     """
     width, height = size
-    return (round(width * shape), height) if shape > 1 else (width, round(height / shape))
+    return (round(width * aspect), height) if aspect > 1 else (width, round(height / aspect))
 
 
-def pixel_shape(video: VideoStream, turn: int) -> Fraction:
-    """Width of a pixel by its height once the pictures are turned; 1 where the file says none that can be."""
-    shape = Fraction(video.sample_aspect_ratio or 1)
-    if not 1 / _SHAPE_LIMIT <= shape <= _SHAPE_LIMIT:
+def pixel_aspect(video: VideoStream, turn: int) -> Fraction:
+    """The aspect ratio of a pixel once the pictures are turned; 1 where the file gives none, or an impossible one."""
+    aspect = Fraction(video.sample_aspect_ratio or 1)
+    if not 1 / _ASPECT_LIMIT <= aspect <= _ASPECT_LIMIT:
         return Fraction(1)
-    return 1 / shape if turn in (90, 270) else shape
+    return 1 / aspect if turn in (90, 270) else aspect
 
 
 def first_frame(file: RecordedFile) -> VideoFrame:

@@ -23,10 +23,10 @@ from social.kernel.media.decoding.measuring import Facts, check_limits, measured
 from social.kernel.media.decoding.reading import (
     RecordedFile,
     Recording,
+    displayed_size,
     first_frame,
-    in_squares,
     packets_of,
-    pixel_shape,
+    pixel_aspect,
     quarters_of,
     turn_of,
 )
@@ -50,7 +50,7 @@ def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence
     check_limits(recording, measured)
     kind = "video" if recording.audio is not None else "gifv"
     frame = first_frame(file)
-    preview = pictures.reduced(_picture_of(frame, pixel_shape(recording.video, quarters_of(frame))), PREVIEW_PIXELS)
+    preview = pictures.reduced(_picture_of(frame, pixel_aspect(recording.video, quarters_of(frame))), PREVIEW_PIXELS)
     drawn = pictures.write(preview, "PNG" if recording.is_gif else "JPEG", outputs[0])
     return {"kind": kind, "meta": measured, "preview": drawn, "blurhash": pictures.blur(preview)}
 
@@ -90,13 +90,13 @@ def cover(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO
     return {"preview": drawn, "blurhash": pictures.blur(image), "colours": colours_of(image)}
 
 
-def _picture_of(frame: VideoFrame, shape: Fraction) -> Image.Image:
+def _picture_of(frame: VideoFrame, aspect: Fraction) -> Image.Image:
     """A frame, turned and in the proportions in which it is shown."""
     if frame.width * frame.height > VIDEO_PIXEL_LIMIT:
         raise Refused("video_size", width=frame.width, height=frame.height)
     image: Image.Image = frame.to_image()  # type: ignore[no-untyped-call]  # PyAV gives it no types
     image = image.rotate(quarters_of(frame), expand=True)
-    shown = in_squares(image.size, shape)
+    shown = displayed_size(image.size, aspect)
     return image if shown == image.size else image.resize(pictures.fitted_size(shown, PREVIEW_PIXELS))
 
 
