@@ -122,7 +122,7 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
 
 
 def check_web_domain(cursor: Cursor, web_domain: str) -> None:
-    """Raises OperatorError when the server was last started with another WEB_DOMAIN: ids keep the domain they were made with."""
+    """Raises OperatorError when the server was last started with another WEB_DOMAIN: ids keep their domain."""
     stored = stored_installation(cursor).get("web_domain")
     if stored is not None and stored != web_domain:
         raise OperatorError(
