@@ -24,6 +24,7 @@ _PRAGMA_CHARSET: Final = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^
 _XHTML: Final = "application/xhtml+xml"
 _TAGS: Final = re.compile(rb"<[^<>]*>")
 _METAS: Final = 2000
+_ASCII: Final = bytes(range(0x80))
 #: Bytes from which an encoding is detected: more would cost time and tell nothing more.
 _SAMPLE_BYTES: Final = 32 * 1024
 #: A page without a declaration is UTF-8 when it has so many characters of UTF-8 for each broken byte.
@@ -134,9 +135,8 @@ def _is_mostly_utf8(body: bytes) -> bool:
 def _detected(body: bytes) -> str | None:
     if body.isascii():
         return "iso2022_jp_ext" if _ESCAPES.search(body) else None
-    # Cut before a tag, so that no character is cut in two.
-    sample = _TAGS.sub(b" ", body[: body.rfind(b"<", 0, _SAMPLE_BYTES) if len(body) > _SAMPLE_BYTES else None])
-    matches = from_bytes(sample, cp_isolation=_CANDIDATES, preemptive_behaviour=False)
+    sample = _sample(body)
+    matches = from_bytes(sample, cp_isolation=_CANDIDATES, preemptive_behaviour=False) if not sample.isascii() else ()
     # For a few words the library gives several: first what reads like words, then what it prefers, then the most common.
     best = min(
         matches,
@@ -149,6 +149,19 @@ def _detected(body: bytes) -> str | None:
         default=None,
     )
     return best.encoding if best is not None else None
+
+
+def _sample(body: bytes) -> bytes:
+    """The part of a page, without its tags, that tells its encoding: it begins at the tag before the first byte beyond ASCII.
+
+    It ends at the last tag or blank, which are part of no character of any encoding, unless there is none for long.
+    """
+    first = len(body) - len(body.lstrip(_ASCII))
+    body = body[max(body.rfind(b"<", 0, first), first - _SAMPLE_BYTES // 4, 0) :]
+    if len(body) > _SAMPLE_BYTES:
+        ends = (body.rfind(mark, _SAMPLE_BYTES // 2, _SAMPLE_BYTES) for mark in (b"<", b" ", b"\n"))
+        body = body[: next((end for end in ends if end >= 0), _SAMPLE_BYTES)]
+    return _TAGS.sub(b" ", body)
 
 
 def _oddities(text: str) -> int:

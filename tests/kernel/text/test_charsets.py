@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import os
+import random
 import time
+from typing import Any
 
 import pytest
 
+from social.kernel.text import charsets
 from social.kernel.text.charsets import decode_page
 
 RUSSIAN = "Новости города: мэр открыл библиотеку"
@@ -154,10 +156,19 @@ def test_a_page_that_declares_nothing_is_read_as_what_it_looks_like(codec: str, 
     assert text in decode_page(page(text).encode(codec), "text/html")
 
 
+@pytest.mark.parametrize("begin", ["", "<pre>", "<script>a()</script>\n" * 3000, "a " * 40_000])
+@pytest.mark.parametrize(("codec", "text"), [("cp1251", RUSSIAN), ("cp932", JAPANESE), ("euc_jp", JAPANESE)])
+def test_a_long_page_that_declares_nothing_is_read_by_the_first_words_beyond_ascii(
+    begin: str, codec: str, text: str
+) -> None:
+    whole = begin + (text + "\n") * 2000
+    assert decode_page(whole.encode(codec), "text/html") == whole
+
+
 @pytest.mark.parametrize(
     "body",
     [
-        os.urandom(1 << 20),
+        random.Random(1).randbytes(1 << 20),
         b"<" * (1 << 20) + b"\xff",
         b"<meta charset=x>" * 60_000,
         "日本".encode("cp932") * 200_000,
@@ -168,7 +179,16 @@ def test_a_page_that_declares_nothing_is_read_as_what_it_looks_like(codec: str, 
     ],
     ids=["noise", "angles", "metas", "undeclared", "escapes", "blanks", "nothing", "one"],
 )
-def test_row_33_any_page_is_read_in_bounded_time(body: bytes) -> None:
+def test_row_33_any_page_is_read_in_bounded_time(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[int] = []
+    detect = charsets.from_bytes
+
+    def seen(sample: bytes, **options: Any) -> Any:
+        looked_at.append(len(sample))
+        return detect(sample, **options)
+
+    monkeypatch.setattr(charsets, "from_bytes", seen)
     began = time.process_time()
     assert isinstance(decode_page(body, "text/html"), str)
     assert time.process_time() - began < 5
+    assert sum(looked_at) <= 32 * 1024
