@@ -102,7 +102,7 @@ def handle_request(incoming: Incoming) -> None:
     """
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     collection_uri = web_uri(incoming.document.get("instrument"))
-    if collection_uri is None or not same_origin(collection_uri, incoming.actor.uri):
+    if collection_uri is None:
         raise Rejected(Reason.NO_COLLECTION_OF_ACTOR)
     item = None
     if may_be_featured(target, load_relations(incoming.actor.id, [target.id])) and hasattr(target, "user"):

@@ -54,7 +54,7 @@ def handle(incoming: Incoming) -> None:
             account=incoming.actor,
             target=target,
             comment=comment,
-            status_ids=[status.id for status in posts if status.account_id == target.id],
+            status_ids=[status.id for status in posts],
             collection_ids=[number for name in uris if (number := own_collection_id(name, target)) is not None],
             uri=uri,
         )

@@ -79,7 +79,7 @@ def receive_report(
     collection_ids: Sequence[int] = (),
 ) -> None:
     """Store a report that another server has sent, once for each target; posts that it may not have are left out, and
-    collections of others.
+    posts and collections of others.
 
     Works in a transaction of its own. `account` is who signed it, as a rule the actor of that server.
     """

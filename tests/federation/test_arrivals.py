@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
+from accounts.policies.staff import OPERATOR
 from federation.documents.reading import Rejected
 from federation.inbound.fetch_queue import _work
 from federation.models import Fetch, FetchKind
@@ -18,10 +19,11 @@ from federation.remote.actors import fetch_actor
 from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import HeldPost, Mention, Status, UnknownMention
+from statuses.services.reviewing import approve_held
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import follow
-from tests.federation.activities import deal, introduced
+from tests.federation.activities import PUBLIC, deal, introduced
 from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.work import work
@@ -210,3 +212,16 @@ def test_a_post_that_was_held_as_it_was_fetched_is_announced_once_approved_after
     assert deal(zoe, zoe.activity("Create", note), "/users/alice/inbox") == "done"
     held = HeldPost.objects.get()
     assert (held.announced, held.recipient) == (True, alice)
+
+
+def test_a_boost_of_a_post_that_is_held_when_it_is_fetched_for_it_waits_with_it(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    yan, _booster = elsewhere.person("yan"), introduced(zoe, alice)
+    make_rule(words=["casino"])
+    note = elsewhere.serve(yan.note("<p>casino</p>"))
+    assert deal(zoe, zoe.activity("Announce", note["id"], to=[PUBLIC])) == "done"
+    approve_held(by=OPERATOR, held=HeldPost.objects.get())
+    work()
+    boost = Status.objects.get(reblog_of__uri=note["id"])
+    assert boost.account.uri == zoe.uri

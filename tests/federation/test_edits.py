@@ -9,6 +9,7 @@ import pytest
 
 from accounts.models import Account
 from federation.documents.notes import load_notes, note_document
+from federation.documents.reading import Rejected
 from federation.remote.actors import fetch_actor
 from federation.remote.posts import fetch_again
 from notifications.models import Notification
@@ -217,7 +218,7 @@ def test_of_two_edits_of_one_second_the_authors_later_one_counts(
         first,
         first | {"content": "<p>three</p>"},
         first | {"content": "<p>three</p>", "attachment": [_file("a", "other words")]},
-        first | {"content": "<p>three</p>", "quote": quoted["id"]},
+        first | {"content": "<p>three</p>", "attachment": [_file("a", "other words")], "quote": quoted["id"]},
     ]
     for number, edited in enumerate(edits, 1):
         # Each twice: a repetition is no edit.
@@ -233,6 +234,17 @@ def test_of_two_edits_of_one_second_the_authors_later_one_counts(
     elsewhere.serve(_edit(document, minutes=20, content="<p>four</p>"))
     fetch_again(document["id"])
     assert Status.objects.get(id=status.id).content == "<p>four</p>"
+
+
+def test_row_08_a_post_that_is_looked_at_again_stays_its_authors(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    document, status = _known(zoe, alice)
+    yan = elsewhere.person("yan")
+    elsewhere.serve(_edit(document, content="<p>of yan</p>", attributedTo=yan.uri))
+    with pytest.raises(Rejected):
+        fetch_again(document["id"])
+    assert "of yan" not in Status.objects.get(id=status.id).content
 
 
 def test_the_votes_of_a_poll_that_was_edited_go_on_arriving_with_the_date_of_the_edit(

@@ -144,10 +144,24 @@ class TestPosts:
         deal(zoe, zoe.activity("Create", zoe.note(to=[], cc=[])), "/users/alice/inbox")
         assert Mention.objects.get().account == alice
 
+    def test_a_post_for_everybody_mentions_nobody_in_whose_inbox_it_comes(
+        self, zoe: RemotePerson, alice: Account
+    ) -> None:
+        assert deal(zoe, zoe.activity("Create", zoe.note()), "/users/alice/inbox") == "done"
+        assert Status.objects.get().visibility == Visibility.PUBLIC
+        assert not Mention.objects.exists()
+
     def test_a_post_nobody_here_has_to_do_with_is_dropped(self, zoe: RemotePerson, alice: Account) -> None:
         for path in ("/inbox", "/actor/inbox"):
             assert "nobody here" in deal(zoe, zoe.activity("Create", zoe.note()), path)
         assert not Status.objects.exists()
+
+    def test_a_post_that_is_only_named_is_not_fetched_for_nobody(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
+        note = elsewhere.serve(zoe.note())
+        assert "nobody here" in deal(zoe, zoe.activity("Create", note["id"], to=[PUBLIC]))
+        assert "/users/zoe/statuses/1" not in elsewhere.gets()
 
     def test_a_reply_to_one_of_us_joins_the_thread(self, zoe: RemotePerson, alice: Account) -> None:
         question = make_status(alice, "What?")

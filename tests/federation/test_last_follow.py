@@ -9,10 +9,12 @@ import pytest
 
 from accounts.models import Account, Follow, FollowRequest
 from accounts.services.following import FollowChange, follow_account, unfollow_account
+from federation.inbound import relationships
 from federation.models import Delivery
 from federation.outbound.delivering import DELIVERIES
 from federation.remote.actors import fetch_actor
 from social.kernel import clock
+from social.kernel.locks import lock
 from tests.federation.activities import deal
 from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.work import work
@@ -112,6 +114,30 @@ def test_an_answer_to_an_undone_follow_is_no_answer_to_the_next(
     assert deal(zoe, zoe.activity("Reject", first)).startswith("rejected")
     assert Follow.objects.exists()
     assert deal(zoe, zoe.activity("Reject", second["id"])) == "done"
+    assert not Follow.objects.exists()
+
+
+@pytest.mark.parametrize("kind", ["Accept", "Reject"])
+def test_an_answer_is_none_to_the_follow_that_takes_the_place_of_its_own_at_the_same_moment(
+    zoe: RemotePerson,
+    elsewhere: RemoteServer,
+    alice: Account,
+    target: Account,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    follow_account(account=alice, target=target, change=FollowChange())
+    work()
+    (first,) = elsewhere.delivered()
+
+    def lock_late(name: str) -> None:
+        unfollow_account(account=alice, target=target)
+        follow_account(account=alice, target=target, change=FollowChange())
+        lock(name)
+
+    monkeypatch.setattr(relationships, "lock", lock_late)
+    assert deal(zoe, zoe.activity(kind, first["id"])) == "done"
+    assert FollowRequest.objects.get().uri != first["id"]
     assert not Follow.objects.exists()
 
 

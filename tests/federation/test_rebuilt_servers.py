@@ -16,8 +16,9 @@ from accounts.services.remote_accounts import resolve_address
 from federation.documents.reading import Rejected
 from federation.models import Delivery
 from federation.remote import signers
-from federation.remote.actors import fetch_actor
+from federation.remote.actors import end_actor, fetch_actor
 from social.kernel import clock
+from social.kernel.errors import Unavailable
 from statuses.models import Status
 from tests.factories.accounts import make_token
 from tests.factories.statuses import follow
@@ -134,6 +135,15 @@ def test_an_actor_deleted_by_its_server_lives_again_when_its_document_is_served(
     assert (found["uri"], found["id"] != str(old.id)) == (zoe.uri, True)
     follow(alice, remote(zoe))
     assert deal(zoe, zoe.activity("Create", zoe.note("<p>again</p>", 7))) == "done"
+
+
+def test_an_actor_that_lives_again_waits_until_what_was_before_is_removed(zoe: RemotePerson, alice: Account) -> None:
+    old = introduced(zoe, alice)
+    end_actor(old)
+    with pytest.raises(Unavailable):
+        fetch_actor(zoe.uri)
+    work()
+    assert fetch_actor(zoe.uri).id != old.id
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,16 @@ def test_a_community_boosts_a_comment_that_stands_in_the_boost_whole_or_in_part(
     assert Status.objects.get(reblog_of__isnull=False).reblog_of == Status.objects.get(uri=comment["id"])
 
 
+def test_likes_that_a_community_passes_on_are_refused_and_nobody_is_asked_for_them(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    community = elsewhere.person("testcom", type="Group")
+    follow(alice, fetch_actor(community.uri))
+    like = zoe.activity("Like", elsewhere.serve(zoe.note())["id"])
+    assert deal(community, community.activity("Announce", like, cc=[PUBLIC])).startswith("rejected")
+    assert all("testcom" in path for path in elsewhere.gets())
+
+
 def test_a_video_whose_edit_has_the_date_of_its_publication_is_not_edited(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     moment = clock.iso(clock.now() - timedelta(hours=1))

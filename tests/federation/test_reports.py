@@ -129,6 +129,14 @@ def test_the_reason_of_a_report_is_read_where_it_stands(
     assert Report.objects.get().comment == comment
 
 
+def test_a_report_about_several_people_has_for_each_their_own_posts(zoe: RemotePerson, alice: Account) -> None:
+    posts = [make_status(who) for who in (alice, make_user("bob").account)]
+    uris = [f"{post.account.uri}/statuses/{post.id}" for post in posts]
+    assert outcome(zoe, "bad", *uris) == "done"
+    for post in posts:
+        assert Report.objects.get(target_account=post.account).status_ids == [post.id]
+
+
 def test_reports_about_nobody_here_or_of_refused_servers_are_not_taken(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:

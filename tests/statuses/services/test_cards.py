@@ -289,10 +289,12 @@ def test_row_01_a_picture_that_is_none_leaves_a_card_without_picture(
 def test_of_the_pictures_of_a_page_the_first_that_can_be_shown_is(
     stranger: Account, site: Site, first: str, others: int
 ) -> None:
-    site.show("/drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", Content_Type="image/svg+xml")
-    site.show("/page.png", "<!doctype html><title>Please sign in</title>", Content_Type="image/png")
+    shown = ""
+    for number in range(others):
+        site.show(f"/{number}drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", Content_Type="image/svg+xml")
+        site.show(f"/{number}page.png", "<!doctype html><title>Please sign in</title>", Content_Type="image/png")
+        shown += f'<meta property="og:image" content="/{number}{first}">'
     site.show("/good.png", picture(40, 30), Content_Type="image/png")
-    shown = "".join(f'<meta property="og:image" content="/{first}?{number}">' for number in range(others))
     shown += '<meta property="og:image" content="/good.png"><meta property="og:image:alt" content="A square">'
     status = link_to(stranger, site.show("/a", f"{shown}<title>x</title>"))
     fetch_now()
