@@ -12,9 +12,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, Domain
+from accounts.policies.staff import OPERATOR
 from accounts.services.block_files import UnreadableFile, plan_file, read_file
 from moderation.models import DomainRule
+from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.services.domain_files import AllowFile, RuleFile
+from moderation.services.domain_rules import write_rules
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import follow
 
@@ -189,3 +192,14 @@ def test_rules_are_added_changed_shown_and_removed() -> None:
     assert not rules()
     with pytest.raises(CommandError):
         run("add", "no domain")
+
+
+def test_no_rule_of_a_file_is_milder_than_one_for_a_domain_above() -> None:
+    assert write_rules(by=OPERATOR, drafts={"bad.example": DomainRuleDraft(severity="suspend")}) == {}
+    refused = write_rules(
+        by=OPERATOR,
+        drafts={name: DomainRuleDraft(severity="silence") for name in ("loud.bad.example", "loud.other.example")},
+    )
+    assert set(refused) == {"loud.bad.example"}
+    assert not DomainRule.objects.filter(domain="loud.bad.example").exists()
+    assert DomainRule.objects.filter(domain="loud.other.example").exists()

@@ -13,8 +13,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, AuditEntry
+from accounts.policies.staff import staff_of
 from moderation.models import Decision, Report, StaffNote, Strike
+from moderation.services.decisions import decide, undo_decision
 from social.kernel import clock
+from social.kernel.errors import Forbidden
 from social.kernel.outbox import OutboxRow
 from statuses.models import Status
 from tests.factories.accounts import make_account, make_remote, make_user
@@ -231,17 +234,30 @@ def test_posts_are_deleted_when_the_decision_can_no_longer_be_taken_back(client:
 
 def test_a_moderator_decides_nothing_about_who_stands_above_and_others_see_no_inbox() -> None:
     owner = make_user("owner", role="Owner").account
-    report(owner)
+    report(owner, make_status(owner))
     moderator = signed_in(make_user("moderator", role="Moderator"))
-    decided(moderator, owner, "suspend")
+    for act in ("suspend", "warn", "mark", "delete"):
+        decided(moderator, owner, act)
+        assert open_of(owner) == 1
     owner.refresh_from_db()
     assert not owner.suspended
-    assert open_of(owner) == 1
+    assert not Decision.objects.exists()
     decided(moderator, owner, "resolve")
     assert open_of(owner) == 0
     nobody = signed_in(make_user("nobody"))
     for path in (INBOX, case(owner)):
         assert nobody.get(path).status_code in (302, 403)
+
+
+def test_only_who_outranks_the_person_takes_a_decision_back() -> None:
+    aide, owner, moderator = (make_user(name, role=name) for name in ("Admin", "Owner", "Moderator"))
+    number = report(aide.account).id
+    decision = decide(by=staff_of(owner), target=aide.account, report_ids=[number], acts=["warn"], text="No")
+    with pytest.raises(Forbidden):
+        undo_decision(by=staff_of(moderator), decision=decision)
+    assert Decision.objects.get().undone_at is None
+    undo_decision(by=staff_of(owner), decision=decision)
+    assert open_of(aide.account) == 1
 
 
 @pytest.mark.parametrize(

@@ -411,7 +411,8 @@ def test_row_75_one_account_takes_some_of_the_keys_of_another_and_not_all(
     wanted = {"device": [alice.address()]}
     answers = [bob.api.post(CLAIM, wanted).status_code for _claim in range(50)]
     assert (answers.count(200), set(answers)) == (30, {200, 429})
-    assert all(alice.api.post(CLAIM, wanted).json() for _claim in range(31)), "its own claims are not counted"
+    own = {alice.api.post(CLAIM, wanted).status_code for _claim in range(31)}
+    assert own == {200}, "its own claims are not counted"
 
 
 def test_row_75_strangers_leave_room_for_the_messages_of_those_who_are_known(

@@ -263,6 +263,14 @@ def test_pictures_of_people_elsewhere_are_shown_by_this_server(
     assert Api().get(entity["avatar"].removeprefix("http://social.localhost")).status_code == 404
 
 
+def test_a_video_is_no_picture_of_somebody_whatever_its_server_calls_it(
+    elsewhere: RemoteServer, alice: Account
+) -> None:
+    zoe = make_remote(avatar_remote_url=_file(elsewhere, sample("video/mp4"), "image/png"))
+    entity = api_of(alice).get(f"/api/v1/accounts/{zoe.id}").json()
+    assert _show(entity["avatar"]).status_code == 404
+
+
 def test_addresses_that_are_tried_are_limited_and_those_of_entities_are_not(alice: Account, settings: Any) -> None:
     settings.RATE_LIMITS = True
     media = make_remote_media(make_remote_status(make_remote()))
