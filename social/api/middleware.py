@@ -97,7 +97,8 @@ class RequestMiddleware:
         request.id = request_id  # type: ignore[attr-defined]  # kept for this request
         address = addresses.find(meta)
         request.client_ip = address  # type: ignore[attr-defined]  # kept for this request
-        forwarded = meta.get("HTTP_X_FORWARDED_PROTO")
+        # Each of several proxies may add how it was asked; the first was asked by the client.
+        forwarded = meta.get("HTTP_X_FORWARDED_PROTO", "").partition(",")[0].strip().lower()
         if forwarded == "https" and addresses.is_trusted(meta.get("REMOTE_ADDR", "")):
             meta["wsgi.url_scheme"] = forwarded
         with logs.request_context(request_id), web_request_budget():

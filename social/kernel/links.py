@@ -60,6 +60,9 @@ def is_own_domain(domain: str) -> bool:
 
 
 def media_source() -> str:
-    """The server of the files as one more source of a Content-Security-Policy; empty where it is this one."""
-    parts = urlsplit(settings.MEDIA_URL)
-    return f" {parts.scheme}://{parts.netloc}" if parts.netloc else ""
+    """The servers of the files as more sources of a Content-Security-Policy; empty where it is this one.
+
+    The bucket is among them: an address in front of it may redirect there, and browsers ask for both.
+    """
+    found = (urlsplit(address) for address in (settings.MEDIA_URL, settings.BUCKET_URL))
+    return "".join(dict.fromkeys(f" {parts.scheme}://{parts.netloc}" for parts in found if parts.netloc))

@@ -344,6 +344,7 @@ STATIC_ROOT = DATA_DIR / "static"
 _API_DOCS = files("drf_spectacular_sidecar") / "static" / "drf_spectacular_sidecar" / "swagger-ui-dist"
 STATICFILES_DIRS = [BASE_DIR / "social" / "static", ("swagger-ui", str(_API_DOCS))]
 MEDIA_URL = env.MEDIA_URL
+BUCKET_URL = env.BUCKET_URL
 MEDIA_ROOT = DATA_DIR / "media"
 # Bytes that copies of files of other servers may take.
 MEDIA_SCANNER = env.MEDIA_SCANNER

@@ -197,8 +197,13 @@ def _media_storage(url: str) -> dict[str, Any] | None:
 def _media_url() -> str:
     """Return where files are served: MEDIA_BASE_URL, else the bucket itself, else a path of this server. Ends with a slash."""
     written = _url("MEDIA_BASE_URL", "", ("https", "http"), "https://files.social.example")
-    if written or MEDIA_STORAGE is None:
-        return f"{written.rstrip('/')}/" if written else "/system/"
+    return f"{written.rstrip('/')}/" if written else _bucket_url() or "/system/"
+
+
+def _bucket_url() -> str:
+    """The bucket's own address, which ends with a slash; empty where files are in a folder."""
+    if MEDIA_STORAGE is None:
+        return ""
     options = MEDIA_STORAGE["OPTIONS"]
     parts = urlsplit(options["endpoint_url"])
     base = f"{parts.scheme}://{parts.netloc}/{options['bucket_name']}"
@@ -299,6 +304,7 @@ ALLOWED_PRIVATE_ADDRESSES = _networks("ALLOWED_PRIVATE_ADDRESSES")
 STAFF_SECOND_FACTOR = _switch("STAFF_SECOND_FACTOR", not LOOPBACK)
 MEDIA_STORAGE = _media_storage(_read("MEDIA_STORAGE"))
 MEDIA_URL = _media_url()
+BUCKET_URL = _bucket_url()
 MEDIA_SCANNER = _scanner(_read("MEDIA_SCANNER"))
 MEDIA_SCANNER_LOOPBACK = _switch("MEDIA_SCANNER_LOOPBACK", False)
 KEEP_ADDRESSES_DAYS = _number("KEEP_ADDRESSES_DAYS", 365, 0, 36_500)

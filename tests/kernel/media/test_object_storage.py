@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.core.files.storage import storages
 
+from social.kernel import links
 from social.kernel.errors import Unavailable
 from social.kernel.media import storage
 from social.settings import env
@@ -45,6 +47,28 @@ def test_a_file_of_any_length_comes_back_as_it_was(stored: ObjectServer) -> None
     path = storage.store(io.BytesIO(data), folder="things", extension="mp4")
     with storage.opened(path) as file:
         assert file.read() == data
+
+
+@pytest.mark.parametrize("acl", ["", "?acl=public-read"])
+def test_nothing_is_asked_of_the_storage_that_others_than_amazons_refuse(
+    server: ObjectServer, settings: Any, acl: str
+) -> None:
+    """No rights unless the operator says so, no checksum of the newer kind, no deletion of many files at once."""
+    settings.STORAGES = {**settings.STORAGES, "default": server.entry(acl)}
+    sent: list[Any] = []
+    storages["default"].connection.meta.client.meta.events.register(  # type: ignore[attr-defined]  # of this backend
+        "before-send.s3", lambda request, **_: sent.append(request)
+    )
+    for data in (b"abc", bytes(9 << 20)):  # the second in parts
+        path = storage.store(io.BytesIO(data), folder="things", extension="mp4")
+        with storage.opened(path) as file:
+            assert file.read() == data
+        storage.remove(path)
+    assert len(sent) > 8
+    headers = {name.lower() for request in sent for name in request.headers}
+    assert ("x-amz-acl" in headers) is bool(acl)
+    assert not [name for name in headers if "checksum" in name or name == "x-amz-trailer"]
+    assert not [request.url for request in sent if "?delete" in request.url]
 
 
 def test_what_is_not_made_by_this_server_is_never_shown_by_a_browser(stored: ObjectServer) -> None:
@@ -114,8 +138,18 @@ def test_the_setting_names_endpoint_bucket_and_keys(
     assert (entry["OPTIONS"]["endpoint_url"], entry["OPTIONS"]["bucket_name"]) == (endpoint, bucket)
     monkeypatch.setattr(env, "MEDIA_STORAGE", entry)
     assert env._media_url() == address
-    monkeypatch.setenv("MEDIA_BASE_URL", "https://files.example.com")
-    assert env._media_url() == "https://files.example.com/"
+    for other in ("https://files.example.com", "https://cdn.example.com/file/bucket"):
+        monkeypatch.setenv("MEDIA_BASE_URL", other)
+        assert (env._media_url(), env._bucket_url()) == (f"{other}/", address)
+
+
+def test_pages_may_show_files_from_an_address_that_leads_to_the_bucket(settings: Any) -> None:
+    settings.MEDIA_URL, settings.BUCKET_URL = "https://files.example.com/x/", "https://s3.example.com:9000/bucket/"
+    assert links.media_source() == " https://files.example.com https://s3.example.com:9000"
+    settings.MEDIA_URL = settings.BUCKET_URL
+    assert links.media_source() == " https://s3.example.com:9000"
+    settings.MEDIA_URL, settings.BUCKET_URL = "/system/", ""
+    assert links.media_source() == ""
 
 
 @pytest.mark.parametrize(
