@@ -124,7 +124,7 @@ def test_parents_and_quotes_are_found_in_every_form(inputs: dict[tuple[str, int]
         False,
         True,
     ]
-    assert [note.quoted is not None for note in of(inputs, "quotes")] == [True, True, True, True, False]
+    assert [note.quoted is not None for note in of(inputs, "quotes")] == [True] * 5
 
 
 def test_a_summary_that_is_html_is_shown_as_html(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
