@@ -34,8 +34,7 @@ from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule, open_held, version_of
 
 # Somebody waits for the page.
-_POSTS_LIMIT = 50_000
-_SECONDS_LIMIT = 8.0
+_POSTS_LIMIT, _SECONDS_LIMIT = 50_000, 8.0
 #: In a session, the versions of the held posts whose pages were opened last.
 _SEEN_VERSIONS = "held_versions"
 _SEEN_LIMIT = 100
@@ -359,10 +358,8 @@ class HeldPostAdmin(PermittedAdmin):
         """Renders the post; the look at one that is not public is logged."""
         held = context["original"]
         open_held(by=acting(request), held=held)
-        seen = dict(request.session.get(_SEEN_VERSIONS, {}))
-        seen.pop(str(held.pk), None)
-        kept = [*seen.items(), (str(held.pk), self.version_of(held))][-_SEEN_LIMIT:]
-        request.session[_SEEN_VERSIONS] = dict(kept)
+        others = [seen for seen in request.session.get(_SEEN_VERSIONS, {}).items() if seen[0] != str(held.pk)]
+        request.session[_SEEN_VERSIONS] = dict([*others, (str(held.pk), self.version_of(held))][-_SEEN_LIMIT:])
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer
 
