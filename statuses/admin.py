@@ -21,8 +21,8 @@ from accounts.admin.acting import acting, rows_action
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import can
-from accounts.queries.accounts import split_address
-from social.api.staff import ReadOnlyAdmin
+from accounts.queries.accounts import has_address, split_address
+from social.api.staff import ReadOnlyAdmin, newest
 from social.api.staff_columns import ConditionFilter, lines, link, row_link, shortened, shown
 from social.kernel import links
 from social.kernel.ids import parse_id
@@ -228,13 +228,9 @@ class StatusAdmin(ReadOnlyAdmin):
             return queryset.filter(Q(id=number) | Q(url=term) | Q(uri=term)), False
         pair = split_address(term) if term.startswith("@") else None
         if pair is not None:
-            authors = Account.objects.filter(username__iexact=pair[0])
-            authors = authors.filter(domain=None) if pair[1] is None else authors.filter(domain__iexact=pair[1])
-            return queryset.filter(account__in=authors.values("id")), False
+            return queryset.filter(account__in=Account.objects.filter(has_address(*pair)).values("id")), False
         words = ((f"{name}__icontains", term) for name in ("content", *READ_COLUMNS))
-        oldest = Status.objects.order_by("-id").values_list("id", flat=True)[POSTS_SEARCHED : POSTS_SEARCHED + 1]
-        queryset = queryset.filter(id__gt=next(iter(oldest), 0))
-        return queryset.filter(Q(*words, _connector=Q.OR)), False
+        return newest(queryset, POSTS_SEARCHED).filter(Q(*words, _connector=Q.OR)), False
 
     def name_of(self, row: Status) -> str:
         """Author and beginning."""

@@ -8,13 +8,13 @@ from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, User
-from accounts.queries.accounts import split_address
+from accounts.queries.accounts import has_address, split_address
 
 
 def find_user_named(name: str) -> User:
     """The local user with this name, with account and role, whatever their state. Raises CommandError."""
     username = name.strip().removeprefix("@")
-    found = User.objects.select_related("account", "role").filter(account__username__iexact=username).first()
+    found = User.objects.select_related("account", "role").filter(has_address(username, None, "account__")).first()
     if found is None:
         raise CommandError(_("There is no local account @%(name)s.") % {"name": username})
     return found
@@ -31,8 +31,7 @@ def find_account_named(address: str) -> Account:
     pair = split_address(address)
     found = None
     if pair is not None and "\0" not in address:
-        accounts = Account.objects.filter(username__iexact=pair[0])
-        found = accounts.filter(domain=pair[1]).first()
+        found = Account.objects.filter(has_address(*pair)).first()
     if found is None:
         raise CommandError(_("There is no account %(address)s here.") % {"address": address})
     return found

@@ -134,7 +134,7 @@ class UserManager(BaseUserManager["User"]):
     """Manager by which Django's own machinery finds users."""
 
     def get_by_natural_key(self, username: str | None) -> User:
-        return self.get(email__iexact=username)
+        return self.get(email__lower=(username or "").lower())
 
 
 class User(AbstractBaseUser):
@@ -238,3 +238,7 @@ class RecoveryCode(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["user", "digest"], name="accounts_recovery_code")]
+
+
+# `email__lower`, which the index of addresses answers: `iexact` compares by `UPPER`.
+models.CharField.register_lookup(Lower)

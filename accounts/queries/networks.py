@@ -7,15 +7,17 @@ Each answers rows with `id` and the account's id; entities are loaded by whoever
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Final
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import F, QuerySet
 
 from accounts.models import Account, Endorsement, Follow, FollowRequest
 from accounts.models.relations import SeveredAccount, SeveredFollow
-from accounts.policies.audience import is_present
+from accounts.policies.audience import PRESENT, is_present
 from accounts.policies.relations import hidden_from
 from accounts.queries.relations import load_relations
 from social.kernel.errors import require_found
+from social.kernel.statements import rows_of
 from social.kernel.text.names import normalise_domain
 
 FAMILIAR_SHOWN = 10
@@ -64,6 +66,19 @@ def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
     return following, Follow.objects.filter(target_id=account_id, account__domain=name).count()
 
 
+# Begun at the viewer, who follows fewer than may follow whom everybody knows.
+_FAMILIAR: Final = f"""
+SELECT known.id, familiar.account_id
+  FROM unnest(%(ids)s::bigint[]) known (id) CROSS JOIN LATERAL (
+    SELECT f.account_id FROM accounts_follow mine
+      JOIN accounts_follow f ON f.account_id = mine.target_id AND f.target_id = known.id
+      JOIN accounts_account a ON a.id = f.account_id
+     WHERE mine.account_id = %(viewer)s AND a.hide_collections IS NOT TRUE
+       AND {PRESENT.sql("a.id", has_viewer=False, joined="a")} AND f.account_id <> %(viewer)s
+     ORDER BY f.id DESC LIMIT {FAMILIAR_SHOWN}) familiar
+"""  # noqa: S608 (constants)
+
+
 def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[int, list[int]]:
     """Load some of the followers of each existing one of these accounts whom the viewer follows.
 
@@ -72,12 +87,8 @@ def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[
     known = Account.objects.filter(is_present(), id__one_of=account_ids).values_list("id", "hide_collections")
     open_ids = [number for number, hidden in known if not hidden and number != viewer_id]
     found: dict[int, list[int]] = {number: [] for number, _hidden in known}
-    followed = Follow.objects.filter(account_id=viewer_id, target_id=OuterRef("account_id"))
-    rows = Follow.objects.filter(Exists(followed), is_present("account"), target_id__one_of=open_ids)
-    rows = rows.exclude(account__hide_collections=True).exclude(account_id=viewer_id)
-    for target_id, account_id in rows.order_by("-id").values_list("target_id", "account_id"):
-        if len(found[target_id]) < FAMILIAR_SHOWN:
-            found[target_id].append(account_id)
+    for target_id, account_id in rows_of(_FAMILIAR, {"viewer": viewer_id, "ids": open_ids}) if open_ids else ():
+        found[target_id].append(account_id)
     return found
 
 

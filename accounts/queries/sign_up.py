@@ -21,6 +21,7 @@ from accounts.models import (
 )
 from accounts.policies.audience import is_present
 from accounts.policies.sign_up import Decision, Findings, domain_and_parents, email_digest, normalised_username
+from accounts.queries.accounts import has_address
 from accounts.queries.tags import HISTORY_DAYS, DayOfUse
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
@@ -49,7 +50,7 @@ def load_findings(
 def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -> Findings:
     """Findings like `load_findings`, of an e-mail address alone."""
     return Findings(
-        email_in_use=User.objects.filter(email__iexact=email).exists(),
+        email_in_use=User.objects.filter(email__lower=email.lower()).exists(),
         canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),
         email_domain=_email_domain(email, mail_hosts or ()),
         email_unreachable=mail_hosts is not None and not mail_hosts,
@@ -58,7 +59,7 @@ def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -
 
 def _username_in_use(username: str) -> bool:
     # In this order: an account that is deleted between the two statements is found by the first or by the second.
-    return Account.objects.filter(username__iexact=username, domain=None).exists() or is_retired(username)
+    return Account.objects.filter(has_address(username, None)).exists() or is_retired(username)
 
 
 def is_retired(username: str) -> bool:

@@ -13,7 +13,7 @@ from django.db.models import CharField, DateTimeField, FilteredRelation, Q
 from django.utils.translation import gettext as _
 
 from accounts.models import AccessToken, Application, RevokedToken, User
-from accounts.queries.accounts import split_address
+from accounts.queries.accounts import has_address, split_address
 from social.api.admission import checksum_of
 from social.api.identities import Identity
 from social.kernel import clock
@@ -174,8 +174,4 @@ def find_email_of(name: str) -> str | None:
     pair = split_address(name.replace("\0", ""))
     if pair is None or pair[1] is not None:
         return None
-    return (
-        User.objects.filter(account__username__iexact=pair[0], account__domain=None)
-        .values_list("email", flat=True)
-        .first()
-    )
+    return User.objects.filter(has_address(pair[0], None, "account__")).values_list("email", flat=True).first()

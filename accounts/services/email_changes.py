@@ -66,7 +66,7 @@ def change_email(*, user: User, key: str, session_key: str | None, address: str)
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
         wanted = address_in(key, user=locked)
-        if User.objects.exclude(pk=user.pk).filter(email__iexact=wanted).exists():
+        if User.objects.exclude(pk=user.pk).filter(email__lower=wanted.lower()).exists():
             raise Invalid.of([taken("email")], details=True)
         try:
             with transaction.atomic():

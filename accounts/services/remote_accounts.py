@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models.functions import Lower
 
 from accounts.events import FollowsToRenew, ProfileUpdated
 from accounts.models import Account, AccountStat, Domain, KeyPair
 from accounts.models.account import USERNAME_LIMIT, SuspensionOrigin
 from accounts.ports import remote_accounts
-from accounts.queries.accounts import by_address, find_by_address, split_address
+from accounts.queries.accounts import by_address, find_by_address, has_address, split_address
 from accounts.services.changing import change_account, note_fetched
 from accounts.services.emojis import RemoteEmoji, store_emojis
 from social.kernel import clock
@@ -108,11 +107,7 @@ def release_address(*, username: str, domain: str, uri: str) -> Account | None:
     It keeps everything else, is to be fetched again, and until its server gives it another name it has its old one with its
     number. Announces ProfileUpdated. The caller holds a transaction.
     """
-    rows = (
-        Account.objects.alias(name=Lower("username"))
-        .filter(name=username.lower(), domain__iexact=domain)
-        .exclude(uri=uri)
-    )
+    rows = Account.objects.filter(has_address(username, domain)).exclude(uri=uri)
     if not rows.exists():
         return None
     # Two that swap their addresses would wait for each other's row.

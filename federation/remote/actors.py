@@ -12,7 +12,7 @@ from django.db.models import F
 
 from accounts.models import Account, KeyPair, Move
 from accounts.models.account import SuspensionOrigin
-from accounts.queries.accounts import split_address
+from accounts.queries.accounts import has_address, split_address
 from accounts.services.changing import note_fetched
 from accounts.services.domains import note_host, note_reached
 from accounts.services.erasing import end_account
@@ -192,7 +192,7 @@ def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) 
     pair = split_address(acct)
     if pair is None or pair[1] is None:
         raise Rejected(Reason.ACTOR_WITHOUT_ADDRESS)
-    known = Account.objects.filter(uri=received.uri, domain=pair[1], username__iexact=pair[0]).first()
+    known = Account.objects.filter(has_address(*pair), uri=received.uri).first()
     if known is not None and not (again and is_stale(known)):
         return webfinger.WebFingerResult(known.username, pair[1], received.uri)
     found = webfinger.confirm(pair[0], pair[1], received.uri, deadline=deadline)

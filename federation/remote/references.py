@@ -12,6 +12,7 @@ from django.db.models import DateTimeField, Q, QuerySet, TextField, Value
 from django.db.models.functions import Lower
 
 from accounts.models import Account, Collection
+from accounts.queries.accounts import has_address
 from federation.documents.reading import Rejected
 from federation.models import Tombstone
 from federation.reasons import Reason
@@ -66,7 +67,7 @@ def find_post_by_uri(uri: str) -> Status | None:
     number = parse_id(found[2]) if found is not None else None
     if found is None or number is None:
         return None
-    return _posts().filter(id=number, local=True, account__username__iexact=found[1]).first()
+    return _posts().filter(has_address(found[1], None, "account__"), id=number, local=True).first()
 
 
 def is_received(uri: str) -> bool:
@@ -97,7 +98,7 @@ def find_account_by_uri(uri: str) -> Account | None:
     """The account with this id, known here; of ours also by its page."""
     account = Account.objects.filter(uri=uri).first()
     username = own_username(uri) if account is None else None
-    return Account.objects.filter(domain=None, username__iexact=username).first() if username is not None else account
+    return Account.objects.filter(has_address(username, None)).first() if username is not None else account
 
 
 def own_collection_id(uri: str, owner: Account) -> int | None:

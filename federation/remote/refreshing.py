@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models.functions import Lower, Now
 
 from accounts.models import Account, Follow
 from accounts.models.account import SuspensionOrigin
@@ -56,7 +56,7 @@ def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()
     rows = Account.objects.exclude(domain=None).filter(deleted_at=None)
     rows = rows.exclude(suspension_origin=SuspensionOrigin.LOCAL)
     if domain is not None:
-        rows = rows.filter(domain__iexact=domain)
+        rows = rows.alias(server=Lower("domain")).filter(server=domain.lower())
     if unseen_for:
         rows = rows.filter(Q(fetched_at=None) | Q(fetched_at__lt=clock.now() - unseen_for))
     return rows.order_by(F("fetched_at").asc(nulls_first=True), "id")

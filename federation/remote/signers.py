@@ -14,7 +14,7 @@ from typing import Final
 from django.conf import settings
 
 from accounts.models import Account, KeyPair
-from accounts.queries.accounts import split_address
+from accounts.queries.accounts import has_address, split_address
 from accounts.services.remote_accounts import may_refresh
 from federation.documents.reading import MAX_URI, Rejected, origin_of
 from federation.reasons import Reason
@@ -123,7 +123,7 @@ def _known_key(key_id: str) -> _Key | None:
     keys = KeyPair.objects.select_related("account")
     if address is not None:
         username, domain = address
-        return _key(keys.filter(account__username__iexact=username, account__domain=domain).first())
+        return _key(keys.filter(has_address(username, domain, "account__")).first())
     origin = origin_of(key_id)
     if origin is None:
         raise BadSignature(Reason.KEY_ID_NO_ADDRESS)

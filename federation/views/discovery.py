@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account
-from accounts.queries.accounts import list_accounts, split_address
+from accounts.queries.accounts import has_address, list_accounts, split_address
 from accounts.queries.sign_up import is_retired
 from accounts.queries.site_settings import load_site_texts
 from accounts.services.instance_actor import instance_actor, instance_actor_uri, instance_username
@@ -93,7 +93,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
 
 
 def _shown(username: str) -> Account | None:
-    found = list_accounts().filter(domain=None, username__iexact=username, user__isnull=False).first()
+    found = list_accounts().filter(has_address(username, None), user__isnull=False).first()
     if found is None and is_retired(username):
         raise Gone
     return found

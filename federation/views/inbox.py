@@ -7,7 +7,7 @@ from functools import partial
 from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account
-from accounts.queries.accounts import list_accounts
+from accounts.queries.accounts import has_address, list_accounts
 from accounts.queries.sign_up import is_retired
 from accounts.services.instance_actor import instance_actor
 from federation.inbound import waiting
@@ -29,7 +29,7 @@ def shared_inbox(request: HttpRequest) -> HttpResponse:
 @accepts
 def inbox(request: HttpRequest, username: str) -> HttpResponse:
     """`POST /users/:username/inbox`."""
-    account = list_accounts().filter(domain=None, username__iexact=username, user__isnull=False).first()
+    account = list_accounts().filter(has_address(username, None), user__isnull=False).first()
     if account is None:
         raise Gone if is_retired(username) else NotFound
     if account.suspended:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.http import HttpRequest
 
 from accounts.models import Account
-from accounts.queries.accounts import list_accounts
+from accounts.queries.accounts import has_address, list_accounts
 from accounts.queries.sign_up import is_retired
 from federation.documents.reading import Rejected
 from federation.inbound.quotas import host_of
@@ -32,7 +32,7 @@ def find_local_account(username: str, *, served_while_suspended: bool = False) -
     account = (
         list_accounts()
         .select_related("stat", "moved_to")
-        .filter(domain=None, username__iexact=username, user__isnull=False)
+        .filter(has_address(username, None), user__isnull=False)
         .first()
     )
     if account is None:

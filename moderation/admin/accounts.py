@@ -22,17 +22,18 @@ from accounts.admin.accounts import (
     SUMMARY,
     HomeFilter,
     KindFilter,
-    matching,
+    find_addressed,
 )
 from accounts.admin.acting import acting, rows_action
-from accounts.models import Account
+from accounts.models import Account, User
+from accounts.queries.discovery import find_named
 from moderation.admin import account_tabs as tabs
 from moderation.admin.account_actions import AccountActions, sanction
 from moderation.admin.account_forms import SanctionForm
 from moderation.queries.account_overview import load_account_overview
 from moderation.queries.admin_accounts import by_address, of_status
 from moderation.services.notes import remove_note
-from social.api.staff_columns import ConditionFilter, lines, shown
+from social.api.staff_columns import COUNT_LIMIT, ConditionFilter, lines, shown
 from social.api.staff_filters import AutocompleteSelectFilter, TextFilter
 from social.kernel.text.names import normalise_domain
 
@@ -160,8 +161,11 @@ class ModeratedAccountAdmin(AccountActions):
         term = search_term.strip()
         if not term:
             return queryset, False
-        words = Q(pk__in=matching(Account.objects.all(), term).values("pk")) | Q(user__email__icontains=term)
-        return queryset.filter(words if "@" in term else words | Q(display_name__icontains=term)), False
+        found = find_addressed(term)
+        found += User.objects.filter(email__icontains=term).values_list("account_id", flat=True)[:COUNT_LIMIT]
+        if "@" not in term:
+            found += find_named(term, COUNT_LIMIT)
+        return queryset.filter(id__one_of=list(set(found))), False
 
     def get_custom_urls(self) -> Any:
         """Return the page on which a note is removed."""

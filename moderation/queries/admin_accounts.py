@@ -15,6 +15,7 @@ from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.audience import is_present
 from accounts.policies.sign_up import network_of
+from accounts.queries.accounts import named_from
 from social.kernel.errors import require_found
 from social.kernel.text.names import normalise_domain
 
@@ -72,7 +73,7 @@ def list_for_staff(wanted: AccountFilter) -> QuerySet[Account]:
     if wanted.invited_by is not None:
         rows = rows.filter(user__invite__inviter__account_id=wanted.invited_by)
     if wanted.username.strip():
-        rows = rows.filter(username__istartswith=wanted.username.strip())
+        rows = named_from(rows, wanted.username.strip())
     if wanted.display_name.strip():
         rows = rows.filter(display_name__istartswith=wanted.display_name.strip())
     if wanted.by_domain.strip():

@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 
 from accounts.models import Account, Domain, Role
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.queries.accounts import has_address
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.site_settings import find_site_text, load_site_texts
 from moderation.models import ActivityWeek, DomainRule, InstanceRule, TermsOfService
@@ -248,7 +249,7 @@ def load_instance() -> InstanceDocument:
         contact = (
             Account.objects.select_related("stat", "user__role")
             .prefetch_related("moved_to")
-            .filter(domain=None, username__iexact=texts["site_contact_username"])
+            .filter(has_address(texts["site_contact_username"], None))
             .first()
         )
     return InstanceDocument(

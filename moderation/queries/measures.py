@@ -69,8 +69,8 @@ _MEASURES: Final[dict[str, _Measure]] = {
     "interactions": _Measure(
         """
         SELECT (f.created_at AT TIME ZONE 'UTC')::date AS day, f.id::text AS thing, 1 AS weight
-          FROM statuses_favourite f JOIN accounts_account a ON a.id = f.account_id
-         WHERE a.domain IS NULL AND f.created_at >= %(from)s AND f.created_at < %(until)s
+          FROM statuses_favourite f
+         WHERE f.account_id IN (SELECT account_id FROM accounts_user) AND f.created_at >= %(from)s AND f.created_at < %(until)s
         UNION ALL SELECT (s.created_at AT TIME ZONE 'UTC')::date, s.id::text, 1 FROM statuses_status s
          WHERE s.local AND s.deleted_at IS NULL AND [in span]
            AND (s.reblog_of_id IS NOT NULL OR s.in_reply_to_account_id <> s.account_id)""",
@@ -170,7 +170,7 @@ def measure(key: str, start: date, end: date, given: Mapping[str, Any]) -> Measu
     if what.total is not None:
         total, previous = _number(what.total, values), None
     else:
-        total = _total(what, start, end, values)
+        total = _total(what, start, end, values) if what.distinct else sum(days.values())
         previous = _total(what, start - timedelta(days=length), start - timedelta(days=1), values)
     shown = tuple((day, days.get(day, 0)) for day in (start + timedelta(days=number) for number in range(length)))
     return Measured(key, total, previous, shown, what.unit, what.with_time)

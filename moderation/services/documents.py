@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Account, QuarantineSource
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
+from accounts.queries.accounts import has_address
 from accounts.queries.site_settings import ACCESS_SETTING, fixed_site_settings, load_site_texts
 from accounts.services.audit import record, write_setting
 from accounts.services.quarantine import Origin, refuse_unless_clean
@@ -106,7 +107,7 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
     """
     require(by, Permission.MANAGE_SETTINGS)
     contact = texts.site_contact_username
-    known = not contact or Account.objects.filter(domain=None, username__iexact=contact, deleted_at=None).exists()
+    known = not contact or Account.objects.filter(has_address(contact, None), deleted_at=None).exists()
     _check(site_errors(texts, contact_known=known))
     with transaction.atomic():
         before = load_site_texts(raw=True)

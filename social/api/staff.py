@@ -88,6 +88,16 @@ class _Changes(ChangeList):
             self.full_result_count = self.result_count
 
 
+#: Rows among which parts of words are looked for: nothing but reading finds those.
+SEARCHED = 10_000
+
+
+def newest(rows: QuerySet[Any], limit: int = SEARCHED) -> QuerySet[Any]:
+    """Those of the rows that are among the last `limit` of their table."""
+    ids = rows.model._default_manager.order_by("-id").values_list("id", flat=True)
+    return rows.filter(id__gt=next(iter(ids[limit : limit + 1]), 0))
+
+
 class ReadOnlyAdmin(Base):
     """A model that is looked at. Actions name the role's permission they need (`permissions=["manage"]`).
 

@@ -95,11 +95,12 @@ def _move_answers(source: Account, target: Account) -> int:
 
 
 def _move(column: str, source: Account, target: Account) -> int:
-    moved = 0
+    moved, last = 0, 0
     rows = Status.objects.filter(**{column: source.id}).order_by("id").values_list("id", flat=True)
-    while ids := list(rows[:BATCH_SIZE]):
+    # Behind the last one: those that were moved are still in the index.
+    while ids := list(rows.filter(id__gt=last)[:BATCH_SIZE]):
         change_statuses(ids, **{column: target.id})
-        moved += len(ids)
+        moved, last = moved + len(ids), ids[-1]
     return moved
 
 

@@ -36,8 +36,9 @@ def _address(status: Status) -> str:
 
 
 def _rows(account_id: int) -> Iterator[Sequence[str]]:
-    for bookmark in _bookmarks(account_id).order_by("-id").iterator(BATCH):
-        yield (_address(bookmark.status),)
+    columns = ("status_id", "status__uri", "status__account__username")
+    for number, uri, username in _bookmarks(account_id).order_by("-id").values_list(*columns).iterator(BATCH):
+        yield (uri or links.status_uri(username, number),)
 
 
 def _read(cells: Sequence[str]) -> Entry:

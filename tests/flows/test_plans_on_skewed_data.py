@@ -93,10 +93,14 @@ def hub() -> Account:
 def test_steps_look_at_few_rows_besides_their_own(hub: Account) -> None:
     boosted = Status.objects.filter(account=hub).latest("id").id
     root = Status.objects.filter(account=hub).earliest("id").id
+    of_many = make_remote("many")
     steps: dict[str, Callable[[], object]] = {
         "posts that answer or mention the account": lambda: account_steps._leave_posts_of_others(hub.id),
         "boosts of a post": lambda: deleting._delete_boosts([boosted]),
         "answers to a post": lambda: deleting._detach_answers([root]),
+        "posts moved to another account, after some were": lambda: account_steps._move("account_id", of_many, hub),
+        "answers moved to another account": lambda: account_steps._move("in_reply_to_account_id", hub, of_many),
+        "files of the account": lambda: account_steps._remove_files(hub.id),
         "likes of the account": lambda: take_back_favourites(account_id=hub.id, limit=100),
         "posts of an account with a hashtag": lambda: load_account_statuses(
             hub.id, None, AccountStatusesFilter(tagged="none"), Cursor(20)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from django.db.models import OuterRef
+from django.db.models import OuterRef, Q
 
 from accounts.models import Account, Tag
 from accounts.models import Collection as PeopleCollection
 from accounts.policies.relations import blocked_by
-from accounts.queries.accounts import by_address, list_accounts, split_address
+from accounts.queries.accounts import by_address, has_address, list_accounts, split_address
 from accounts.queries.collections import find_linked
 from accounts.queries.discovery import search_accounts
 from accounts.queries.tags import search_tags
@@ -198,11 +198,11 @@ def _local(url: str) -> tuple[int | None, int | None, int | None]:
     if (found := _LOCAL_POST.match(path)) is not None:
         return parse_id(found[1]), None, None
     if (found := _LOCAL_PERSON.match(path)) is not None:
-        return None, _person_id(username__iexact=found[1]), None
+        return None, _person_id(has_address(found[1], None)), None
     if (found := _NUMBERED_PERSON.match(path)) is not None:
-        return None, _person_id(id=parse_id(found[1]) or 0), None
+        return None, _person_id(Q(id=parse_id(found[1]) or 0, domain=None)), None
     return None, None, None
 
 
-def _person_id(**named: str | int) -> int | None:
-    return list_accounts().filter(domain=None, **named).values_list("id", flat=True).first()
+def _person_id(condition: Q) -> int | None:
+    return list_accounts().filter(condition).values_list("id", flat=True).first()

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
+from accounts.queries.accounts import has_address
 from accounts.services.staff import set_password
 from social.management.base import OperatorCommand
 from social.settings.env import manage_command
@@ -29,7 +30,7 @@ class Command(OperatorCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["username"].removeprefix("@")
-        either = Q(account__username__iexact=name) | Q(email__iexact=name)
+        either = has_address(name, None, "account__") | Q(email__lower=name.lower())
         user = User.objects.select_related("account").filter(either).first()
         if user is None:
             raise CommandError(_("There is no local account @%(name)s.") % {"name": name})

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
+from accounts.queries.accounts import has_address
 from accounts.services.staff import confirm, create_user, find_role, issue_user_token, set_role
 from social.api import scopes as tree
 from social.management.base import OperatorCommand
@@ -47,7 +48,7 @@ class Command(OperatorCommand):
             )
         username = options["username"].removeprefix("@")
         answer: dict[str, str] = {}
-        user = User.objects.select_related("account").filter(account__username__iexact=username).first()
+        user = User.objects.select_related("account").filter(has_address(username, None, "account__")).first()
         if user is None:
             password = options["password"] or secrets.token_urlsafe(18)
             draft = SignUpDraft(username=username, email=options["email"], password=password, agreement=True)
