@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
@@ -15,7 +16,7 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from accounts.admin.accounts import account_link, matching
 from accounts.admin.acting import acting, rows_action
 from accounts.admin.permitted import PermittedAdmin
-from accounts.models import User
+from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, outranks_user
 from moderation.admin.account_forms import WordsForm
@@ -26,7 +27,7 @@ from moderation.services.acting import delete_posts as delete_posts_of
 from moderation.services.acting import mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
-from social.api.staff_columns import ConditionFilter, lines, mark, row_link, shortened, shown
+from social.api.staff_columns import COUNT_LIMIT, ConditionFilter, lines, mark, row_link, shortened, shown
 from social.api.staff_filters import AutocompleteSelectFilter, RangeDateTimeFilter
 from statuses.admin import earlier_lines
 
@@ -76,7 +77,8 @@ def _by_person_or_words(rows: QuerySet[Any], term: str, person: str) -> QuerySet
         return rows
     if words.startswith("@") or "@" in words:
         return matching(rows, words, f"{person}__")
-    return rows.filter(Q(text__icontains=words) | Q((f"{person}__username__iexact", words)))
+    named = Account.objects.alias(name=Lower("username")).filter(name=words.lower()).values_list("id", flat=True)
+    return rows.filter(Q(text__icontains=words) | Q((f"{person}__one_of", list(named[:COUNT_LIMIT]))))
 
 
 @admin.register(Strike)
