@@ -23,7 +23,7 @@ from statuses.models import Favourite, Mention, Status, StatusTag
 from statuses.queries.listings import AccountStatusesFilter, load_account_statuses
 from statuses.services import account_steps, deleting
 from statuses.services.interactions import take_back_favourites
-from tests.factories.accounts import make_account, make_many_remote
+from tests.factories.accounts import make_account, make_many_remote, make_remote
 from tests.timelines.plans import looked_at
 from timelines.queries import public
 from timelines.queries.public import PublicFilter, TagFilter, list_tagged_ids
