@@ -69,8 +69,10 @@ def sever_suspended(events: Sequence[AccountSuspended]) -> None:
     People here go on following it, in case it comes back (contract, behaviours section 18).
     """
     for event in events:
-        account = Account.objects.filter(id=event.account_id, suspension_origin=SuspensionOrigin.LOCAL).first()
-        if account is None or not account.suspended or account.domain is None:
+        # Not one whose suspension has ended meanwhile.
+        suspended = Account.objects.filter(suspension_origin=SuspensionOrigin.LOCAL, domain__isnull=False)
+        account = suspended.filter(id=event.account_id).first()
+        if account is None:
             continue
         act = _Act(SeveranceType.ACCOUNT_SUSPENSION, event.cause, account.acct)
         more = _sever(act, Q(account_id=account.id, target__domain=None), is_here=account.id.__ne__)

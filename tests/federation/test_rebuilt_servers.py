@@ -187,6 +187,24 @@ def test_a_new_key_is_taken_at_once_and_local_follows_are_renewed(
     assert Follow.objects.filter(account=alice, target=account).exists()
 
 
+def test_a_server_whose_keys_change_all_the_time_gets_its_follows_once_in_ten_minutes(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    account = fetch_actor(zoe.uri)
+    follow_account(account=alice, target=account, change=FollowChange())
+    work()
+    for key, follows in ((2, 2), (3, 2)):
+        rekeyed(zoe, key)
+        fetch_actor(zoe.uri)
+        work()
+        assert len(elsewhere.delivered()) == follows
+    KeyPair.objects.filter(account=account).update(rotated_at=clock.now() - timedelta(minutes=11))
+    rekeyed(zoe, 1)
+    fetch_actor(zoe.uri)
+    work()
+    assert len(elsewhere.delivered()) == 3
+
+
 def test_a_request_is_renewed_too_and_an_announced_key_renews_nothing(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:

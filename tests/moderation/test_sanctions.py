@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,13 +12,16 @@ from accounts.models import (
     Account,
     AuditEntry,
     CanonicalEmailBlock,
+    Follow,
     Role,
     User,
 )
+from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR, Staff, staff_of
 from accounts.services import sanctions
 from moderation.models import Report, Strike
+from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden
 from tests.factories.accounts import make_account, make_remote, make_token, make_user
 from tests.factories.statuses import make_status
@@ -139,8 +143,38 @@ def test_nobody_acts_on_an_equal_or_a_superior_or_without_the_permission(name: s
 
 def test_the_last_one_who_may_do_everything_is_not_suspended() -> None:
     owner = make_user("owner", role="Owner")
+    other = make_user("other", role="Owner")
+    User.objects.filter(pk=other.pk).update(disabled_at=clock.now())
     with pytest.raises(Conflict):
         sanctions.suspend_account(by=OPERATOR, account=owner.account)
+    User.objects.filter(pk=other.pk).update(disabled_at=None)
+    sanctions.suspend_account(by=OPERATOR, account=owner.account)
+
+
+def test_what_its_own_server_has_suspended_staff_do_not_bring_back() -> None:
+    zoe = make_remote(suspended_at=clock.now(), suspension_origin=SuspensionOrigin.REMOTE)
+    with pytest.raises(Forbidden):
+        sanctions.unsuspend_account(by=OPERATOR, account=zoe)
+    assert Account.objects.get(id=zoe.id).suspended
+
+
+def test_follows_of_somebody_here_are_there_again_when_a_suspension_ends() -> None:
+    ann, bea = make_account("ann"), make_account("bea")
+    follow(ann, bea), follow(bea, ann)
+    sanctions.suspend_account(by=OPERATOR, account=ann)
+    work()
+    sanctions.unsuspend_account(by=OPERATOR, account=ann)
+    work()
+    assert Follow.objects.count() == 2
+
+
+def test_what_is_held_back_as_evidence_is_not_erased_with_other_suspended_accounts() -> None:
+    long_ago = clock.now() - sanctions.REVERSAL_PERIOD - timedelta(days=1)
+    values = {"suspended_at": long_ago, "suspension_origin": SuspensionOrigin.LOCAL}
+    held, other = make_account("held", held_at=clock.now(), **values), make_account("other", **values)
+    assert sanctions.erase_suspended() == 1
+    assert Account.objects.get(id=held.id).erased_at is None
+    assert Account.objects.get(id=other.id).erased_at is not None
 
 
 def test_seed_053_media_of_a_sensitized_account_are_sensitive_for_others(boss: Api) -> None:

@@ -173,6 +173,16 @@ def test_a_rejected_appeal_leaves_everything_as_it_is(boss: User, ann: User) -> 
     assert Appeal.objects.get().state == "rejected"
 
 
+def test_only_who_outranks_the_person_decides_about_their_appeal(boss: User) -> None:
+    aide, equal = make_user("aide", role="Admin"), make_user("equal", role="Admin")
+    appeal = file_appeal(strike=warn(boss, aide.account), text="No")
+    for decide in (accept_appeal, reject_appeal):
+        with pytest.raises(Forbidden):
+            decide(by=staff_of(equal), appeal=appeal)
+    reject_appeal(by=staff_of(boss), appeal=appeal)
+    assert Appeal.objects.get().state == "rejected"
+
+
 def test_staff_decide_in_the_admin_and_looks_at_private_posts_are_written_down(
     boss: User, ann: User, settings: Any
 ) -> None:

@@ -148,6 +148,7 @@ def test_who_leaves_is_not_put_in_again(api: Api, bea: User) -> None:
         left = member.post(f"{items}/{item['id']}/revoke")
         assert (left.status_code, left.content) == (200, b"")
     assert api.get(f"{COLLECTIONS}/{collection}").json()["collection"]["item_count"] == 0
+    assert api.delete(f"{items}/{item['id']}").status_code == 404, "it would be forgotten that they have left"
     assert api.post(items, {"account_id": str(bea.account_id)}).status_code == 422
 
 
