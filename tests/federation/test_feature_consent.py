@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import Account, Collection, CollectionItem, User
 from accounts.models.collection import ItemState
-from accounts.services.blocking import block_account
+from accounts.services.blocking import block_account, block_domain
 from federation.remote.actors import fetch_actor
 from notifications.models import Notification
 from tests.factories.accounts import make_token, make_user
@@ -219,13 +219,15 @@ def test_nobody_here_is_in_a_collection_without_having_agreed(
     assert _sent(elsewhere, "Delete") == [], "its owner knows"
 
 
-@pytest.mark.parametrize("reason", ["not discoverable", "blocked", "of a stranger"])
+@pytest.mark.parametrize("reason", ["not discoverable", "blocked", "server blocked", "of a stranger"])
 def test_a_request_that_is_not_allowed_is_rejected(
     elsewhere: RemoteServer, alice: Account, yan: RemotePerson, reason: str
 ) -> None:
     yan_here = fetch_actor(yan.uri)
     if reason == "blocked":
         block_account(account=alice, target=yan_here)
+    elif reason == "server blocked":
+        block_domain(account=alice, domain=str(yan_here.domain))
     else:
         Account.objects.filter(id=alice.id).update(locked=True, discoverable=reason == "of a stranger")
     elsewhere.serve(birds(yan))

@@ -31,11 +31,15 @@ class _Request:
         }
 
 
+class _Misnamed(algorithms.RSA_V1_5_SHA256):
+    algorithm_id = "hmac-sha256"
+
+
 def rfc9421(zoe: RemotePerson, body: bytes, components: tuple[str, ...], **options: Any) -> Mapping[str, str]:
     request = _Request(body, options.pop("path", "/inbox"))
     key = options.pop("key", zoe.private_key)
     signer = HTTPMessageSigner(
-        signature_algorithm=algorithms.RSA_V1_5_SHA256,
+        signature_algorithm=options.pop("algorithm", algorithms.RSA_V1_5_SHA256),
         key_resolver=MappingKeyResolver(private_keys={zoe.key_id: key.encode()}, public_keys={}),
     )
     signer.sign(request, key_id=zoe.key_id, covered_component_ids=components, use_existing_digest=True, **options)
@@ -57,6 +61,7 @@ FULL = ("@method", "@target-uri", "content-digest")
         pytest.param(FULL, {"created": -10, "expires": 1}, 202, id="good for eleven hours"),
         pytest.param(FULL, {"created": -14, "expires": 1}, 401, id="good for longer than twelve hours"),
         pytest.param(FULL, {"key": pair(2)[0]}, 401, id="another key"),
+        pytest.param(FULL, {"algorithm": _Misnamed}, 401, id="another algorithm named"),
     ],
 )
 def test_message_signatures_of_rfc_9421_are_judged_alike(

@@ -173,6 +173,13 @@ def test_a_rejected_appeal_leaves_everything_as_it_is(boss: User, ann: User) -> 
     assert Appeal.objects.get().state == "rejected"
 
 
+def test_there_is_no_appeal_against_a_strike_that_was_taken_back(boss: User, ann: User) -> None:
+    strike = warn(boss, ann.account)
+    Strike.objects.filter(id=strike.id).update(overruled_at=clock.now())
+    with pytest.raises(Forbidden):
+        file_appeal(strike=strike, text="No")
+
+
 def test_only_who_outranks_the_person_decides_about_their_appeal(boss: User) -> None:
     aide, equal = make_user("aide", role="Admin"), make_user("equal", role="Admin")
     appeal = file_appeal(strike=warn(boss, aide.account), text="No")
