@@ -1,108 +1,26 @@
-"""A server made of Fedify's libraries for Node, which has nothing in common with ours: `fedify/server.mjs`.
-
-Its parts come from npm, as `fedify/package-lock.json` names them, with a Node that is new enough; they are kept in
-`.tools/interop`. Where they cannot be had, the tests are skipped and say why.
-"""
+"""A server made of Fedify's libraries for Node: `fedify/server.mjs`."""
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-import subprocess
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import mastodon
-import pytest
-import requests
 
 from tests.flows import people
-from tests.flows.people import Person, T
-from tests.support.instance import ROOT, free_port
-
-FILES: Final = Path(__file__).parent / "fedify"
-FOLDER: Final = ROOT / ".tools" / "interop"
-#: In contrast to two servers of ours, nothing is said here of how quick the other side is.
-WAIT_SECONDS: Final = 30.0
+from tests.flows.people import Person
+from tests.interop.node_server import WAIT_SECONDS, NodeServer, wait
 
 
-def wait(look: Callable[[], T | None], seconds: float = WAIT_SECONDS) -> T:
-    """What `look` sees, as soon as it is something."""
-    return people.wait(look, seconds)
-
-
-def install() -> Path:
-    """The folder with Fedify and Node, installed unless these very versions are there. Skips the test where that fails."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not installed: there is nothing to install Fedify with")
-    names = ("package.json", "package-lock.json")
-    mark = FOLDER / hashlib.sha256(b"".join((FILES / name).read_bytes() for name in names)).hexdigest()[:16]
-    if not mark.exists():
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        FOLDER.mkdir(parents=True)
-        for name in names:
-            shutil.copy(FILES / name, FOLDER)
-        command = [npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"]
-        try:
-            done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=300, check=False)
-        except subprocess.TimeoutExpired:
-            pytest.skip("npm did not install Fedify within five minutes")
-        if done.returncode != 0:
-            pytest.skip(f"npm could not install Fedify: {done.stderr.strip()[:300]}")
-        mark.touch()
-    shutil.copy(FILES / "server.mjs", FOLDER)
-    return FOLDER
-
-
-def find_node(folder: Path) -> str:
-    """Node as npm brought it, or the machine's own where that is new enough for Fedify. Skips the test without either."""
-    brought = sorted(folder.glob("node_modules/node-*/bin/node"))
-    node = str(brought[0]) if brought else shutil.which("node")
-    version = node and subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
-    if not version or int(version.removeprefix("v").partition(".")[0]) < 22:
-        pytest.skip(f"Fedify needs Node 22, and there is {version or 'none'}")
-    return str(node)
-
-
-class Fedify:
-    """One running server. Use as a context manager; `first_tried` is the kind of signatures that it tries first."""
+class Fedify(NodeServer):
+    """One running server; `first_tried` is the kind of signatures that it tries first. Errors and refused signatures are among
+    what was seen.
+    """
 
     def __init__(self, first_tried: str) -> None:
-        self.port, self.first_tried = free_port(), first_tried
-        self.url = f"http://localhost:{self.port}"
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> Fedify:
-        folder = install()
-        command = [find_node(folder), "server.mjs", str(self.port), self.first_tried]
-        self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL)
-        try:
-            wait(self._answers, 60)
-        except AssertionError:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        assert self.process is not None
-        self.process.kill()  # it would wait for connections to be closed
-        self.process.wait(10)
-
-    def _answers(self) -> bool:
-        assert self.process is not None
-        assert self.process.poll() is None, "Fedify's server has ended"
-        try:
-            return requests.get(f"{self.url}/seen", timeout=5).ok
-        except requests.ConnectionError:
-            return False
-
-    def seen(self) -> list[dict[str, Any]]:
-        """What was received with a signature that holds, in Fedify's words; errors and refused signatures among it."""
-        found: list[dict[str, Any]] = requests.get(f"{self.url}/seen", timeout=10).json()
-        return found
+        super().__init__("fedify", first_tried)
+        self.first_tried = first_tried
 
     def arrived(self, kind: str, fits: Callable[[dict[str, Any]], Any] = bool) -> dict[str, Any]:
         """The last activity of this type that fits, as soon as there is one."""
@@ -129,10 +47,7 @@ class Someone:
 
     def do(self, act: str, **more: Any) -> Any:
         """Have an act done, or a question answered, by Fedify's server."""
-        answer = requests.post(f"{self.server.url}/do", json={"act": act, "as": self.name} | more, timeout=30)
-        found = answer.json()
-        assert answer.ok, found["error"]
-        return found
+        return self.server.do(act=act, **{"as": self.name}, **more)
 
     def lists(self) -> Any:
         """Followers, waiting requests, and whom this one follows with the state of that."""

@@ -11,7 +11,8 @@ import pytest
 
 from tests.factories.statuses import picture
 from tests.flows.people import Person
-from tests.interop.fedify_server import Fedify, Someone, arrives, find, gone, pause, wait
+from tests.interop.fedify_server import Fedify, Someone, arrives, find, gone, pause
+from tests.interop.node_server import wait
 from tests.support.instance import Instance
 
 pytestmark = pytest.mark.interop

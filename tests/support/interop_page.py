@@ -28,8 +28,8 @@ serve, and each request that it makes. Written by `make documents` where the rec
   (`tests/federation/test_sent_*.py`, `test_served_documents.py`, `test_featured_collections.py`, `test_feature_consent.py`).
   Whatever differs fails these tests unless it stands here with its reason, which is a section of the contract.
 
-`make interop` tries another implementation beside this server: the libraries of Fedify on Node, with both kinds of HTTP
-signatures.
+`make interop` tries servers that others' libraries make beside this one: Fedify with both kinds of HTTP signatures, bovine, and
+activitypub-bot. With each one follows, posts, answers, likes, boosts, edits and deletes, both ways.
 
 """
 

@@ -1,0 +1,109 @@
+"""A server that runs on Node, made of libraries that have nothing in common with ours: `server.mjs` in a folder of its own.
+
+The libraries come from npm, as `package-lock.json` beside it names them, with a Node that is new enough; they are kept in
+`.tools`. Where they cannot be had, the tests are skipped and say why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Self
+
+import pytest
+import requests
+
+from tests.flows import people
+from tests.flows.people import T
+from tests.support.instance import ROOT, free_port
+
+#: In contrast to two servers of ours, nothing is said here of how quick the other side is.
+WAIT_SECONDS: Final = 30.0
+
+
+def wait(look: Callable[[], T | None], seconds: float = WAIT_SECONDS) -> T:
+    """What `look` sees, as soon as it is something."""
+    return people.wait(look, seconds)
+
+
+def install(name: str) -> Path:
+    """The folder with libraries and Node, installed unless these very versions are there. Skips the test where that fails."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip(f"npm is not installed: there is nothing to install {name} with")
+    files, folder = Path(__file__).parent / name, ROOT / ".tools" / f"interop-{name}"
+    names = ("package.json", "package-lock.json")
+    mark = folder / hashlib.sha256(b"".join((files / each).read_bytes() for each in names)).hexdigest()[:16]
+    if not mark.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for each in names:
+            shutil.copy(files / each, folder)
+        command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        except subprocess.TimeoutExpired:
+            pytest.skip(f"npm did not install {name} within five minutes")
+        if done.returncode != 0:
+            pytest.skip(f"npm could not install {name}: {done.stderr.strip()[:300]}")
+        mark.touch()
+    shutil.copy(files / "server.mjs", folder)
+    return folder
+
+
+def find_node(folder: Path) -> str:
+    """Node as npm brought it, or the machine's own where that is new enough. Skips the test without either."""
+    brought = sorted(folder.glob("node_modules/node-*/bin/node"))
+    node = str(brought[0]) if brought else shutil.which("node")
+    version = node and subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    if not version or int(version.removeprefix("v").partition(".")[0]) < 22:
+        pytest.skip(f"Node 22 is needed, and there is {version or 'none'}")
+    return str(node)
+
+
+class NodeServer:
+    """One running server. Use as a context manager; `arguments` follow the port."""
+
+    def __init__(self, name: str, *arguments: str) -> None:
+        self.name, self.arguments, self.port = name, arguments, free_port()
+        self.url = f"http://localhost:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        folder = install(self.name)
+        command = [find_node(folder), "server.mjs", str(self.port), *self.arguments]
+        self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL)
+        try:
+            wait(self._answers, 60)
+        except AssertionError:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        assert self.process is not None
+        self.process.kill()  # it would wait for connections to be closed
+        self.process.wait(10)
+
+    def _answers(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, f"the server made of {self.name} has ended"
+        try:
+            return requests.get(f"{self.url}/seen", timeout=5).ok
+        except requests.ConnectionError:
+            return False
+
+    def seen(self) -> list[dict[str, Any]]:
+        """What was received with a signature that holds, in the words of the library."""
+        found: list[dict[str, Any]] = requests.get(f"{self.url}/seen", timeout=10).json()
+        return found
+
+    def do(self, **asked: Any) -> Any:
+        """Have an act done, or a question answered."""
+        answer = requests.post(f"{self.url}/do", json=asked, timeout=30)
+        found = answer.json()
+        assert answer.ok, found["error"]
+        return found
