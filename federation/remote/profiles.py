@@ -83,7 +83,9 @@ def read_outbox(actor_uri: str) -> None:
     if account is None or not account.outbox_url:
         return
     activities: list[Any] = []
-    page = _page(fetch_document(account.outbox_url).get("first"), account.outbox_url)
+    outbox = fetch_document(account.outbox_url)
+    # Sites made of files have no pages: the collection itself has the items.
+    page = _page(outbox.get("first") or outbox, account.outbox_url)
     for number in range(1, OUTBOX_PAGES + 1):
         activities += items_of(page, FIRST_POSTS)
         if number == OUTBOX_PAGES or len(activities) >= FIRST_POSTS or not page.get("next"):

@@ -246,6 +246,17 @@ def test_the_last_posts_of_somebody_newly_followed_are_there(
     assert not [path for path in elsewhere.gets() if "outbox" in path], "others have followed her before"
 
 
+def test_the_last_posts_of_an_outbox_without_pages_are_there(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    outbox = {"id": f"{zoe.uri}/outbox", "type": "OrderedCollection", "totalItems": 90}
+    elsewhere.serve(outbox | {"orderedItems": [_created(zoe, number) for number in range(1, 91)]})
+    api = Api(make_token(User.objects.get(account=alice)))
+    account = _accepted(zoe, api)
+    numbers = Status.objects.filter(account=account).order_by("-id").values_list("content", flat=True)
+    assert list(numbers) == [f"<p>{number}</p>" for number in range(1, 41)]
+
+
 def test_row_34_an_outbox_is_read_up_to_a_bound_however_long_it_is(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
