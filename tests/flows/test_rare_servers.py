@@ -1,5 +1,5 @@
-"""Two servers of ours and one that is built anew, renames its people or is hosted elsewhere: who is there is followed, read and
-answered from both, and both know who it is (contract, federation section 17).
+"""Two servers of ours and one that is built anew, renames its people, is hosted elsewhere or consists of files: who is there is
+followed, read and answered from both, and both know who it is (contract, federation section 17).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from tests.federation.activities import PUBLIC
-from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+from tests.federation.remote_server import ACTIVITY, Answer, RemotePerson, RemoteServer
 from tests.flows import people as flows
 from tests.flows.people import Person, wait
 
@@ -175,3 +175,30 @@ def test_a_blog_whose_hoster_has_the_inbox_is_followed_read_and_answered(
     tell(ann, ann.activity("Create", private), *people)
     assert [arrives(reader, "for those who follow").visibility for reader in people] == ["private", "private"]
     assert not elsewhere.delivered(), "the blog itself takes nothing in"
+
+
+def test_a_site_made_of_files_is_followed_read_and_answered(
+    people: tuple[Person, Person], elsewhere: RemoteServer, hoster: RemoteServer
+) -> None:
+    eva, address = RemotePerson(elsewhere, "eva"), f"eva@{elsewhere.domain}"
+    eva.uri = elsewhere.uri("actor.json")
+    eva.key_id = f"{eva.uri}#main-key"
+    files = {"outbox": elsewhere.uri("outbox.json"), "followers": elsewhere.uri("followers.json")}
+    document = eva.document() | files | {"inbox": hoster.uri("for/eva"), "endpoints": {}}
+    del document["following"]
+    link = {"rel": "self", "type": ACTIVITY, "href": eva.uri}
+    # Whoever is asked for, there is one file, and its name has no ending that would say what it is.
+    names = json.dumps({"subject": f"acct:{address}", "links": [link]}).encode()
+    elsewhere.pages["/.well-known/webfinger"] = Answer(names, "application/octet-stream")
+    elsewhere.serve(document)
+    older = eva.note("<p>An older page</p>", 1, id=elsewhere.uri("posts/1.json"))
+    outbox = {"id": files["outbox"], "type": "OrderedCollection", "totalItems": 1}
+    elsewhere.serve(outbox | {"orderedItems": [eva.activity("Create", older)]})
+    for reader in people:
+        account = follow(reader, eva, address, hoster, "/for/eva")
+        wait(lambda reader=reader, account=account: reader.client.account_statuses(account.id), SECONDS)
+    note = eva.note("<p>A newer page</p>", 2, id=elsewhere.uri("posts/2.json"))
+    elsewhere.serve(note)
+    tell(eva, eva.activity("Create", note), *people)
+    read_and_answer(people, address, note["id"], "A newer page", hoster, "/for/eva")
+    assert not elsewhere.delivered(), "a site made of files takes nothing in"
