@@ -80,7 +80,7 @@ def arrives(person: Person, text: str) -> Any:
 
 
 def mention_of(person: Person, uri: str) -> Any:
-    """The post of this id, as soon as the person is told that it mentions them."""
+    """The post of this id, as soon as the person is notified that it mentions them."""
     return wait(
         lambda: next((each.status for each in person.notifications("mention") if each.status.uri == uri), None), SECONDS
     )
