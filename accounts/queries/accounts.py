@@ -97,7 +97,7 @@ def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
 
 
 def named_from(rows: QuerySet[Account], beginning: str) -> QuerySet[Account]:
-    """Those of the accounts whose usernames begin so, in any case of letters.
+    """Accounts among these whose username begins with `beginning`, in any case of letters.
 
     By a range: a kept plan has no index for LIKE.
     """

@@ -93,7 +93,7 @@ SEARCHED = 10_000
 
 
 def newest(rows: QuerySet[Any], limit: int = SEARCHED) -> QuerySet[Any]:
-    """Those of the rows that are among the last `limit` of their table."""
+    """Rows that are among the last `limit` of their table."""
     ids = rows.model._default_manager.order_by("-id").values_list("id", flat=True)
     return rows.filter(id__gt=next(iter(ids[limit : limit + 1]), 0))
 
