@@ -1,4 +1,4 @@
-"""Conditions and parameters that the statements of measures and dimensions share."""
+"""Conditions and parameters that the statements of measures and dimensions share, and which of their figures are kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
+from accounts.models import Domain
+from social.kernel import clock
 from social.kernel.ids import first_at
+
+#: Seconds that a figure of a server is old at most.
+FIGURES_AGE: Final = 300
+# A dimension whose parts are the servers.
+_SERVERS_DIMENSION: Final = "servers"
 
 # A post of another server may have its id from another moment than its time, but not from another day.
 _LEEWAY: Final = timedelta(days=2)
@@ -48,4 +55,22 @@ def subject_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         "domain": domain,
         "under": "%." + domain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_"),
         "subdomains": bool(given.get("include_subdomains")),
+    }
+
+
+def fragment_keys(
+    kind: str, start: date, end: date, given: Mapping[str, Mapping[str, Any]], *sort: str
+) -> dict[str, str]:
+    """The keys of figures of which an answer may be kept, at most FIGURES_AGE seconds old: those of a server that has been met
+    here, and by server. `sort` is what else the answers depend on. At most one statement.
+    """
+    kept = {key: subject_parameters(values) for key, values in given.items() if "domain" in values or key == _SERVERS_DIMENSION}
+    names = {values["domain"] for values in kept.values()} - {""}
+    servers = dict(Domain.objects.filter(name__one_of=names).values_list("name", "id")) if names else {}
+    servers[""] = 0
+    age = int(clock.now().timestamp()) // FIGURES_AGE
+    return {
+        key: ":".join(map(str, (kind, key, start, end, servers[name], int(values["subdomains"]), *sort, age)))
+        for key, values in kept.items()
+        if (name := values["domain"]) in servers
     }

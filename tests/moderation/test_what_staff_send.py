@@ -6,16 +6,19 @@ from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
+import time_machine
 
-from accounts.models import AuditEntry, User
+from accounts.models import AuditEntry, Domain, User
 from accounts.policies.staff import OPERATOR
 from accounts.services.sign_up_blocks import block_email_domain, remove_block
 from accounts.services.staff import disable
 from moderation.policies.domain_rules import DomainRuleDraft
+from moderation.queries.figures import FIGURES_AGE
 from moderation.services.domain_rules import allow_domain, create_rule, disallow_domain, remove_rule
 from social.kernel import clock
 from social.kernel.errors import Conflict, NotFound
-from tests.factories.accounts import make_token, make_user
+from tests.factories.accounts import make_account, make_remote, make_token, make_user
+from tests.factories.statuses import follow, make_status
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -124,3 +127,33 @@ def test_a_limit_of_parts_is_read_as_every_limit(boss: Api, limit: str, parts: i
     sent = {"keys": ["languages"], "start_at": today, "end_at": today, "limit": limit}
     answer = boss.post("/api/v1/admin/dimensions", sent)
     assert (answer.status_code, len(answer.json()[0]["data"])) == (200, parts)
+
+
+def test_figures_of_a_server_are_at_most_five_minutes_old_and_those_of_no_server_are_those_of_now(boss: Api) -> None:
+    today = clock.now().astimezone(UTC).date()
+    time = {"start_at": str(today), "end_at": str(today)}
+    here, there = make_account("here"), make_remote("there")
+    Domain.objects.get_or_create(name="remote.example")
+
+    def figures(domain: str, limit: int = 10) -> list[str]:
+        keys = ["instance_accounts", "instance_followers", "new_users"]
+        about = {key: {"domain": domain} for key in keys}
+        measured = boss.post("/api/v1/admin/measures", {"keys": keys, **about, **time}).json()
+        shares = {"keys": ["servers", "instance_accounts"], "limit": limit, **about, **time}
+        parts = [len(one["data"]) for one in boss.post("/api/v1/admin/dimensions", shares).json()]
+        return [one["total"] for one in measured] + parts
+
+    start = clock.now().replace(minute=20, second=0)
+    with time_machine.travel(start, tick=False) as moment:
+        make_user("early")
+        people = User.objects.count()
+        assert figures("remote.example") == ["1", "0", str(people), 0, 0]
+        follow(there, here), follow(here, there), make_remote("later"), make_user("late"), make_status(here)
+        assert figures("Remote.Example") == ["1", "0", str(people + 1), 0, 0]
+        assert figures("unmet.example")[0] == "0"
+        make_remote("them", domain="unmet.example")
+        Domain.objects.filter(name="unmet.example").delete()
+        assert figures("unmet.example")[0] == "1"
+        assert figures("remote.example", limit=1)[-2:] == [1, 1]
+        moment.shift(FIGURES_AGE)
+        assert figures("remote.example") == ["2", "1", str(people + 1), 1, 1]

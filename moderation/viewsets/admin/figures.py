@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
 from django.http import HttpResponse
+from django.utils.translation import get_language
 from rest_framework.request import Request
 
 from accounts.models.user import Permission
 from moderation.queries import dimensions, measures
+from moderation.queries.figures import fragment_keys
 from moderation.queries.measures import load_cohorts
 from moderation.serializers.admin import CohortSerializer, DimensionSerializer, MeasureSerializer
 from moderation.serializers.inputs.admin_figures import (
@@ -19,7 +25,8 @@ from moderation.serializers.inputs.admin_figures import (
 from moderation.viewsets.admin.base import AdminViewSet
 from social.api import access
 from social.api.declarations import Endpoint
-from social.api.responses import reply
+from social.api.responses import render, reply
+from social.kernel import fragments
 
 _READ = access.staff("admin:read", Permission.VIEW_DASHBOARD)
 
@@ -34,23 +41,38 @@ class AdminFiguresViewSet(AdminViewSet):
     }
 
     def measure(self, request: Request) -> HttpResponse:
-        """Counts by day; unknown ones are left out."""
+        """Counts by day; unknown ones are left out. Those of a server are at most FIGURES_AGE seconds old."""
         form = MeasuresInput.read(request)
         start, end = form.days
         known = [key for key in dict.fromkeys(form.keys) if measures.is_measure(key)]
         given = {key: given_with(request, key, measures.parameter_of(key)) for key in known}
-        return reply(
-            MeasureSerializer([measures.measure(key, start, end, given[key]) for key in known], many=True).data
-        )
+
+        def count(key: str) -> Any:
+            return MeasureSerializer(measures.measure(key, start, end, given[key])).data
+
+        return self._answer(known, count, fragment_keys("measure", start, end, given))
 
     def break_down(self, request: Request) -> HttpResponse:
-        """Counts by what they fall to; unknown ones are left out."""
+        """Counts by what they fall to; unknown ones are left out. Those of or by servers are kept for a while as well."""
         form = DimensionsInput.read(request)
         start, end = form.days
         known = [key for key in dict.fromkeys(form.keys) if dimensions.is_dimension(key)]
         given = {key: given_with(request, key, dimensions.parameter_of(key)) for key in known}
-        found = [(key, dimensions.load_parts(key, start, end, given[key], form.parts)) for key in known]
-        return reply(DimensionSerializer(found, many=True).data)
+
+        def count(key: str) -> Any:
+            return DimensionSerializer((key, dimensions.load_parts(key, start, end, given[key], form.parts))).data
+
+        kept = fragment_keys("dimension", start, end, given, str(form.parts), str(get_language()))
+        return self._answer(known, count, kept)
+
+    @staticmethod
+    def _answer(known: Sequence[str], count: Callable[[str], Any], kept: Mapping[str, str]) -> HttpResponse:
+        """The figures in this order: what is kept of those that may be, all others counted now."""
+        found = fragments.load(kept.values())
+        encoded = {key: found[name] for key, name in kept.items() if name in found}
+        fresh = {key: render(count(key)) for key in known if key not in encoded}
+        fragments.save({kept[key]: figure for key, figure in fresh.items() if key in kept})
+        return reply([orjson.Fragment((encoded | fresh)[key]) for key in known])
 
     def retain(self, request: Request) -> HttpResponse:
         """Retention: how many of those who signed up in each period were still seen in the following ones."""
