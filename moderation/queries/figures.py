@@ -64,7 +64,11 @@ def fragment_keys(
     """The keys of figures of which an answer may be kept, at most FIGURES_AGE seconds old: those of a server that has been met
     here, and by server. `sort` is what else the answers depend on. At most one statement.
     """
-    kept = {key: subject_parameters(values) for key, values in given.items() if "domain" in values or key == _SERVERS_DIMENSION}
+    kept = {
+        key: subject_parameters(values)
+        for key, values in given.items()
+        if "domain" in values or key == _SERVERS_DIMENSION
+    }
     names = {values["domain"] for values in kept.values()} - {""}
     servers = dict(Domain.objects.filter(name__one_of=names).values_list("name", "id")) if names else {}
     servers[""] = 0
