@@ -7,15 +7,15 @@ from django.utils.translation import gettext_lazy as _
 
 
 class ModerationConfig(AppConfig):
-    """Rules of the instance and the documents about it."""
+    """Configuration of the app."""
 
     name = "moderation"
     verbose_name = _("Moderation")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the app's own events; name what outlasts the erasure of an account that staff suspended, and which
-        posts staff look at.
+        """Subscribe to the app's own events; register what stays when a suspended account is erased, and the reported posts
+        that must not be removed.
         """
         import_module("moderation.reactions")
         from accounts.services.erasing import Hold, keep_of_suspended, register_hold

@@ -1,4 +1,4 @@
-"""Events of moderation that other apps may subscribe to."""
+"""Events of moderation to which other apps may subscribe."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from social.kernel.events import Event
 
 
 class ReportFiled(Event, key="account:{target_id}"):
-    """A person has reported `target_id` to staff. `notify`: staff are to be notified of it, and get a mail."""
+    """A person has reported `target_id` to staff. `notify`: staff are notified of it, and by mail."""
 
     report_id: int
     target_id: int
@@ -15,9 +15,9 @@ class ReportFiled(Event, key="account:{target_id}"):
 
 
 class StrikeIssued(Event, key="account:{account_id}"):
-    """Staff have acted on `account_id`. `notify`: that person is to be notified of it, and gets a mail.
+    """Staff have acted on `account_id`. `notify`: that person is notified of it, and by mail.
 
-    Published for the time at which it can no longer be taken back, where it can be: who handles it looks whether it was.
+    If the decision can be undone, the event is due at the end of that time: handlers check whether it was undone.
     """
 
     strike_id: int
@@ -40,20 +40,20 @@ class AppealDecided(Event, key="account:{account_id}"):
 
 
 class DecisionEnded(Event, key="account:{account_id}"):
-    """A decision about `account_id` can no longer be taken back. Published beforehand, to be handled at that time."""
+    """A decision about `account_id` can no longer be undone. Published beforehand, to be handled at that time."""
 
     decision_id: int
     account_id: int
 
 
 class EvidenceDue(Event):
-    """The file of evidence `file_id`, which staff have asked for, is to be written."""
+    """The file of evidence `file_id`, which staff have requested, is to be written."""
 
     file_id: int
 
 
 class StaffMailDue(Event):
-    """Mail `template` about the row `subject_id` is to be sent to somebody of the staff."""
+    """Mail `template` about the row `subject_id` is to be sent to a member of staff."""
 
     template: str
     subject_id: int
@@ -61,8 +61,8 @@ class StaffMailDue(Event):
 
 
 class DomainRuleChanged(Event, key="domain:{domain}"):
-    """A rule for `domain` was made, changed or taken back; `since` marks what it has done. Accounts with an id above
-    `after` are still to obey what counts for them now.
+    """A rule for `domain` was made, changed or removed; `since` identifies the sanctions that it has set. It is still to be
+    applied to accounts with an id above `after`.
     """
 
     domain: str
@@ -71,8 +71,8 @@ class DomainRuleChanged(Event, key="domain:{domain}"):
 
 
 class ServerSuspended(Event, key="domain:{domain}"):
-    """A server, and every known account of it, is suspended now by the rule `rule_id`. The follows between people here and
-    those of its accounts with an id above `after` are still to end.
+    """A server, with every known account of it, is now suspended by the rule `rule_id`. The follows between local accounts
+    and its accounts with an id above `after` are still to be ended.
     """
 
     domain: str
@@ -81,9 +81,9 @@ class ServerSuspended(Event, key="domain:{domain}"):
 
 
 class AnnouncementDue(Event, key="announcement:{announcement_id}"):
-    """The time at which an announcement is published, or is over, has come.
+    """An announcement is due to be published or to end.
 
-    Published beforehand, to be handled at that time. The announcement may have been changed since: who handles it looks.
+    Published beforehand, to be handled at that time. The announcement may have been changed since: handlers check it.
     """
 
     announcement_id: int
@@ -96,13 +96,13 @@ class AnnouncementPublished(Event, key="announcement:{announcement_id}"):
 
 
 class AnnouncementWithdrawn(Event, key="announcement:{announcement_id}"):
-    """An announcement is not shown any more: it was taken back or deleted, or is over."""
+    """An announcement is no longer shown: it was withdrawn or deleted, or has ended."""
 
     announcement_id: int
 
 
 class AnnouncementReactionChanged(Event, key="announcement:{announcement_id}"):
-    """A person has reacted to an announcement with an emoji, or taken that back."""
+    """A person has added or removed a reaction with an emoji to an announcement."""
 
     announcement_id: int
     name: str

@@ -1,4 +1,4 @@
-"""Reactions: which event calls which service."""
+"""Subscriptions: which event calls which service."""
 
 from accounts.events import SpamRuleMet, UserWaiting
 from moderation.events import (
@@ -36,7 +36,7 @@ on(SpamRuleMet, act_on_matches, queue="default", batch=20)
 on(UserWaiting, send_sign_up_mails, queue="mailers", database=True)
 on(ReportFiled, send_report_mails, queue="mailers", database=True, when=lambda event: event.notify)
 on(AppealFiled, send_appeal_mails, queue="mailers", database=True)
-# A mail server may take its time: few mails a call, and time enough for them.
+# A mail server may be slow: few mails per call, and a generous time-out.
 on(StaffMailDue, send_staff_mails, queue="mailers", batch=1, seconds=90)
 on(StrikeIssued, send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
 on(AppealDecided, send_decision_mails, queue="mailers", batch=5, seconds=90)

@@ -30,7 +30,7 @@ urlpatterns = [
     endpoint("api/v1/announcements/<id>/reactions/<name>", AnnouncementsViewSet, {"put": "react", "delete": "unreact"}),
     endpoint("api/v1/reports", ReportsViewSet, {"post": "create"}),
     path("about", page(about), name="about"),
-    # What stands for this server among others names this one as its page (contract, federation section 2).
+    # The server's instance actor names this URL as its page (contract, federation section 2).
     path("about/more", page(about)),
     path("terms-of-service", page(terms), name="terms_of_service"),
     path("terms-of-service/<str:day>", page(terms_of_day), name="terms_of_day"),

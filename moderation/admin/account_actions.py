@@ -1,4 +1,4 @@
-"""Acts of staff on one account, from its page in the admin: each asks first, then calls its service."""
+"""Staff actions on one account, from its page in the admin: each asks for confirmation, then calls its service."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MODERATE = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 
 
 def fitting(account: Account, user: User | None) -> set[str]:
-    """Name the acts that change something about an account of `AccountActions` as it is now."""
+    """Return the names of the actions that would change something about this account, loaded by `AccountActions`."""
     if account.deleted_at is not None:
         return {"evidence", "release"} if account.held_at is not None else {"evidence", "hold"}
     names = {"warn", "note", "erase", "evidence", "release" if account.held_at is not None else "hold"}
@@ -53,7 +53,7 @@ def fitting(account: Account, user: User | None) -> set[str]:
 
 
 def sanction(kind: str) -> Callable[..., Any]:
-    """The act of sanctioning an account, by what `SanctionForm` asks for."""
+    """Return the function that sanctions an account with the values of `SanctionForm`."""
     return lambda by, account, sent: act_on_account(by=by, account=account, action=kind, **sent)
 
 
@@ -66,8 +66,6 @@ def _user(account: Account) -> User:
 
 
 class AccountActions(EvidenceAction):
-    """The page actions of an account."""
-
     actions_detail = (
         "approve",
         "reject",
@@ -99,7 +97,7 @@ class AccountActions(EvidenceAction):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Accounts with whether their user has a confirmed address, and second factors, which are allauth's to know."""
+        """Return accounts, annotated from allauth's tables: whether the user's address is confirmed, and has second factors."""
         confirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=True)
         factors = Authenticator.objects.filter(user=OuterRef("user"))
         return super().get_queryset(request).annotate(confirmed=Exists(confirmed), factors=Exists(factors))
@@ -121,12 +119,12 @@ class AccountActions(EvidenceAction):
         return can(acting(request), Permission.MANAGE_ROLES)
 
     def has_erase_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Tell whether the role may delete what people have."""
+        """Tell whether the role may delete users' data."""
         return can(acting(request), Permission.DELETE_USER_DATA)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the actions that this person may do and that change something about this account; of those, a note alone
-        is written about who stands as high.
+        """Return the actions that the role allows and that would change something about this account. Only a note may be
+        written about a user whom the viewer does not outrank.
         """
         account = self.get_object(request, str(object_id))
         if account is None:
@@ -250,7 +248,7 @@ class AccountActions(EvidenceAction):
 
     @action(description=gettext_lazy("Change the role"), icon="shield_person", permissions=["roles"])
     def change_role(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Give this person one of the roles below that of who gives it."""
+        """Give this user a role that ranks below the one of the moderator who gives it."""
         by = acting(request)
         return self.one(
             request,

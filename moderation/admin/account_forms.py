@@ -24,7 +24,7 @@ def _house_rules() -> list[tuple[int, str]]:
 
 
 class WordsForm(StaffForm):
-    """The words to the person."""
+    """A message to the person."""
 
     text = forms.CharField(
         label=_("What you write to the person (may be empty)"),
@@ -35,7 +35,7 @@ class WordsForm(StaffForm):
 
 
 class SanctionForm(WordsForm):
-    """The words to the person, the rules that were broken, and whether the person learns of it."""
+    """A message to the person, the rules that were broken, and whether the person is notified."""
 
     field_order = ("house_rule_ids", "text", "notify")
 
@@ -52,15 +52,13 @@ class SanctionForm(WordsForm):
 
 
 class NoteForm(StaffForm):
-    """A note for colleagues."""
-
     text = forms.CharField(
         label=_("What colleagues should know"), max_length=NOTE_LIMIT, widget=forms.Textarea({"rows": 5, "dir": "auto"})
     )
 
 
 class RoleForm(StaffForm):
-    """A role below that of who gives it (`by`), or none."""
+    """A role that ranks below the one of `by`, who gives it, or no role."""
 
     by = OPERATOR
     role = forms.ModelChoiceField(
@@ -78,7 +76,7 @@ class RoleForm(StaffForm):
 
 
 class EmailForm(StaffForm):
-    """E-mail address that replaces the one there is."""
+    """A new e-mail address in place of the current one."""
 
     email = forms.EmailField(label=_("New e-mail address"), max_length=EMAIL_LIMIT)
 

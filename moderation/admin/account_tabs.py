@@ -1,4 +1,4 @@
-"""Tabs of the admin's page of an account: posts, strikes and notes, where somebody came from, reports, the audit log."""
+"""Tabs of an account's page in the admin: posts, strikes, notes, IP addresses and sessions, reports, the audit log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXCERPT = 240
 
 
 def overview_of(account: Account) -> AccountOverview:
-    """The overview that the page has loaded for this account."""
+    """Return the overview that the page has loaded for this account."""
     found: AccountOverview = account.__dict__["overview"]
     return found
 
@@ -59,7 +59,7 @@ def _strikes(found: AccountOverview) -> Any:
 
 
 def strike_state(strike: Any) -> Any:
-    """Return whether a strike was taken back, else how the appeal against it stands, None without one."""
+    """Return a label that the strike was taken back, else the state of its appeal; None without an appeal."""
     appeal = getattr(strike, "appeal", None)
     if strike.overruled_at is not None:
         return mark(_("Taken back"), "good")
@@ -150,7 +150,7 @@ def _inviter(user: User) -> Any:
 
 
 def _sign_in(found: AccountOverview) -> Any:
-    """The first reason why somebody cannot sign in; None for an account of another server."""
+    """Return the first reason why the user cannot sign in; None for a remote account."""
     user = found.admin.user
     if user is None:
         return None

@@ -1,4 +1,4 @@
-"""Accounts for staff: found by what they are, shown with everything staff know of them, and acted on."""
+"""Accounts for staff: search, filters, everything that staff know of an account, and actions on it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from social.kernel.text.names import normalise_domain
 
 
 class StateFilter(ConditionFilter):
-    """Filter by what staff, or their own steps of signing up, have made of an account."""
+    """Filter by sanctions of staff and by the steps of signing up that are still open."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -54,37 +54,37 @@ class StateFilter(ConditionFilter):
 
 
 class AddressFilter(TextFilter):
-    """Filter by an IP address, or a network, that somebody signed up from or was seen at."""
+    """Filter by an IP address or a network from which a user signed up or was seen."""
 
     title = gettext_lazy("IP address or network")
     parameter_name = "ip"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
-        """Accounts from there; none for what is no address."""
+        """Return the accounts from this address or network; none if the value is not one."""
         value = (self.value() or "").strip()
         return by_address(queryset, value) if value else queryset
 
 
 class MailDomainFilter(TextFilter):
-    """Filter by the server of the e-mail address."""
+    """Filter by the domain of the e-mail address."""
 
     title = gettext_lazy("mail server")
     parameter_name = "mail_domain"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
-        """Accounts with an address there."""
+        """Return the accounts with an e-mail address of this domain."""
         value = (self.value() or "").strip().removeprefix("@")
         return queryset.filter(user__email__iendswith=f"@{value}") if value else queryset
 
 
 class ServerFilter(TextFilter):
-    """Filter by the server that an account is from."""
+    """Filter by the account's server."""
 
     title = gettext_lazy("server")
     parameter_name = "server"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
-        """Accounts of this server."""
+        """Return the accounts of this server."""
         value = (self.value() or "").strip()
         return queryset.filter(domain=normalise_domain(value) or "") if value else queryset
 
@@ -99,7 +99,7 @@ LAST_SEEN = shown(
 
 @admin.register(Account)
 class ModeratedAccountAdmin(AccountActions):
-    """Accounts of this server and of others, and what staff do to them."""
+    """Local and remote accounts, with the actions of staff on them."""
 
     in_palette = True
     list_display = (ADDRESS, NAME, STATE, POSTS, FOLLOWERS, CREATED_TIME, LAST_SEEN)
@@ -138,17 +138,17 @@ class ModeratedAccountAdmin(AccountActions):
     )
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """The account, read once in a request."""
+        """Return the account, read once in a request."""
         known: dict[str, Any] = request.__dict__.setdefault("staff_accounts", {})
         if request.method == "POST":
-            # What was read before the act is not so any more.
+            # The action changes the account: it must be read again.
             return super().get_object(request, object_id, from_field)
         if object_id not in known:
             known[object_id] = super().get_object(request, object_id, from_field)
         return known[object_id]
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Renders the account with its overview."""
+        """Render the account with its overview."""
         account = context["original"]
         account.__dict__["overview"] = load_account_overview(account)
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
@@ -157,7 +157,7 @@ class ModeratedAccountAdmin(AccountActions):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Account], search_term: str
     ) -> tuple[QuerySet[Account], bool]:
-        """Accounts by address, name or e-mail address, the way people write them."""
+        """Find accounts by address, name or e-mail address."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -168,7 +168,7 @@ class ModeratedAccountAdmin(AccountActions):
         return queryset.filter(id__one_of=list(set(found))), False
 
     def get_custom_urls(self) -> Any:
-        """Return the page on which a note is removed."""
+        """Return the URL of the page on which a note is removed."""
         return (("<int:account_id>/notes/<int:note_id>/remove/", "accounts_account_remove_note", self._remove_note),)
 
     def _remove_note(self, request: HttpRequest, *, account_id: int, note_id: int, **_rest: Any) -> HttpResponse:

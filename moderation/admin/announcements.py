@@ -50,12 +50,12 @@ class AnnouncementForm(DraftForm):
 
     @property
     def draft(self) -> AnnouncementDraft:
-        """The draft that was written."""
+        """Return the draft that the form holds."""
         sent: dict[str, Any] = {name: self.cleaned_data.get(name) for name in self.Meta.fields}
         return AnnouncementDraft(**sent)
 
     def clean(self) -> dict[str, Any]:
-        """The values, with the errors of the policy."""
+        """Return the values; add the errors of the policy."""
         sent: dict[str, Any] = super().clean() or {}
         if "text" in sent:
             for error in announcement_errors(self.draft):
@@ -64,7 +64,7 @@ class AnnouncementForm(DraftForm):
 
 
 class StateFilter(ConditionFilter):
-    """Published, waiting for its time, or a draft."""
+    """Filter by published, scheduled, or draft."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -83,7 +83,7 @@ def _state(announcement: Announcement) -> Any:
 
 @admin.register(Announcement)
 class AnnouncementAdmin(EditedAdmin):
-    """Announcements to everybody on this server."""
+    """Announcements to all users of this server."""
 
     permission = Permission.MANAGE_ANNOUNCEMENTS
     form = AnnouncementForm
@@ -100,7 +100,7 @@ class AnnouncementAdmin(EditedAdmin):
     actions_detail = ("publish_one", "unpublish_one")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The buttons that change something about this one."""
+        """Return the buttons that would change something about this announcement."""
         found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
         row = self.get_object(request, str(object_id))
         published = row is not None and row.published_at is not None
@@ -108,14 +108,14 @@ class AnnouncementAdmin(EditedAdmin):
         return [each for each in found if not each.action_name.endswith(f"_announcement_{useless}")]
 
     def save_model(self, request: HttpRequest, obj: Announcement, form: Any, change: bool) -> None:
-        """Write it by the service."""
+        """Store the announcement through the service."""
         if change:
             update_announcement(by=acting(request), announcement=obj, draft=form.draft)
         else:
             obj.pk = create_announcement(by=acting(request), draft=form.draft).pk
 
     def delete_model(self, request: HttpRequest, obj: Announcement) -> None:
-        """Delete it by the service."""
+        """Delete the announcement through the service."""
         delete_announcement(by=acting(request), announcement=obj)
 
     publish = rows_action(

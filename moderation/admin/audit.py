@@ -91,7 +91,7 @@ ENTRY_TIME = shown("created_at", gettext_lazy("When"), order="id")
 
 @admin.register(AuditEntry)
 class AuditAdmin(PermittedAdmin):
-    """The audit log. Nobody changes it."""
+    """The audit log, which is read-only."""
 
     permission = Permission.VIEW_AUDIT_LOG
     list_display = (ENTRY_TIME, SENTENCE)
@@ -116,7 +116,7 @@ class AuditAdmin(PermittedAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
-        """Entries, those of reports with the address of whom they are about."""
+        """Return the entries; those about reports are annotated with the address of the reported account."""
         rows: QuerySet[AuditEntry] = super().get_queryset(request)
         person = Case(
             When(target_account__domain=None, then=_joined(Value("@"), "target_account__username")),
@@ -128,11 +128,11 @@ class AuditAdmin(PermittedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[AuditEntry], search_term: str
     ) -> tuple[QuerySet[AuditEntry], bool]:
-        """Entries by whole names: parts of words would be looked for in the whole table."""
+        """Find entries by whole names: a search for parts of words would scan the whole table."""
         term = search_term.strip()
         if not term:
             return queryset, False
-        # `anna` is `@anna`, as people write it.
+        # People write `@anna` as `anna`, too.
         names = [term, f"@{term}"]
         found = [Q(target_name__iexact=name) | Q(account_name__iexact=name) for name in names]
         return queryset.filter(found[0] | found[1]), False

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.models import AuditEntry
 from accounts.policies.staff import OPERATOR
 
-# What is done to people has a sentence each.
+# Actions on people: each has its own sentence.
 _SENTENCES: Final[dict[str, str | Promise]] = {
     "approve": gettext_lazy("%(by)s let %(target)s in"),
     "change_email": gettext_lazy("%(by)s gave %(target)s another e-mail address"),
@@ -71,7 +71,7 @@ _REGISTRATIONS: Final[dict[str, str | Promise]] = {
     "approval": gettext_lazy("%(by)s let people sign up whom staff let in"),
     "closed": gettext_lazy("%(by)s let nobody sign up any more"),
 }
-# Acts on things of all kinds.
+# Actions on things of any kind.
 _ACTS: Final[dict[str, str | Promise]] = {
     "create": gettext_lazy("%(by)s created %(kind)s %(target)s"),
     "update": gettext_lazy("%(by)s changed %(kind)s %(target)s"),
@@ -112,18 +112,20 @@ KINDS: Final[dict[str, str | Promise]] = {
 }
 ACTIONS: Final = tuple(sorted({*_SENTENCES, *_ACTS, *(action for action, _kind in _OTHERS)}))
 PEOPLE: Final = frozenset({"Account", "User"})
-# Reasons are shown beside their act; longer ones on its page.
+# A longer reason is shown on the entry's own page only.
 _REASON_LENGTH: Final = 200
 
 
 def _name(entry: AuditEntry) -> str:
-    """The name of what it was done to; nobody knows a row by its number."""
+    """Return the target's name, "somebody" instead of a bare row number."""
     is_number = entry.target_name.removeprefix("#").isdecimal() and entry.target_type in PEOPLE | {"Report"}
     return _("somebody") if is_number else entry.target_name
 
 
 def sentence(entry: AuditEntry) -> str:
-    """Say who did what to whom, and why where that was written down; words of the code for an act that has no sentence."""
+    """Return the sentence about who did what to whom, with the reason if one is stored. An action without a sentence is
+    shown under its name in the code.
+    """
     by = _("The operator") if entry.account_name == OPERATOR.name else entry.account_name
     names = {
         "by": by,
@@ -139,7 +141,7 @@ def sentence(entry: AuditEntry) -> str:
         names["action"] = entry.action.replace("_", " ")
         words = _("%(by)s: %(action)s %(kind)s %(target)s")
     if get_language_bidi():
-        # Left to right among words from right to left: U+2066 and U+2069 (UAX 9).
+        # Isolates names written left to right within right-to-left text: U+2066 and U+2069 (UAX 9).
         names |= {key: f"\u2066{name}\u2069" for key, name in names.items() if str(name).startswith("@")}
     text = (str(words) % names).strip()
     reason = entry.details.get("reason")

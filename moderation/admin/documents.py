@@ -1,4 +1,4 @@
-"""Texts of this server about itself, for staff: rules, terms of service, and those of the instance documents."""
+"""Texts of this server about itself, for staff: rules, terms of service, and the texts of the instance documents."""
 
 from __future__ import annotations
 
@@ -56,13 +56,15 @@ from social.kernel.errors import Invalid, KernelError
 from social.kernel.text.languages import LANGUAGE_NAMES
 from timelines.policies.access import Openness
 
-#: The texts of the page of settings, beside its picture.
+#: Maximum for the texts of the settings page; its picture is not counted.
 FORM_BYTES: Final = 1024 * 1024
 OTHER_LANGUAGES = [(code, name) for code, name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 
 
 class RuleForm(RowForm):
-    """A rule, and its words in the other languages of the pages; translations into further ones are kept."""
+    """A rule with its translations into the other languages of the pages; translations into further languages stay as they
+    are.
+    """
 
     class Meta:
         model = InstanceRule
@@ -88,7 +90,7 @@ class RuleForm(RowForm):
 
     @property
     def draft(self) -> RuleDraft:
-        """The draft that was written."""
+        """Return the draft that the form holds."""
         sent = self.cleaned_data
         translations = dict(self.instance.translations)
         for code, _name in OTHER_LANGUAGES:
@@ -99,7 +101,7 @@ class RuleForm(RowForm):
         return RuleDraft(sent["text"], sent.get("hint") or "", translations, sent.get("position") or 0)
 
     def clean(self) -> dict[str, Any]:
-        """The values, with the errors of the policy."""
+        """Return the values; add the errors of the policy."""
         sent: dict[str, Any] = super().clean() or {}
         if "text" in sent:
             for error in rule_errors(self.draft):
@@ -116,7 +118,7 @@ for _code, _name in OTHER_LANGUAGES:
 
 @admin.register(InstanceRule)
 class RuleAdmin(EditedAdmin):
-    """Rules; deleting one withdraws it, because reports may name it."""
+    """Rules of the server; deleting one withdraws it, because reports may name it."""
 
     permission = Permission.MANAGE_RULES
     form = RuleForm
@@ -133,14 +135,14 @@ class RuleAdmin(EditedAdmin):
         return rows.filter(withdrawn_at=None)
 
     def save_model(self, request: HttpRequest, obj: InstanceRule, form: Any, change: bool) -> None:
-        """Write it by the service."""
+        """Store the rule through the service."""
         if change:
             update_rule(by=acting(request), rule=obj, draft=form.draft)
         else:
             obj.pk = create_rule(by=acting(request), draft=form.draft).pk
 
     def delete_model(self, request: HttpRequest, obj: InstanceRule) -> None:
-        """Withdraw it by the service."""
+        """Withdraw the rule through the service."""
         withdraw_rule(by=acting(request), rule=obj)
 
 
@@ -184,7 +186,7 @@ def _days(label: Any, least: int = 1) -> forms.IntegerField:
 
 
 class SiteForm(Styled, ServiceForm):
-    """The texts and switches of the instance documents; the rules are the service's."""
+    """Texts and switches of the instance documents; the service validates them."""
 
     site_title = _text(gettext_lazy("Name of this server"))
     site_short_description = _text(gettext_lazy("Short description"), 3)
@@ -241,7 +243,7 @@ class SiteForm(Styled, ServiceForm):
 
     @property
     def texts(self) -> SiteTexts:
-        """The texts that were written."""
+        """Return the texts that the form holds."""
         sent = {name: value for name, value in self.cleaned_data.items() if name.startswith("site_")}
         return SiteTexts(**sent | {"site_languages": tuple(sent["site_languages"])})
 
@@ -254,7 +256,7 @@ class SiteAdmin(PermittedAdmin):
 
     @takes(THUMBNAIL_LIMIT + FORM_BYTES)
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The form, in place of a list of rows."""
+        """Show the form in place of a list of rows."""
         if not self.is_permitted(request):
             return super().changelist_view(request, extra_context)
         form = SiteForm(request.POST or None, request.FILES or None, initial=load_site_texts(raw=True) | _switches())
@@ -270,7 +272,7 @@ class SiteAdmin(PermittedAdmin):
         return TemplateResponse(request, "admin/site.html", context, status=422 if form.errors else 200)
 
     def get_custom_urls(self) -> Any:
-        """Return where the list of first steps is hidden."""
+        """Return the URL that hides the list of first steps."""
         return (("first-steps/", "first_steps_hide", self._hide_first_steps),)
 
     def _hide_first_steps(self, request: HttpRequest, **_rest: Any) -> HttpResponse:
@@ -294,7 +296,7 @@ class SiteAdmin(PermittedAdmin):
 
 
 def _switches() -> dict[str, Any]:
-    """The defaults while nobody has chosen."""
+    """Return the values that apply while staff have chosen none."""
     texts = load_site_texts()
     names = (
         "site_publish_activity",
@@ -310,7 +312,7 @@ def _switches() -> dict[str, Any]:
 
 
 class TermsForm(RowForm):
-    """A version of the terms."""
+    """A version of the terms of service."""
 
     class Meta:
         model = TermsOfService
@@ -329,12 +331,12 @@ class TermsForm(RowForm):
 
     @property
     def draft(self) -> TermsDraft:
-        """The draft that was written."""
+        """Return the draft that the form holds."""
         sent = self.cleaned_data
         return TermsDraft(sent["text"], sent.get("changelog") or "", sent.get("effective_date"))
 
     def clean(self) -> dict[str, Any]:
-        """The values, with the errors of the policy; that a day is taken, Django has found already."""
+        """Return the values; add the errors of the policy. Django itself refuses a date that another version has."""
         sent: dict[str, Any] = super().clean() or {}
         if "text" in sent:
             today = clock.now().astimezone(UTC).date()
@@ -349,7 +351,7 @@ def _state(terms: TermsOfService) -> Any:
 
 @admin.register(TermsOfService)
 class TermsAdmin(EditedAdmin):
-    """Versions of the terms of service; a published one is looked at only."""
+    """Versions of the terms of service; a published one is read-only."""
 
     permission = Permission.MANAGE_SETTINGS
     form = TermsForm
@@ -362,19 +364,19 @@ class TermsAdmin(EditedAdmin):
     actions = ("publish",)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Drafts are changed."""
+        """Tell whether this is a draft, the only state that may be changed."""
         return self.is_permitted(request) and (obj is None or obj.published_at is None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Drafts are deleted."""
+        """Tell whether this is a draft, the only state that may be deleted."""
         return self.has_change_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: TermsOfService, form: Any, change: bool) -> None:
-        """Write it by the service."""
+        """Store the version through the service."""
         obj.pk = write_terms(by=acting(request), draft=form.draft, terms=obj if change else None).pk
 
     def delete_model(self, request: HttpRequest, obj: TermsOfService) -> None:
-        """Delete it by the service."""
+        """Delete the draft through the service."""
         delete_terms(by=acting(request), terms=obj)
 
     publish = rows_action(

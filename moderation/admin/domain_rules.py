@@ -1,4 +1,4 @@
-"""Rules for other servers and the servers that are let in, for staff: made, changed, taken back, and brought as a file."""
+"""Domain rules and allowed servers, for staff: added, changed, removed, and imported and exported as files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KINDS: Final = {DomainSeverity.NOOP: "plain", DomainSeverity.SILENCE: "waiting"
 
 
 class ServerForm(RowForm):
-    """A form that names a server, in any spelling."""
+    """A form that accepts the name of a server in any spelling."""
 
     def clean_domain(self) -> str:
         """Return the name as it is stored."""
@@ -51,12 +51,14 @@ def _comment(label: Any) -> forms.CharField:
 
 
 class DomainRuleForm(ServerForm):
-    """A rule for a server; for whom it is does not change. Before follows end with it, they are named."""
+    """A domain rule; its domain cannot be changed. If the rule would end follows, the form first asks for confirmation and
+    names them.
+    """
 
     public_comment = _comment(gettext_lazy("Public reason"))
     private_comment = _comment(gettext_lazy("Note for colleagues"))
     end_follows = forms.BooleanField(label=gettext_lazy("End these follows"), required=False)
-    # Those that end with what was sent; set for each request.
+    # The follows that the submitted rule would end; set for each request.
     follows: FollowsUnder | None = None
 
     class Meta:
@@ -87,14 +89,14 @@ class DomainRuleForm(ServerForm):
             del self.fields["end_follows"]
 
     def clean_end_follows(self) -> bool:
-        """Refuse to end follows, unless that is meant."""
+        """Refuse to end follows without confirmation."""
         if self.follows is not None and not self.cleaned_data["end_follows"]:
             raise ValidationError(_("These follows would end: %(follows)s") % {"follows": ending(self.follows)})
         return True
 
     @property
     def draft(self) -> DomainRuleDraft:
-        """The draft that was written."""
+        """Return the draft that the form holds."""
         sent = self.cleaned_data
         return DomainRuleDraft(
             severity=sent["severity"],
@@ -107,7 +109,7 @@ class DomainRuleForm(ServerForm):
 
 
 def _follows_that_end(request: Any, rule: DomainRule | None) -> FollowsUnder | None:
-    """Return the follows that end with the rule that was sent, None for none; they are read once in a request."""
+    """Return the follows that the submitted rule would end, None if there are none; they are read once in a request."""
     if request.POST.get("severity") != DomainSeverity.SUSPEND or (rule is not None and rule.severity == "suspend"):
         return None
     domain = rule.domain if rule is not None else normalise_domain(request.POST.get("domain", ""))
@@ -126,7 +128,7 @@ def _server(row: DomainRule | DomainAllow) -> Any:
 
 @admin.register(DomainRule)
 class DomainRuleAdmin(FiledBlockListAdmin):
-    """Rules for servers."""
+    """Rules for other servers."""
 
     permission = Permission.MANAGE_FEDERATION
     form = DomainRuleForm
@@ -142,22 +144,22 @@ class DomainRuleAdmin(FiledBlockListAdmin):
     ordering = ("domain",)
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """Rules for servers."""
+        """Return the file format of domain rules."""
         return RuleFile()
 
     def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
-        """Return the fields of the form; the last one is asked only where follows would end."""
+        """Return the form's fields; the last one is present only if follows would end."""
         fields = list(DomainRuleForm.Meta.fields)
         return [*fields, "end_follows"] if _follows_that_end(request, obj) is not None else fields
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form, which knows the follows that end."""
+        """Return the form with the follows that would end."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.follows = _follows_that_end(request, obj)
         return form
 
     def save_model(self, request: HttpRequest, obj: DomainRule, form: Any, change: bool) -> None:
-        """Write it by the service."""
+        """Store the rule through the service."""
         if change:
             change_rule(by=acting(request), rule=obj, draft=form.draft)
         else:
@@ -168,7 +170,7 @@ class DomainRuleAdmin(FiledBlockListAdmin):
 
 
 class DomainAllowForm(ServerForm):
-    """A server that is let in."""
+    """A server to be allowed."""
 
     class Meta:
         model = DomainAllow
@@ -180,7 +182,7 @@ class DomainAllowForm(ServerForm):
 
 @admin.register(DomainAllow)
 class DomainAllowAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
-    """Servers that are let in where federation is limited."""
+    """Servers that are allowed where federation is limited."""
 
     permission = Permission.MANAGE_FEDERATION
     form = DomainAllowForm
@@ -193,11 +195,11 @@ class DomainAllowAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     ordering = ("domain",)
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """Allowed servers."""
+        """Return the file format of allowed servers."""
         return AllowFile()
 
     def save_model(self, request: HttpRequest, obj: DomainAllow, form: Any, change: bool) -> None:
-        """Let it in by the service."""
+        """Allow the server through the service."""
         obj.pk = allow_domain(by=acting(request), domain=obj.domain).pk
 
     def take_back(self, by: Staff, row: DomainAllow) -> None:

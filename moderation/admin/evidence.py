@@ -1,4 +1,4 @@
-"""Evidence about an account, into a file, for staff."""
+"""Exports of evidence about an account, for staff."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from social.kernel.errors import Forbidden, NotFound
 
 
 class EvidenceForm(StaffForm):
-    """The reason of an export."""
+    """The reason for an export."""
 
     reason = forms.CharField(
         label=gettext_lazy("Who asks for it and why (stands in the audit log)"),
@@ -73,11 +73,11 @@ EVIDENCE_END = shown("expires_at", gettext_lazy("Kept until"), minor=True)
 
 @admin.register(EvidenceFile)
 class EvidenceFileAdmin(PermittedAdmin):
-    """Files of evidence, each until a week after it was written. Who fetches one stands in the audit log."""
+    """Files of evidence, each kept for a week after it was written. Each download is logged in the audit log."""
 
     permission = Permission.DELETE_USER_DATA
     list_display = (EVIDENCE_ACCOUNT, EVIDENCE_STATE, EVIDENCE_FILE, EVIDENCE_AUTHOR, EVIDENCE_TIME, EVIDENCE_END)
-    # The account is a link itself.
+    # The first column is a link to the account itself.
     list_display_links = (EVIDENCE_STATE,)
     list_select_related = ("account",)
     ordering = ("-id",)
@@ -98,12 +98,12 @@ class EvidenceFileAdmin(PermittedAdmin):
     )
 
     def get_urls(self) -> Any:
-        """Return the pages of the model with the file itself."""
+        """Return the URLs of the model, with the one of the download."""
         fetch = self.admin_site.admin_view(self.fetch)
         return [path("<int:file_id>/fetch/", fetch, name="moderation_evidencefile_fetch"), *super().get_urls()]
 
     def fetch(self, request: HttpRequest, file_id: int) -> HttpResponseBase:
-        """Hand the file over. Raises PermissionDenied and Http404."""
+        """Return the file as a download. Raises PermissionDenied and Http404."""
         row = self.get_object(request, str(file_id))
         if not self.has_view_permission(request):
             raise PermissionDenied

@@ -1,4 +1,4 @@
-"""The first page of the admin: what waits for staff, how the server is, and how it grows."""
+"""The first page of the admin: pending tasks of staff, the server's health, and its growth."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LANE_NAMES: Final = {
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """The context of the first page with what the role of this person lets them see, in at most 20 statements."""
+    """Return the context of the first page with the parts that the viewer's role allows; at most 20 statements."""
     by = acting(request)
     context["tasks"] = _tasks(request)
     if can(by, Permission.MANAGE_SETTINGS):
@@ -63,7 +63,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
-    """Steps that a new server needs and nobody has done yet."""
+    """Return the steps that a new server needs and that are still to be done."""
     user: Any = request.user
     who: Any = {
         "open": _("Everybody may sign up now."),
@@ -117,7 +117,7 @@ def _months_ago(day: Any, months: int) -> Any:
 
 
 def _tasks(request: HttpRequest) -> list[dict[str, Any]]:
-    """Counts of what waits, in the order of the sidebar, with nothing of what this person may not do."""
+    """Return the counts of pending tasks, in the order of the sidebar, for the pages that the viewer may open."""
     counts = staff_navigation.waiting(request)
     return [
         {
@@ -158,7 +158,7 @@ def _age(seconds: float) -> str:
 
 
 def _hosts() -> dict[str, Any] | None:
-    """The servers in trouble; nothing where federation is not installed, which has their pages."""
+    """Return the table of failing servers; None without the app `federation`, which holds their pages."""
     if not apps.is_installed("federation"):
         return None
     found = list_troubled().order_by("-failing_since")[:HOSTS_SHOWN]
@@ -172,7 +172,7 @@ def _hosts() -> dict[str, Any] | None:
 
 
 def _line(title: str, found: Measured) -> dict[str, Any]:
-    """A chart of a measure, as the theme's script reads it, with its sums in words."""
+    """Return a line chart of a measure, in the format of the theme's script, with its totals in words."""
     data = {
         "labels": [date_format(day, "j M") for day, _count in found.days],
         "datasets": [
@@ -190,7 +190,7 @@ def _line(title: str, found: Measured) -> dict[str, Any]:
 
 
 def _retention(cohorts: Iterable[Cohort]) -> dict[str, Any]:
-    """A table of how many of those who joined in a month were seen in it and after it, in hundredths."""
+    """Return a table of retention: the percentage of people who joined in a month and were seen in it or later."""
     found = list(cohorts)
     rows = []
     for cohort in found:

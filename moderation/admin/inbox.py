@@ -1,4 +1,4 @@
-"""The inbox of staff in the admin: open reports by whom they are about, decided on many at once, with ten minutes to undo."""
+"""The inbox of staff in the admin: open reports by reported account, bulk decisions, and ten minutes to undo them."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ _ACTS: Final = (
     ("disable", gettext_lazy("Disable sign-in")),
     ("suspend", gettext_lazy("Suspend the account")),
 )
-#: What is done to users, by who manages them: the sign-in of somebody of another server is its server's.
+#: Acts on users: those of a remote account are managed by its server.
 _USER_ACTS: Final = ("disable",)
-#: What is done to reports, whoever they are about.
+#: Acts on reports, which need no higher rank than the reported person's.
 _UNRANKED_ACTS: Final = ("resolve", "assign")
 _PAGES: Final = 1000
 
 
 class DecisionForm(StaffForm):
-    """Form of a decision about reported people."""
+    """A decision about reported accounts."""
 
     acts = forms.MultipleChoiceField(
         label=gettext_lazy("What is done"), choices=_ACTS, required=False, widget=forms.CheckboxSelectMultiple
@@ -91,7 +91,9 @@ class DecisionForm(StaffForm):
     )
 
     def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
-        """Leave those acts that the role of `by` allows, on somebody who is outranked or not, and of this server or not."""
+        """Offer the acts that the role of `by` allows: `outranked` if `by` outranks the account, `local` if it is a local
+        one.
+        """
         field: Any = self.fields["acts"]
         on_users = local and can(by, Permission.MANAGE_USERS)
         field.choices = [
@@ -101,7 +103,7 @@ class DecisionForm(StaffForm):
         ]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for an act or a note; resolving without anything else goes with no act upon the person."""
+        """Require an act or a note. Resolving without sanction cannot be combined with an act on the person."""
         found = super().clean() or {}
         if not self.errors and not (found["acts"] or found["note"].strip()):
             raise forms.ValidationError(_("Choose what to do."))
@@ -111,12 +113,12 @@ class DecisionForm(StaffForm):
 
 
 class InboxAdmin(PermittedAdmin):
-    """The pages of the inbox, beside the list of reports."""
+    """Pages of the inbox, beside the list of reports."""
 
     permission = Permission.MANAGE_REPORTS
 
     def get_urls(self) -> Any:
-        """Return the pages of the model with those of the inbox."""
+        """Return the URLs of the model, with those of the inbox."""
         view = self.admin_site.admin_view
         return [
             path("inbox/", view(self.inbox), name="moderation_report_inbox"),
@@ -126,7 +128,9 @@ class InboxAdmin(PermittedAdmin):
         ]
 
     def inbox(self, request: HttpRequest) -> HttpResponse:
-        """The reported people, the last reported first. Raises PermissionDenied, and BadRequest for impossible addresses."""
+        """Show the reported accounts, the last reported first. Raises PermissionDenied, and BadRequest for invalid
+        parameters.
+        """
         by = self._staff(request)
         wanted = _wanted(request)
         rows = open_reports(
@@ -139,7 +143,7 @@ class InboxAdmin(PermittedAdmin):
             if not chosen:
                 self.message_user(request, _("Choose whom it is about."), messages.WARNING)
             elif form.is_valid():
-                # Those that came after the page was read are nothing that anybody has decided about.
+                # Reports that came in after the page was read are not part of the decision.
                 last = _last(request)
                 shown_rows = rows.filter(id__lte=last, target_account_id__one_of=chosen)
                 if "confirmed" not in request.POST:
@@ -180,7 +184,7 @@ class InboxAdmin(PermittedAdmin):
     def case(self, request: HttpRequest, account_id: int) -> HttpResponse:
         """Show one reported account with its reports and posts, and take decisions about it.
 
-        The look at posts that are not for everybody is written down. Raises PermissionDenied and Http404.
+        A view of posts that are not public is logged. Raises PermissionDenied and Http404.
         """
         by = self._staff(request)
         target = Account.objects.filter(pk=account_id).first() if account_id < 1 << 63 else None
@@ -216,7 +220,7 @@ class InboxAdmin(PermittedAdmin):
         return self._page(request, "admin/case.html", context)
 
     def undo(self, request: HttpRequest, decision_id: int) -> HttpResponse:
-        """Take back a decision. Raises PermissionDenied and Http404."""
+        """Undo a decision. Raises PermissionDenied and Http404."""
         by = self._staff(request)
         decision = (
             Decision.objects.select_related("target_account").filter(pk=decision_id).first()
@@ -247,9 +251,9 @@ class InboxAdmin(PermittedAdmin):
     def _confirm(
         self, request: HttpRequest, rows: QuerySet[Report], chosen: Sequence[int], last: int, form: DecisionForm
     ) -> TemplateResponse:
-        """Ask, with the people, their reports and the words of the acts by name.
+        """Ask for confirmation, with the accounts, their reports and the names of the acts.
 
-        A sanction settles reports that the page did not show, too: they are named.
+        A sanction also settles reports that the page did not show: they are listed.
         """
         words = dict(_ACTS)
         hidden = Report.objects.none()
@@ -282,7 +286,7 @@ class InboxAdmin(PermittedAdmin):
         return True
 
     def _next(self, done: Account) -> HttpResponseRedirect:
-        """The way to the next reported account, or to the inbox when there is none."""
+        """Redirect to the next reported account, or to the inbox if there is none."""
         left = open_reports().exclude(target_account=done).order_by("-id").values_list("target_account_id", flat=True)
         following = left.first()
         if following is None:
@@ -291,7 +295,7 @@ class InboxAdmin(PermittedAdmin):
 
 
 def _wanted(request: HttpRequest) -> dict[str, Any]:
-    """Read which part of the inbox is asked for. Raises BadRequest for words that no link of ours has."""
+    """Return the filter and the page of the inbox from the query. Raises BadRequest for values that no link of ours has."""
     category, origin = request.GET.get("category", ""), request.GET.get("origin", "")
     number = request.GET.get("page", "1")
     if category not in ("", *ReportCategory.values) or origin not in ("", "local", "remote"):
@@ -302,7 +306,7 @@ def _wanted(request: HttpRequest) -> dict[str, Any]:
 
 
 def _numbers(sent: Sequence[str]) -> list[int]:
-    """The ids among these words. Raises BadRequest for others, and for more than a page has."""
+    """Return the submitted ids. Raises BadRequest for an invalid id, and for more ids than a page has."""
     found = [parse_id(word) for word in sent]
     if len(found) > REPORTS_SHOWN or None in found:
         raise BadRequest
@@ -310,7 +314,7 @@ def _numbers(sent: Sequence[str]) -> list[int]:
 
 
 def _last(request: HttpRequest) -> int:
-    """The newest report of the page that somebody decides from. Raises BadRequest for what is no id."""
+    """Return the id of the newest report on the submitted page. Raises BadRequest if it is not an id."""
     number = parse_id(request.POST.get("last", ""))
     if number is None:
         raise BadRequest
@@ -318,7 +322,7 @@ def _last(request: HttpRequest) -> int:
 
 
 def _outcome(decision: Decision, target: Account) -> str:
-    """The outcome of a decision, in a sentence."""
+    """Return a sentence about the outcome of a decision."""
     count = len(decision.report_ids)
     if not decision.can_be_undone:
         text = (
@@ -338,12 +342,12 @@ def _outcome(decision: Decision, target: Account) -> str:
 
 
 def _recent(by: Staff) -> list[Decision]:
-    """List the decisions of somebody that can still be taken back."""
+    """List the decisions of this member of staff that can still be undone."""
     return list(undoable_decisions().filter(account=by.account_id).select_related("target_account")[:PEOPLE_SHOWN])
 
 
 def _threads(found: Case) -> list[dict[str, Any]]:
-    """The reported posts as pages show them, each with what it answers (`above`) and what answers it (`below`)."""
+    """Return the reported posts as pages show them, each with its ancestors (`above`) and its replies (`below`)."""
     entities = {int(entity["id"]): entity for entity in shown(found.page)}
     visibility = {post.id: post.visibility for post in found.page.rows}
     return [

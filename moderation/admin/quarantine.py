@@ -45,7 +45,9 @@ FILE_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 @admin.register(QuarantinedFile)
 class QuarantineAdmin(PermittedAdmin):
-    """Files in quarantine: what is known of them, not what they show. A decision holds for every file with the digest."""
+    """Files in quarantine, with their metadata but not their contents. A decision applies to every file with the same
+    digest.
+    """
 
     permission = Permission.MANAGE_REPORTS
     list_display = (FILE_DIGEST, FILE_STATE, FILE_ACCOUNT, FILE_SOURCE, FILE_REASON, FILE_TIME)
@@ -73,12 +75,12 @@ class QuarantineAdmin(PermittedAdmin):
     )
 
     def name_of(self, row: QuarantinedFile) -> str:
-        """The digest and who has sent it."""
+        """Return the digest and the sender of the file."""
         sender = f"@{row.account.acct}" if row.account else row.url[:80]
         return f"{row.sha256[:16]} {sender}".strip()
 
     def waiting(self) -> QuerySet[QuarantinedFile]:
-        """The files that nobody has decided about."""
+        """Return the files without a decision."""
         return QuarantinedFile.objects.filter(decision=QuarantineDecision.WAITING)
 
     release = rows_action(

@@ -49,15 +49,13 @@ STRIKE_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 
 class StrikeActionFilter(ConditionFilter):
-    """Filter by what was done."""
-
     title = gettext_lazy("action")
     parameter_name = "action"
     conditions = {value: (words, Q(action=value)) for value, words in StrikeAction.choices}
 
 
 class StrikeStateFilter(ConditionFilter):
-    """Filter by what became of a strike."""
+    """Filter by whether a strike was appealed against or taken back."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -71,7 +69,9 @@ class StrikeStateFilter(ConditionFilter):
 
 
 def _by_person_or_words(rows: QuerySet[Any], term: str, person: str) -> QuerySet[Any]:
-    """Rows about somebody (`person` is the column) for what begins with `@` or is an address, else with these words."""
+    """Return rows about an account if the term begins with `@` or is an address, else rows with these words or about an
+    account of this name. `person` is the column of the account.
+    """
     words = term.strip()
     if not words:
         return rows
@@ -83,7 +83,7 @@ def _by_person_or_words(rows: QuerySet[Any], term: str, person: str) -> QuerySet
 
 @admin.register(Strike)
 class StrikeAdmin(PermittedAdmin):
-    """Acts of staff on people."""
+    """Strikes: actions of staff against accounts."""
 
     permission = Permission.MANAGE_REPORTS
     list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_STATE, STRIKE_TIME)
@@ -114,12 +114,12 @@ class StrikeAdmin(PermittedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Strike], search_term: str
     ) -> tuple[QuerySet[Strike], bool]:
-        """Strikes by whom they are against, or by words."""
+        """Find strikes by the account that they are against, or by words."""
         return _by_person_or_words(queryset, search_term, "target_account"), False
 
 
 class AppealStateFilter(ConditionFilter):
-    """Waiting, accepted or rejected."""
+    """Filter by waiting, accepted or rejected."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -148,11 +148,11 @@ APPEAL_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 @admin.register(Appeal)
 class AppealAdmin(PermittedAdmin):
-    """Appeals. Who decides must outrank whom it is about."""
+    """Appeals; the moderator who decides must outrank the person who appeals."""
 
     permission = Permission.MANAGE_APPEALS
     list_display = (APPEAL_ACCOUNT, APPEALED_STRIKE, APPEAL_TEXT, APPEAL_STATE, APPEAL_TIME)
-    # The first ones lead elsewhere.
+    # The first columns are links to other pages.
     list_display_links = (APPEAL_TEXT,)
     list_filter = (AppealStateFilter,)
     list_select_related = ("account", "strike")
@@ -180,15 +180,15 @@ class AppealAdmin(PermittedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Appeal], search_term: str
     ) -> tuple[QuerySet[Appeal], bool]:
-        """Appeals by who appeals, or by words."""
+        """Find appeals by the person who appeals, or by words."""
         return _by_person_or_words(queryset, search_term, "account"), False
 
     def waiting(self) -> QuerySet[Appeal]:
-        """Appeals that nobody has decided."""
+        """Return the appeals without a decision."""
         return Appeal.objects.filter(approved_at=None, rejected_at=None)
 
     def name_of(self, row: Appeal) -> str:
-        """The name of the person who appeals."""
+        """Return the address of the person who appeals."""
         return f"@{row.account.acct}"
 
     accept = rows_action(
@@ -209,7 +209,7 @@ class AppealAdmin(PermittedAdmin):
 
 
 class ReportStateFilter(ConditionFilter):
-    """Open or resolved."""
+    """Filter by open or resolved."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -220,7 +220,7 @@ class ReportStateFilter(ConditionFilter):
 
 
 def state_of(report: Report) -> Any:
-    """Return the state of a report: open or resolved."""
+    """Return a label for the state of a report: open or resolved."""
     return mark(_("Resolved"), "good") if report.is_resolved else mark(_("Open"), "waiting")
 
 
@@ -250,7 +250,7 @@ REPORT_COMMENT = shown("comment", gettext_lazy("Comment"), lambda report: shorte
 
 
 def _settling(description: Any, act: Callable[..., Any], **words: Any) -> Any:
-    """An action that does something about the posts of reports, with a strike."""
+    """Return an action on the posts of reports; it gives a strike."""
 
     def settle(by: Staff, report: Report, sent: dict[str, Any]) -> None:
         act(by=by, account=report.target_account, status_ids=report.status_ids, report=report, **sent)
@@ -261,7 +261,7 @@ def _settling(description: Any, act: Callable[..., Any], **words: Any) -> Any:
 
 @admin.register(Report)
 class ReportAdmin(InboxAdmin):
-    """List of all reports, settled ones too; what is open is decided in the inbox."""
+    """List of all reports, with settled ones; open reports are decided in the inbox."""
 
     list_display = (REPORT_NUMBER, REPORT_TARGET, REPORT_COMMENT, REPORT_CATEGORY, REPORT_STATE, REPORTER, REPORT_TIME)
     list_filter = (ReportStateFilter, ("assigned_account", AutocompleteSelectFilter))
@@ -304,11 +304,11 @@ class ReportAdmin(InboxAdmin):
     )
 
     def waiting(self) -> QuerySet[Report]:
-        """Open reports."""
+        """Return the open reports."""
         return Report.objects.filter(action_taken_at=None)
 
     def name_of(self, row: Report) -> str:
-        """The number of the report and whom it is about."""
+        """Return the number of the report and the reported account."""
         return f"{row.pk} (@{row.target_account.acct})"
 
     delete_posts = _settling(
@@ -325,7 +325,7 @@ class ReportAdmin(InboxAdmin):
     )
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Renders the report with the attached posts; the look at those that are not public is logged."""
+        """Render the report with the attached posts; a view of posts that are not public is logged."""
         report = context["original"]
         by = acting(request)
         report.evidence = open_evidence(by=by, report=report)

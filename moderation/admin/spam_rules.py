@@ -33,15 +33,15 @@ from statuses.models import HeldPost, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule, open_held, version_of
 
-# Somebody waits for the page.
+# The dry run is part of a request: the viewer waits for it.
 _POSTS_LIMIT, _SECONDS_LIMIT = 50_000, 8.0
-#: In a session, the versions of the held posts whose pages were opened last.
+#: Key of the session: versions of the held posts whose pages were opened last.
 _SEEN_VERSIONS = "held_versions"
 _SEEN_LIMIT = 100
 
 
 class _Lines(forms.CharField):
-    """A list, one entry a line."""
+    """A list with one entry per line."""
 
     def __init__(self, label: Any, help_text: Any) -> None:
         widget = forms.Textarea({"rows": 4, "dir": "auto"})
@@ -55,7 +55,7 @@ class _Lines(forms.CharField):
 
 
 class SpamRuleForm(DraftForm):
-    """A rule; its conditions are judged by the policy."""
+    """A spam rule; the policy validates its conditions."""
 
     words = _Lines(gettext_lazy("Words"), gettext_lazy("One a line, in the text of posts or the reason of sign-ups"))
     link_hosts = _Lines(gettext_lazy("Hosts of links"), gettext_lazy("One a line, subdomains included; posts"))
@@ -101,13 +101,13 @@ class SpamRuleForm(DraftForm):
 
     @property
     def draft(self) -> SpamRuleDraft:
-        """The draft that was written."""
+        """Return the draft that the form holds."""
         sent: dict[str, Any] = {name: self.cleaned_data.get(name) for name in self.Meta.fields}
         lists = {name: tuple(value) for name, value in sent.items() if isinstance(value, list)}
         return SpamRuleDraft(**sent | lists)
 
     def clean(self) -> dict[str, Any]:
-        """The values, with the errors of the policy."""
+        """Return the values; add the errors of the policy."""
         sent: dict[str, Any] = super().clean() or {}
         if not self.errors:
             for error in rule_errors(self.draft):
@@ -119,7 +119,7 @@ class SpamRuleForm(DraftForm):
 
 
 class EnabledFilter(ConditionFilter):
-    """Filter by whether a rule is on."""
+    """Filter by whether a rule is enabled."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -140,7 +140,7 @@ def _disable(by: Staff, rule: SpamRule) -> None:
 
 @admin.register(SpamRule)
 class SpamRuleAdmin(EditedAdmin):
-    """Rules against spam. A new one is off: it can be tried first."""
+    """Rules against spam. A new one is disabled, so that it can be tried first."""
 
     permission = Permission.MANAGE_BLOCKS
     form = SpamRuleForm
@@ -158,28 +158,28 @@ class SpamRuleAdmin(EditedAdmin):
     actions_detail = ("try_it", "enable_one", "disable_one")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SpamRule]:
-        """Rules with what they have met in the last 90 days, and what they hold."""
+        """Return the rules with their numbers of matches in the last 90 days and of held posts."""
         rows: QuerySet[SpamRule] = super().get_queryset(request)
         return rows.annotate(met=Count("matches", distinct=True), waits=Count("held", distinct=True))
 
     def has_discard_permission(self, request: HttpRequest) -> bool:
-        """Tell whether the role may decide about what a rule holds."""
+        """Tell whether the role may decide about the posts that a rule holds."""
         return can(acting(request), Permission.MANAGE_REPORTS)
 
     def save_model(self, request: HttpRequest, obj: SpamRule, form: Any, change: bool) -> None:
-        """Write it by the service."""
+        """Store the rule through the service."""
         if change:
             change_rule(by=acting(request), rule=obj, draft=form.draft)
         else:
             obj.pk = create_rule(by=acting(request), draft=form.draft).pk
 
     def delete_model(self, request: HttpRequest, obj: SpamRule) -> None:
-        """Remove it by the service."""
+        """Delete the rule through the service."""
         delete_rule(by=acting(request), rule=obj)
 
     @action(description=gettext_lazy("Try it on the last 30 days"), icon="science", permissions=["manage"])
     def try_it(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Show what the rule would have met; nothing is written."""
+        """Show what the rule would have matched; nothing is stored."""
         rule = self.get_object(request, str(object_id))
         if rule is None:
             raise Http404
@@ -215,7 +215,7 @@ class SpamRuleAdmin(EditedAdmin):
     )
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the switch that changes something."""
+        """Return the actions without the switch that would change nothing."""
         rule = self.get_object(request, str(object_id))
         found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
         useless = (
@@ -250,7 +250,7 @@ class SpamRuleAdmin(EditedAdmin):
 
 
 class SourceFilter(ConditionFilter):
-    """Filter by where a post was written."""
+    """Filter by whether a post is local or remote."""
 
     title = gettext_lazy("home")
     parameter_name = "home"
@@ -299,7 +299,7 @@ def _discard(by: Staff, held: HeldPost) -> None:
 
 @admin.register(HeldPost)
 class HeldPostAdmin(PermittedAdmin):
-    """Posts that wait for review. The look at one that is not public is logged."""
+    """Posts that wait for review. A view of one that is not public is logged."""
 
     permission = Permission.MANAGE_REPORTS
     list_display = (
@@ -334,28 +334,28 @@ class HeldPostAdmin(PermittedAdmin):
     )
 
     def name_of(self, row: HeldPost) -> str:
-        """The author and the first words, unless they are not for anybody."""
+        """Return the author and the first words; "Not public" replaces the words of a post that is not public."""
         words = " ".join(row.excerpt.split())[:60] if row.visibility in OPEN_VISIBILITIES else _("Not public")
         return f"@{row.account.acct}: {words}"
 
     def version_of(self, row: HeldPost) -> str:
-        """The version of a post, which its author can edit while it waits."""
+        """Return the version of the post, which its author can edit while it waits."""
         return version_of(row)
 
     def seen_version(self, request: HttpRequest, row: HeldPost) -> str:
-        """The version whose page was opened last, else the current one."""
+        """Return the version whose page the viewer opened last, else the current one."""
         return str(request.session.get(_SEEN_VERSIONS, {}).get(str(row.pk)) or self.version_of(row))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[HeldPost]:
-        """The posts that wait, without their documents."""
+        """Return the posts that wait, without their documents."""
         return list_held().defer("document")
 
     def waiting(self) -> QuerySet[HeldPost]:
-        """The posts that wait."""
+        """Return the posts that wait."""
         return list_held()
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Renders the post; the look at one that is not public is logged."""
+        """Render the post; a view of one that is not public is logged."""
         held = context["original"]
         open_held(by=acting(request), held=held)
         others = [seen for seen in request.session.get(_SEEN_VERSIONS, {}).items() if seen[0] != str(held.pk)]

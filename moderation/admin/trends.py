@@ -1,4 +1,4 @@
-"""Review of what trends, for staff: posts, links and hashtags in one list, the publishers of links, and all hashtags."""
+"""Review of trends, for staff: posts, links and hashtags in one list, the publishers of links, and all hashtags."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ STATE = shown("state", gettext_lazy("State"), _state)
 
 
 class ReviewFilter(ConditionFilter):
-    """Filter by what staff have decided."""
+    """Filter by the decision of staff."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -65,17 +65,17 @@ class KindFilter(ConditionFilter):
 
 
 class ReviewedAdmin(PermittedAdmin):
-    """Rows whose `trendable` staff decide, many at once; `review` is the service."""
+    """Rows for which staff decide `trendable`, also in bulk; `review` calls the service."""
 
     permission = Permission.MANAGE_TAXONOMIES
     actions = ("approve", "reject")
 
     @abstractmethod
     def review(self, by: Staff, row: Any, *, trendable: bool) -> None:
-        """Write a decision down; every class that extends this one says how."""
+        """Store a decision; each subclass implements it."""
 
     def waiting(self) -> QuerySet[Any] | None:
-        """The rows that nobody has decided about."""
+        """Return the rows without a decision."""
         rows: QuerySet[Any] = self.model.objects.filter(trendable=None)
         return rows
 
@@ -85,7 +85,7 @@ class ReviewedAdmin(PermittedAdmin):
 
     @admin.action(description=gettext_lazy("Approve"), permissions=["manage"])
     def approve(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        """Let them be shown."""
+        """Allow these rows to trend."""
         return self.each(
             request,
             queryset,
@@ -97,7 +97,7 @@ class ReviewedAdmin(PermittedAdmin):
 
     @admin.action(description=gettext_lazy("Reject"), permissions=["manage"])
     def reject(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        """Show them to nobody."""
+        """Keep these rows out of trends."""
         return self.each(
             request,
             queryset,
@@ -130,26 +130,26 @@ class TrendAdmin(ReviewedAdmin):
     ordering = ("-score", "id")
 
     def name_of(self, row: Trend) -> str:
-        """The first words, and whose they are."""
+        """Return the first words and the source."""
         source = getattr(row, "source", None)
         return f"{_words(row)[:_WORDS]} ({source})" if source else _words(row)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """The trends, with what they are called and what is decided."""
+        """Return the trends with their names and decisions."""
         return list_trends_with_names()
 
     def waiting(self) -> QuerySet[Any]:
-        """The trends that nobody has decided about."""
+        """Return the trends without a decision."""
         return list_trends_with_names().filter(trendable=None)
 
     def review(self, by: Staff, row: Trend, *, trendable: bool) -> None:
-        """Write a decision down."""
+        """Store a decision through the service."""
         review_trend(by=by, kind=TrendKind(row.kind), object_id=row.object_id, trendable=trendable)
 
 
 @admin.register(LinkPublisher)
 class LinkPublisherAdmin(ReviewedAdmin):
-    """Sites whose pages have trended: what is decided counts for each of their pages that is not decided about itself."""
+    """Sites whose pages have trended. A decision applies to each of their pages that has no decision of its own."""
 
     list_display = (
         shown("domain", gettext_lazy("Site"), lambda publisher: address(publisher.domain), order="domain"),
@@ -162,16 +162,15 @@ class LinkPublisherAdmin(ReviewedAdmin):
     ordering = (F("reviewed_at").asc(nulls_first=True), "-id")
 
     def name_of(self, row: LinkPublisher) -> str:
-        """The site."""
         return row.domain
 
     def review(self, by: Staff, row: LinkPublisher, *, trendable: bool) -> None:
-        """Write a decision down."""
+        """Store a decision through the service."""
         review_publisher(by=by, publisher_id=row.pk, trendable=trendable)
 
 
 class TagForm(DraftForm):
-    """Decisions about a hashtag; only its spelling changes, not which one it is."""
+    """Decisions about a hashtag. Its spelling may change as long as it stays the same hashtag."""
 
     class Meta:
         model = Tag
@@ -185,7 +184,7 @@ class TagForm(DraftForm):
         widgets = {"display_name": forms.TextInput({"dir": "auto"})}
 
     def clean_display_name(self) -> str:
-        """The spelling without its mark, of the same hashtag."""
+        """Return the spelling without `#`. Raises ValidationError for that of another hashtag."""
         name: str = self.cleaned_data["display_name"].strip().removeprefix("#")
         if normalise_hashtag(name) != self.instance.name:
             raise forms.ValidationError(_("does not match the previous name"))
@@ -194,7 +193,7 @@ class TagForm(DraftForm):
 
 @admin.register(Tag)
 class TagAdmin(EditedAdmin):
-    """Hashtags: how they are written, and where they may stand."""
+    """Hashtags: their spelling and where they may be shown."""
 
     permission = Permission.MANAGE_TAXONOMIES
     form = TagForm
@@ -205,7 +204,7 @@ class TagAdmin(EditedAdmin):
         shown("listable", gettext_lazy("In search"), minor=True),
     )
     list_filter = (ReviewFilter,)
-    # A part of the name would be looked for in every row.
+    # A search for a part of the name would scan every row.
     search_fields = ("name__startswith",)
     search_help_text = gettext_lazy("The beginning of a hashtag")
     ordering = ("-id",)
@@ -213,17 +212,17 @@ class TagAdmin(EditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Tag], search_term: str
     ) -> tuple[QuerySet[Tag], bool]:
-        """Hashtags by the beginning of their name, in any spelling."""
+        """Find hashtags by the beginning of their name, in any spelling."""
         return super().get_search_results(request, queryset, normalise_hashtag(search_term.strip().removeprefix("#")))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuses everybody: who uses a hashtag makes it."""
+        """Refuse: a hashtag is created by its first use."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuses everybody: posts refer to it."""
+        """Refuse: posts refer to hashtags."""
         return False
 
     def save_model(self, request: HttpRequest, obj: Tag, form: Any, change: bool) -> None:
-        """Write it by the service."""
+        """Store the decisions through the service."""
         review_tag(by=acting(request), tag=obj, change=TagChange(**form.cleaned_data))

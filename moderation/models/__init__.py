@@ -1,4 +1,4 @@
-"""Lists the tables of the server's rules and what staff do."""
+"""Tables of the server's rules and of the actions of staff."""
 
 from moderation.models.announcement import Announcement, AnnouncementDismissal, AnnouncementReaction
 from moderation.models.decision import Decision

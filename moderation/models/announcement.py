@@ -1,4 +1,4 @@
-"""Announcements of staff to everybody on this server, reactions to them, and who has dismissed which."""
+"""Announcements of staff to all users of this server, reactions to them, and dismissals."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ REACTIONS_LIMIT = 8
 
 
 class Announcement(models.Model):
-    """A text, shown from `published_at` on; before that it is a draft, or due at `scheduled_at`.
+    """A text, shown from `published_at` on; before that it is a draft, or scheduled for `scheduled_at`.
 
-    `text` is the source, `content` the HTML made from it once, with what it names: the ids of accounts and posts and the
-    names of hashtags. `starts_at` and `ends_at` say when what it announces takes place (`all_day`: only their dates
-    count); an announcement is no longer shown after `ends_at`.
+    `text` is the source. `content` is the HTML rendered from it once; the ids of the accounts and posts and the names of
+    the hashtags in it are stored, too. `starts_at` and `ends_at` are the times of the announced event (`all_day`: only
+    their dates count); an announcement is no longer shown after `ends_at`.
     """
 
     id = SnowflakeField(primary_key=True)

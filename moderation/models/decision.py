@@ -1,4 +1,4 @@
-"""Decisions of staff about reported accounts, which can be taken back for a while."""
+"""Decisions of staff about reported accounts, which can be undone for a while."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ UNDO_PERIOD = timedelta(minutes=10)
 
 
 class Decision(models.Model):
-    """Record of what `account` (None: the operator) decided about `target_account`: words of
+    """A decision of `account` (None: the operator) about `target_account`; `acts` are names from
     `moderation.services.decisions.ACTS`.
 
-    Until `ends_at` it can be taken back (`undone_at`); what changes nothing ends at once. `report_ids` are the reports that
-    it has settled, `strike_ids` the strikes that it has given, and `status_ids` the posts that are deleted when it can no
-    longer be taken back.
+    It can be undone until `ends_at` (`undone_at` is set then); for a decision that changes nothing that time is over at
+    once. `report_ids` are the reports that it settled, `strike_ids` the strikes that it gave, and `status_ids` the posts
+    that are deleted when it can no longer be undone.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -48,5 +48,5 @@ class Decision(models.Model):
 
     @property
     def can_be_undone(self) -> bool:
-        """Tell whether there was a time in which it could be taken back."""
+        """Tell whether the decision had a time in which it could be undone."""
         return self.ends_at > self.created_at

@@ -1,5 +1,5 @@
-"""The rules of this server that people agree to, the terms of service by version, and the activity in each week, which
-is kept because the rows it is counted from change.
+"""The rules of this server, the versions of the terms of service, and the weekly activity, which is stored because the rows
+from which it is counted change.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from social.kernel.lengths import OBJECT_LIMIT, lengths
 
 
 class ActivityWeek(models.Model):
-    """Counts of one week, from Monday 00:00 UTC. `counted_to` is the id of the last post that `statuses` counts."""
+    """Activity of one week, from Monday 00:00 UTC. `counted_to` is the id of the last post that is counted in `statuses`."""
 
     start = models.DateField(primary_key=True)
     statuses = models.BigIntegerField(default=0)
@@ -27,7 +27,7 @@ HINT_LIMIT = 10_000
 
 
 class InstanceRule(models.Model):
-    """Rule of the server; a withdrawn one keeps its row because reports may name it."""
+    """A rule of the server; a withdrawn rule keeps its row because reports may name it."""
 
     text = models.TextField()
     hint = models.TextField(default="", blank=True)
@@ -53,7 +53,9 @@ TERMS_LIMIT = 200_000
 
 
 class TermsOfService(models.Model):
-    """Version of the terms, in Markdown; a draft until `published_at` is set. Published ones apply from their own day each."""
+    """A version of the terms, in Markdown; a draft until `published_at` is set. A published one applies from its
+    `effective_date`.
+    """
 
     text = models.TextField()
     changelog = models.TextField(default="", blank=True)

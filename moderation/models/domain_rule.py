@@ -15,7 +15,7 @@ DOMAIN_COMMENT_LIMIT = 10_000
 
 
 class DomainSeverity(models.TextChoices):
-    """Effects of a rule on the people of a server, the mildest first (contract, entities "Admin::DomainBlock")."""
+    """Effects of a rule on the accounts of a server, the mildest first (contract, entities "Admin::DomainBlock")."""
 
     NOOP = "noop", _("nothing")
     SILENCE = "silence", _("limited")
@@ -23,10 +23,11 @@ class DomainSeverity(models.TextChoices):
 
 
 class DomainRule(models.Model):
-    """A rule for a server and its subdomains, by the lower-case Punycode name; the rule for the longest name counts.
+    """A rule for a server and its subdomains, by the lower-case Punycode name; the rule for the longest matching name
+    applies.
 
-    People that it limits or suspends have its `created_at` as the moment of that, which is how they are found again
-    when it is changed or taken back.
+    Accounts that a rule limits or suspends get its `created_at` as the time of the sanction, by which they are found again
+    when the rule is changed or removed.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -57,7 +58,7 @@ class DomainRule(models.Model):
 
 
 class DomainAllow(models.Model):
-    """A server that may be spoken with where federation is limited, by its lower-case Punycode name."""
+    """A server that is allowed where federation is limited, by its lower-case Punycode name."""
 
     id = SnowflakeField(primary_key=True)
     domain = models.TextField(unique=True)

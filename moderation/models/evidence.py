@@ -1,4 +1,4 @@
-"""Files of evidence about accounts, which staff have asked for."""
+"""Files of evidence about accounts, requested by staff."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class EvidenceState(models.TextChoices):
 
 
 class EvidenceFile(models.Model):
-    """A zip about `account` that `author` (None: gone) has asked for, under the name `author_name`; kept until `expires_at`.
+    """A zip about `account`, requested by `author` (None: deleted) under the name `author_name`; kept until `expires_at`.
 
-    `error` says why there is none.
+    `error` is the reason why the file could not be written.
     """
 
     id = SnowflakeField(primary_key=True)

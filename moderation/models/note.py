@@ -1,4 +1,4 @@
-"""Notes of staff about an account, for staff alone."""
+"""Notes of staff about an account, visible to staff only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTE_LIMIT = 2000
 
 
 class StaffNote(models.Model):
-    """Words about an account by `author`, a member of the staff (None when that account is gone), for colleagues."""
+    """A note about an account by `author`, a member of staff (None when the author's account is deleted), for colleagues."""
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="staff_notes", db_index=False)

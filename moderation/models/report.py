@@ -1,4 +1,4 @@
-"""Reports to the staff of this server, strikes that staff give because of them, and appeals against those."""
+"""Reports to the staff of this server, strikes given because of them, and appeals against strikes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 COMMENT_LIMIT = 1000
 
-# A received Flag's comment is cut at this many characters (contract, federation section 6).
+# The comment of a received Flag is cut to this many characters (contract, federation section 6).
 REMOTE_COMMENT_LIMIT = 5000
 
 
@@ -30,12 +30,12 @@ class ReportCategory(models.TextChoices):
 
 
 class Report(models.Model):
-    """`account` reports `target_account`; resolved when `action_taken_at` is set.
+    """A report of `account` about `target_account`; resolved when `action_taken_at` is set.
 
-    `status_ids`, `rule_ids` and `collection_ids` are what the reporter attached. They are kept as ids: a post that is
-    deleted later is still named. `rule_ids` is None when no rule was named. `uri` is None for reports made here; the
-    account of a report from another server is its instance actor. `forward_domains` are the servers that a forwarded report
-    is sent to. `spam_rule` is the rule against spam that has made the report; `account` is the server's own then.
+    `status_ids`, `rule_ids` and `collection_ids` are what the reporter attached. They are stored as ids, so that a post
+    that is deleted later is still named. `rule_ids` is None when no rule was named. `uri` is None for local reports; the
+    account of a report from another server is its instance actor. `forward_domains` are the servers to which a forwarded
+    report is sent. `spam_rule` is the spam rule that made the report, whose account is then the server's own.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -86,7 +86,7 @@ class Report(models.Model):
 
     @property
     def is_resolved(self) -> bool:
-        """Tell whether staff are done with it."""
+        """Tell whether staff have settled the report."""
         return self.action_taken_at is not None
 
 
@@ -108,10 +108,10 @@ class StrikeAction(models.TextChoices):
 
 
 class Strike(models.Model):
-    """`account` (a member of the staff; None for the operator) acted on `target_account`.
+    """An action of `account` (a member of staff; None: the operator) against `target_account`.
 
-    `status_ids` are the posts it was about, None when it was about the account. `overruled_at` is set when an appeal
-    against it was accepted. `spam_rule` is the rule that acted by itself, None when a person did. `statement` is the
+    `status_ids` are the posts that it was about, None when it was about the account. `overruled_at` is set when an appeal
+    against it was accepted. `spam_rule` is the rule that acted automatically, None when a person did. `statement` is the
     statement of reasons as it was given (`moderation.policies.statements`); empty for strikes of earlier releases.
     """
 
@@ -146,7 +146,7 @@ class Strike(models.Model):
 
 
 class Appeal(models.Model):
-    """The answer of a person to a strike, once, within APPEAL_PERIOD; accepted, rejected or neither yet."""
+    """An appeal of a person against a strike, one per strike, within APPEAL_PERIOD; accepted, rejected or pending."""
 
     id = SnowflakeField(primary_key=True)
     strike = models.OneToOneField(Strike, on_delete=models.CASCADE, related_name="appeal")
@@ -175,7 +175,7 @@ class Appeal(models.Model):
 
     @property
     def state(self) -> str:
-        """approved, rejected or pending, as the entity says it."""
+        """Return the entity's word for the state: approved, rejected or pending."""
         if self.approved_at is not None:
             return "approved"
         return "rejected" if self.rejected_at is not None else "pending"

@@ -1,4 +1,4 @@
-"""The pages that say what this server is, who runs it, what its rules and terms are, and what it keeps about people."""
+"""Pages about this server: what it is, who runs it, its rules and terms, and which data it keeps about people."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def about(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def privacy_policy(request: HttpRequest) -> HttpResponse:
-    """`/privacy-policy`: what this server keeps of people and to whom it sends it."""
+    """`/privacy-policy`: which personal data this server keeps and to whom it sends them."""
     policy = find_privacy_policy()
     context = {
         "written": _html(policy.markdown),
@@ -59,13 +59,13 @@ def privacy_policy(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def terms(request: HttpRequest) -> HttpResponse:
-    """`/terms-of-service`: those that apply today. Raises NotFound where there are none."""
+    """`/terms-of-service`: the version that applies today. Raises NotFound if there is none."""
     return _terms(request, None)
 
 
 @require_safe
 def terms_of_day(request: HttpRequest, day: str) -> HttpResponse:
-    """`/terms-of-service/:date`: those that apply from a day on. Raises NotFound."""
+    """`/terms-of-service/:date`: the version that applies from this date on. Raises NotFound."""
     try:
         wanted = date.fromisoformat(day)
     except ValueError:

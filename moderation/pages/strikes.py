@@ -1,4 +1,4 @@
-"""The pages on which people see what staff have done to their account, and appeal against it."""
+"""Pages on which people see the strikes against their account, and appeal against them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ PAGE_SIZE = 20
 
 
 class AppealForm(ServiceForm):
-    """The text of an appeal."""
-
     text = forms.CharField(
         label=gettext_lazy("Why should it be taken back?"),
         max_length=APPEAL_TEXT_LIMIT,
@@ -46,7 +44,7 @@ class AppealForm(ServiceForm):
 
 @require_safe
 def strikes(request: HttpRequest) -> HttpResponse:
-    """`/disputes/strikes`: what staff have done to the account of who is signed in."""
+    """`/disputes/strikes`: the strikes against the account of the signed-in user."""
     user = signed_in(request)
     page = Paginator(list_strikes(user.account_id), PAGE_SIZE).get_page(request.GET.get("page"))
     return show(request, "moderation/strikes.html", {"page": page})
@@ -54,8 +52,8 @@ def strikes(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def strike(request: HttpRequest, strike_id: int) -> HttpResponse:
-    """`/disputes/strikes/:id`, for the person concerned: signed in, or with the key of the mail, as those need who cannot
-    sign in any more. Raises NotFound for everybody else.
+    """`/disputes/strikes/:id`, for the person concerned: signed in, or with the key from the mail, for users who can no
+    longer sign in. Raises NotFound for everybody else.
     """
     key = request.GET.get("key", "")
     found = _find(request, strike_id, key)

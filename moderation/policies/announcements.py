@@ -15,8 +15,8 @@ from social.kernel.text.characters import is_emoji
 
 @dataclass(frozen=True)
 class AnnouncementDraft:
-    """Text of an announcement. `starts_at` and `ends_at` say when what is announced takes place; `scheduled_at` when
-    the text is published, None: when somebody says so.
+    """An announcement to be stored. `starts_at` and `ends_at` are the times of the announced event; the text is published
+    at `scheduled_at`, or by hand if that is None.
     """
 
     text: str
@@ -27,7 +27,7 @@ class AnnouncementDraft:
 
 
 def announcement_errors(draft: AnnouncementDraft) -> list[FieldError]:
-    """Errors of a draft."""
+    """Return the errors of a draft."""
     errors = []
     if not draft.text.strip():
         errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
@@ -42,10 +42,10 @@ def announcement_errors(draft: AnnouncementDraft) -> list[FieldError]:
 
 
 def is_shown(now: datetime) -> Q:
-    """Condition of the announcements that people see: published ones whose end has not come."""
+    """Return the condition of the announcements that are shown: published ones that have not ended."""
     return Q(published_at__lte=now) & (Q(ends_at=None) | Q(ends_at__gt=now))
 
 
 def may_be_reaction(name: str, *, has_custom_emoji: bool) -> bool:
-    """Tell whether this is an emoji: of Unicode, or a custom one of this server."""
+    """Tell whether this is a Unicode emoji or a custom emoji of this server."""
     return has_custom_emoji or is_emoji(name)

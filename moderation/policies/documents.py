@@ -1,4 +1,4 @@
-"""Rules of staff's texts about this server: rules, terms, and the settings of the instance documents."""
+"""Rules for the texts of staff about this server: rules, terms, and the settings of the instance documents."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from timelines.policies.access import Openness
 RULE_LIMIT: Final = 300
 HINT_LIMIT: Final = 2000
 POSITION_MAXIMUM: Final = 1000
-"""A rule with a lower position stands before those with a higher one."""
+"""Rules are sorted by position, the lowest first."""
 TITLE_LIMIT: Final = 100
 SHORT_LIMIT: Final = 1000
 LONG_LIMIT: Final = 100_000
 AUDIENCES: Final = ("disabled", "users", "all")
-"""People who are shown something: nobody, who is signed in, or everybody."""
+"""Audiences of something shown: nobody, signed-in users, or everybody."""
 
 
 @dataclass(frozen=True)
 class RuleDraft:
-    """A rule: `translations` is text and hint by language."""
+    """A rule to be stored; `translations` maps a language to its text and hint."""
 
     text: str
     hint: str = ""
@@ -38,7 +38,7 @@ class RuleDraft:
 
 
 def rule_errors(draft: RuleDraft) -> list[FieldError]:
-    """Errors of a rule."""
+    """Return the errors of a rule."""
     errors = []
     if not draft.text.strip():
         errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
@@ -55,7 +55,7 @@ def rule_errors(draft: RuleDraft) -> list[FieldError]:
 
 @dataclass(frozen=True)
 class TermsDraft:
-    """A version of the terms of service, in Markdown; `effective_date` is the first day it applies."""
+    """A version of the terms of service, in Markdown; `effective_date` is the first day on which it applies."""
 
     text: str
     changelog: str = ""
@@ -63,7 +63,9 @@ class TermsDraft:
 
 
 def terms_errors(draft: TermsDraft, *, publish: bool, today: date, taken: bool) -> list[FieldError]:
-    """Errors of a version of the terms; one to be published needs a day to come, which no other one has (`taken`)."""
+    """Return the errors of a version of the terms. To be published, it needs a date that is not in the past; `taken` says
+    whether another version has that date.
+    """
     errors = []
     if not draft.text.strip():
         errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
@@ -81,7 +83,7 @@ def terms_errors(draft: TermsDraft, *, publish: bool, today: date, taken: bool) 
 
 @dataclass(frozen=True)
 class SiteTexts:
-    """Texts of this server about itself; the names are those of `accounts.queries.site_settings`."""
+    """Texts of this server about itself, under the names of `accounts.queries.site_settings`."""
 
     site_title: str = ""
     site_short_description: str = ""
@@ -112,13 +114,13 @@ class SiteTexts:
 
 ACCESS_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_access_"))
 RETENTION_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_keep_"))
-"""Days, 0 for ever. The database keeps the audit log for AUDIT_LOG_DAYS at least."""
+"""Retention in days, 0 for ever. The database keeps the audit log for AUDIT_LOG_DAYS at least."""
 AUDIT_LOG_DAYS: Final = 30
 DAYS_LIMIT: Final = 36_500
 
 
 _CHOICES: Final[dict[str, Collection[str]]] = {
-    # An empty text is no choice: the default of the environment.
+    # An empty text means that nothing is chosen: the default of the environment applies.
     "site_registrations": ("", "open", "approval", "closed"),
     "site_show_domain_blocks": AUDIENCES,
     "site_show_domain_blocks_rationale": AUDIENCES,
@@ -127,7 +129,7 @@ _CHOICES: Final[dict[str, Collection[str]]] = {
 
 
 def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
-    """Errors of the texts; `contact_known` says whether there is a local account of the contact's name."""
+    """Return the errors of the texts; `contact_known` says whether the contact is a local account."""
     errors = _too_long("site_title", len(texts.site_title), TITLE_LIMIT)
     for name in ("site_short_description", "site_closed_message"):
         errors += _too_long(name, len(getattr(texts, name)), SHORT_LIMIT)
@@ -153,12 +155,12 @@ def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
 
 
 def is_for(audience: str, *, signed_in: bool) -> bool:
-    """Tell whether something that is shown to one of AUDIENCES is shown to this viewer."""
+    """Tell whether something shown to one of AUDIENCES is shown to this viewer."""
     return audience == "all" or (audience == "users" and signed_in)
 
 
 def obfuscated(domain: str) -> str:
-    """A domain with the middle of it hidden, so that it can be recognised by who knows it."""
+    """Return a domain with its middle hidden, so that only people who know it recognise it."""
     kept = max(1, len(domain) // 4)
     return "".join(
         letter if letter == "." or index < kept or index >= len(domain) - kept else "*"

@@ -1,4 +1,4 @@
-"""Choice among rules for a server: which counts, and which of two is stricter.
+"""Comparison of domain rules: which one applies to a server, and which of two is stricter.
 
 Source: contract, behaviours section 18, parameters section 6.
 """
@@ -19,7 +19,7 @@ _STRICTNESS: Final = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainS
 
 @dataclass(frozen=True, slots=True)
 class DomainRuleDraft:
-    """Values of a rule; None leaves a value as it is, or at its default."""
+    """Values of a rule; None leaves a value unchanged, or at its default."""
 
     severity: str | None = None
     reject_media: bool | None = None
@@ -30,18 +30,20 @@ class DomainRuleDraft:
 
 
 def domain_elsewhere(text: str) -> str | None:
-    """The name of another server as it is stored, in any spelling; None for what is none, has a port, or is this server's."""
+    """Return the name of another server, in any spelling, as it is stored. Return None if it is invalid, has a port, or is
+    this server's own.
+    """
     name = normalise_domain(text)
     return None if name is None or ":" in name or links.is_own_domain(name) else name
 
 
 def names_of(domain: str) -> list[str]:
-    """The names that a rule for a server may stand under: its own and those above it, without port, longest first."""
+    """Return the names under which a rule for a server may be stored: its own and its parents', without port, longest first."""
     return domain_and_parents(domain.partition(":")[0])
 
 
 def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, reject_reports: bool = False) -> bool:
-    """Tell whether a rule does more than one with these would."""
+    """Tell whether a rule is stricter than one with these values."""
     mine, theirs = _STRICTNESS[DomainSeverity(rule.severity)], _STRICTNESS[DomainSeverity(severity)]
     if mine != theirs:
         return mine > theirs
@@ -51,5 +53,5 @@ def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, 
 
 
 def digest_of(domain: str) -> str:
-    """SHA-256 of a domain, by which another server can compare without being given the name."""
+    """Return the SHA-256 of a domain, with which another server can compare without learning the name."""
     return hashlib.sha256(domain.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Rules of reports, of appeals against strikes (contract, behaviours section 18), and links to a strike that work
+"""Rules for reports, for appeals against strikes (contract, behaviours section 18), and for links to a strike that work
 without signing in.
 """
 
@@ -18,7 +18,7 @@ from social.kernel.errors import FieldError
 
 @dataclass(frozen=True)
 class ReportDraft:
-    """Values of a report. Ids are as they were sent; `forward_domains` None means the server of the account."""
+    """Values of a report; its ids are not validated. `forward_domains` None means the server of the account."""
 
     comment: str = ""
     category: str = ""
@@ -30,12 +30,12 @@ class ReportDraft:
 
 
 def chosen_category(draft: ReportDraft) -> str:
-    """The category: of a report that names rules always "violation", else what was chosen, "other" if nothing was."""
+    """Return the category: "violation" if the report names rules, else the chosen one, "other" if none was chosen."""
     return ReportCategory.VIOLATION if draft.rule_ids else draft.category or ReportCategory.OTHER
 
 
 def report_errors(draft: ReportDraft, *, category: str, rules_known: bool) -> list[FieldError]:
-    """Errors of a report; `rules_known` says whether there is each rule that is named."""
+    """Return the errors of a report; `rules_known` says whether all named rules exist."""
     errors = []
     if len(draft.comment) > COMMENT_LIMIT:
         message = _("is too long (maximum is %(count)d characters)") % {"count": COMMENT_LIMIT}
@@ -48,12 +48,12 @@ def report_errors(draft: ReportDraft, *, category: str, rules_known: bool) -> li
 
 
 def may_be_appealed(strike: Strike, appeal: Appeal | None, *, now: datetime) -> bool:
-    """Tell whether an appeal against a strike can be filed: the first one, in time, while the strike stands."""
+    """Tell whether an appeal against a strike can be filed: only the first one, in time, and while the strike is in force."""
     return appeal is None and strike.overruled_at is None and now < strike.created_at + APPEAL_PERIOD
 
 
 def appeal_errors(text: str) -> list[FieldError]:
-    """Errors of the text of an appeal."""
+    """Return the errors of the text of an appeal."""
     if not text.strip():
         return [FieldError("text", "ERR_BLANK", _("can't be blank"))]
     if len(text) > APPEAL_TEXT_LIMIT:
@@ -66,13 +66,13 @@ _SIGNER = Signer(salt="moderation.strike")
 
 
 def strike_link(strike_id: int) -> str:
-    """The address of a strike's page with the key that opens it, for the mail to the person concerned."""
+    """Return the URL of a strike's page, with the key that gives access, for the mail to the person concerned."""
     path = reverse("strike", args=[strike_id])
     return links.web_url(f"{path}?key={_key(strike_id)}")
 
 
 def opens(key: str, strike_id: int) -> bool:
-    """Tell whether this is the key of the strike."""
+    """Tell whether this key gives access to the strike."""
     try:
         return _SIGNER.unsign(f"{strike_id}:{key}") == str(strike_id)
     except BadSignature:

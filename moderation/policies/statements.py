@@ -1,7 +1,7 @@
-"""Statements of reasons: what a person learns about what staff, or a rule of theirs, have done to the account.
+"""Statements of reasons: notices to a person about an action of staff, or of a spam rule, against the account.
 
-They hold what Regulation (EU) 2022/2065, article 17, asks for: the restriction with its scope and duration, the facts, whether
-automated means were used, the ground, and how to seek redress.
+They hold what Regulation (EU) 2022/2065, article 17, asks for: the restriction with its scope and duration, the facts,
+whether automated means were used, the ground, and how to seek redress.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _SOURCES: Final = {
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of reasons; the posts stand in the strike. `house_rules` are the texts of the rules as they stood.
+    """A statement of reasons; the posts are stored with the strike. `house_rules` are the texts of the rules at that time.
 
-    `source` is one of STAFF_SOURCE, REPORT_SOURCE and RULE_SOURCE; `automated`: no person has decided.
+    `source` is one of STAFF_SOURCE, REPORT_SOURCE and RULE_SOURCE; `automated` means that no person has decided.
     """
 
     action: str
@@ -55,7 +55,7 @@ class Statement:
     appeal_until: str
 
     def as_object(self) -> dict[str, Any]:
-        """The statement as it is kept with the strike."""
+        """Return the statement as it is stored with the strike."""
         return asdict(self)
 
 
@@ -68,7 +68,7 @@ def state(
     category: str,
     house_rules: Sequence[str],
 ) -> Statement:
-    """Make a statement. What a rule did by itself is `by_rule`; `reported`: a report led to it."""
+    """Return a statement. `by_rule` means that a spam rule acted automatically, `reported` that a report led to the action."""
     return Statement(
         action=action,
         source=RULE_SOURCE if by_rule else REPORT_SOURCE if reported else STAFF_SOURCE,
@@ -81,9 +81,9 @@ def state(
 
 
 def read_statement(kept: Mapping[str, Any], posts: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
-    """Write what a kept statement says, in the language of who reads it: headings with their lines; none for an empty one.
+    """Return the headings of a stored statement with their lines, in the viewer's language; nothing for an empty statement.
 
-    `posts` are the words of the posts it is about, where they are to stand in it.
+    `posts` are the texts of the posts concerned, if they are to be included.
     """
     if not kept:
         return []

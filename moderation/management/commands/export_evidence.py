@@ -1,4 +1,4 @@
-"""`manage.py export_evidence`: writes what is known of a held or reported account into a zip, for a court or an authority."""
+"""`manage.py export_evidence`: writes the data of a held or reported account into a zip, for a court or an authority."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """The export and its reason stand in the audit log. The file can be read by its owner alone."""
+    """The export and its reason are logged in the audit log. Only the file's owner can read it."""
 
     help = (
         "Write profile, addresses, reports with their posts, strikes and files of a held or reported account into a zip "

@@ -1,4 +1,4 @@
-"""`manage.py manage_domain_rules`: the rules for other servers, one by one or as a file; a file of allowed servers."""
+"""`manage.py manage_domain_rules`: rules for other servers, one by one or as a file, and a file of allowed servers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from social.management.tables import table
 
 
 class Command(OperatorCommand):
-    """Accounts that are known already obey a rule in steps, which the worker does."""
+    """A worker applies a rule to the accounts that are known already, in steps."""
 
     help = (
         "Show, add, change and remove rules for other servers and their subdomains, and read and write them as the CSV files "
@@ -91,7 +91,7 @@ class Command(OperatorCommand):
             name_follows(self, domain, follows)
             self.ask(_("These follows would end.") if follows is not None else "", options)
         known = DomainRule.objects.filter(domain=domain).first()
-        # What is refused is refused in a dry run, too; what follows from a rule begins when it is committed.
+        # Errors must show in a dry run, too; the events of a rule are handled only when it is committed.
         with transaction.atomic():
             if known is None:
                 create_rule(by=OPERATOR, domain=options["domain"], draft=draft)

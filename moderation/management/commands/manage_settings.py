@@ -1,4 +1,4 @@
-"""`manage.py manage_settings`: what staff have set while the server runs, and what the environment sets."""
+"""`manage.py manage_settings`: settings that staff change at run time, and those of the environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SWITCHES: Final = {"yes": True, "no": False}
 
 
 class Command(OperatorCommand):
-    """Effective at once, in every process."""
+    """A change takes effect at once, in every process."""
 
     help = (
         "Show the settings of this server, or set one that is kept in the database: name, descriptions, contact, languages, "
@@ -100,7 +100,7 @@ class Command(OperatorCommand):
             found[name] = {"value": value, "from": source}
         for name in SETTINGS:
             is_set = bool(os.environ.get(name))
-            # Several hold passwords: what they are is in the environment, for who may see that.
+            # Several settings hold passwords: their values are not shown.
             found[name] = {"value": None, "from": "environment, locked" if is_set else "default"}
         if unknown := [name for name in names if name not in found]:
             raise CommandError(f"There is no setting {', '.join(unknown)}.")

@@ -1,4 +1,4 @@
-"""`manage.py manage_spam_rules`: lists, adds, tries, switches and removes rules against spam, and decides on what they hold."""
+"""`manage.py manage_spam_rules`: lists, adds, tries, enables, disables and removes spam rules, and decides about held posts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LISTS = {
 
 
 class Command(OperatorCommand):
-    """A rule that is switched on holds, limits or reports what comes from then on, within seconds in every process."""
+    """An enabled rule holds, limits or reports what arrives from then on; every process applies it within seconds."""
 
     help = (
         "Rules against waves of spam. Without an action they are listed. Add one (--name, --posts or --sign-ups, its "
