@@ -33,33 +33,33 @@ class WhoFilter(ConditionFilter):
 
 
 class ActionFilter(DropdownFilter):
-    """Filter by what was done."""
+    """Filter by action."""
 
     title = gettext_lazy("action")
     parameter_name = "action"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """The acts that have words of their own."""
+        """Return the actions that have a sentence of their own."""
         return [(name, name.replace("_", " ")) for name in ACTIONS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        """Entries of this act."""
+        """Return the entries with this action."""
         value = self.value()
         return queryset.filter(action=value) if value else queryset
 
 
 class KindFilter(DropdownFilter):
-    """Filter by the kind of thing it was done to."""
+    """Filter by the kind of the target."""
 
     title = gettext_lazy("kind")
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """The kinds that have words of their own, and people."""
+        """Return the kinds that have a name, and people."""
         return [("people", gettext_lazy("People")), *sorted(KINDS.items(), key=lambda kind: str(kind[1]))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        """Entries about this kind."""
+        """Return the entries about this kind."""
         value = self.value()
         if value == "people":
             return queryset.filter(target_type__in=("Account", "User"))

@@ -1,4 +1,4 @@
-"""Reads what the admin's page of an account shows beside the profile, in a fixed number of statements."""
+"""Reads the data that the admin's page of an account shows beside the profile, in a fixed number of statements."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class AccountOverview:
-    """An account as staff see it: its public posts, newest first; what staff did and wrote; from where it came, and who came
-    from there or has an address of the same mail server; reports about it and by it; the newest rows of the audit log.
+    """Overview of an account for staff: its public posts, newest first; strikes and notes; its addresses and sessions;
+    users from the same address or with the same mail server; reports about it and by it; the newest entries of the audit
+    log.
     """
 
     admin: AdminAccount
@@ -38,7 +39,7 @@ class AccountOverview:
 
 
 def load_account_overview(account: Account) -> AccountOverview:
-    """The overview of an account, at most SHOWN of each thing."""
+    """Return the overview of an account, at most SHOWN rows of each kind."""
     admin = describe_accounts([account])[account.pk]
     user = admin.user
     public = Status.objects.filter(
@@ -72,7 +73,7 @@ def _people(user: User) -> Any:
 
 
 def same_people(admin: AdminAccount, limit: int) -> list[User]:
-    """List who has been at the same addresses or has an address of the same mail server, newest first; one query."""
+    """List users who were seen at the same addresses or have an e-mail address of the same domain, newest first; one query."""
     if admin.user is None:
         return []
     addresses = [one.ip for one in admin.ips]

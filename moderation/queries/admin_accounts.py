@@ -1,4 +1,4 @@
-"""Reads accounts as staff see them: found by what they are and by what their users are, with address and sign-in."""
+"""Reads accounts as staff see them, with their users; filters them by the properties of both."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IPS_SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class AccountFilter:
-    """Conditions on accounts; None and empty: any. `staff`: who may handle reports."""
+    """Conditions on accounts; None or empty: no condition. `staff`: only users who may handle reports."""
 
     origin: str | None = None
     status: str | None = None
@@ -42,7 +42,7 @@ class AccountFilter:
 
 @dataclass(frozen=True, slots=True)
 class UsedAddress:
-    """A network address and when it was last seen."""
+    """An IP address with the time when it was last used."""
 
     ip: str
     used_at: datetime
@@ -50,7 +50,9 @@ class UsedAddress:
 
 @dataclass(frozen=True, slots=True)
 class AdminAccount:
-    """An account with its user, if it has one, whether their address is confirmed, and from where they came, latest first."""
+    """An account with its user, if it is local, whether the user's e-mail address is confirmed, and the IP addresses,
+    latest first.
+    """
 
     account: Account
     user: User | None
@@ -59,7 +61,7 @@ class AdminAccount:
 
 
 def list_for_staff(wanted: AccountFilter) -> QuerySet[Account]:
-    """The accounts that fit, in no order, but for the one that stands for the server."""
+    """Return the accounts that match, unordered; the server's own account is left out."""
     rows = _accounts()
     if wanted.origin is not None:
         rows = rows.filter(domain__isnull=wanted.origin == "local")
@@ -84,12 +86,12 @@ def list_for_staff(wanted: AccountFilter) -> QuerySet[Account]:
 
 
 def find_for_staff(account_id: int) -> Account:
-    """The account with this id, whatever its state. Raises NotFound."""
+    """Return the account with this id, whatever its state. Raises NotFound."""
     return require_found(_accounts().filter(id=account_id).first())
 
 
 def load_admin_accounts(account_ids: Collection[int]) -> dict[int, AdminAccount]:
-    """Accounts as staff see them, by id, in three queries; unknown ids are left out."""
+    """Return accounts as staff see them, by id, in three queries; unknown ids are left out."""
     wanted = list(account_ids)
     if not wanted:
         return {}
@@ -97,7 +99,7 @@ def load_admin_accounts(account_ids: Collection[int]) -> dict[int, AdminAccount]
 
 
 def describe_accounts(found: Iterable[Account]) -> dict[int, AdminAccount]:
-    """Accounts that are loaded as `load_admin_accounts` gives them, in two queries more."""
+    """Return loaded accounts as `load_admin_accounts` does, in two more queries."""
     accounts = {account.id: account for account in found}
     wanted = list(accounts)
     confirmed = EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True)
@@ -136,7 +138,7 @@ def _accounts() -> QuerySet[Account]:
 
 
 def of_status(status: str) -> Q:
-    """The condition for one of STATUSES, on accounts."""
+    """Return the condition on accounts for one of STATUSES."""
     return {
         "active": is_present(),
         "pending": Q(user__approved=False, deleted_at=None),
@@ -148,7 +150,7 @@ def of_status(status: str) -> Q:
 
 
 def by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
-    """Accounts that signed up from, or were seen at, an address or in a network; none for what is neither."""
+    """Return the accounts that signed up from, or were seen at, an IP address or network; none if the value is not one."""
     try:
         network = network_of(address)
     except ValueError:

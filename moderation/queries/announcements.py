@@ -1,4 +1,4 @@
-"""Reads announcements with everything their entities show, in a fixed number of queries."""
+"""Reads announcements with all data of their entities, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from statuses.queries.page import PostPage, hydrate
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """Count of the reactions with an emoji, and whether the viewer is among them (None: no viewer)."""
+    """Count of the reactions with an emoji; `me` is whether the viewer has reacted with it (None: no viewer)."""
 
     name: str
     count: int
@@ -31,7 +31,7 @@ class Reaction:
 
 @dataclass(frozen=True)
 class ShownAnnouncements:
-    """Announcements and what their entities need. `dismissed` is None when nobody in particular looks."""
+    """Announcements with the data of their entities. `dismissed` is None without a viewer."""
 
     rows: Sequence[Announcement]
     dismissed: frozenset[int] | None
@@ -42,7 +42,7 @@ class ShownAnnouncements:
 
 
 def list_shown() -> QuerySet[Announcement]:
-    """The announcements people see, oldest first."""
+    """Return the announcements that are shown, oldest first."""
     return (
         Announcement.objects.filter(is_shown(clock.now()))
         .alias(moment=Coalesce("starts_at", "published_at"))
@@ -51,12 +51,12 @@ def list_shown() -> QuerySet[Announcement]:
 
 
 def find_shown(announcement_id: int) -> Announcement:
-    """An announcement that people see. Raises NotFound."""
+    """Return an announcement that is shown. Raises NotFound."""
     return require_found(list_shown().filter(id=announcement_id).first())
 
 
 def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnouncements:
-    """Data of the entities of these announcements for a viewer: seven queries and those of a page of posts at most."""
+    """Return the data of these announcements' entities for a viewer, in seven queries and at most those of a page of posts."""
     ids = [row.id for row in rows]
     dismissed = None
     if viewer_id is not None:
@@ -75,7 +75,7 @@ def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnounceme
 def load_reactions(
     announcement_ids: Sequence[int], viewer_id: int | None, *, name: str | None = None
 ) -> Mapping[int, list[Reaction]]:
-    """The reactions to these announcements by announcement, the earliest emoji first; only those with a `name`."""
+    """Return the reactions by announcement, the earliest emoji first; with `name` only those with this emoji."""
     found: dict[int, list[Reaction]] = defaultdict(list)
     if not announcement_ids:
         return found

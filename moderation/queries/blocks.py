@@ -1,4 +1,4 @@
-"""Reads what staff have decided about other servers, and blocks of e-mail domains, addresses and networks."""
+"""Reads domain rules and allowed servers, and blocks of e-mail domains, e-mail addresses and networks."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _SEVERITIES: Final = Plan(lambda: DomainRule.objects.filter(domain__one_of=_NAME
 
 
 def find_rule(rule_id: int) -> DomainRule:
-    """The rule with this id. Raises NotFound."""
+    """Return the rule with this id. Raises NotFound."""
     return require_found(DomainRule.objects.filter(id=rule_id).first())
 
 
 def find_allow(allow_id: int) -> DomainAllow:
-    """The allowed server with this id. Raises NotFound."""
+    """Return the allowed server with this id. Raises NotFound."""
     return require_found(DomainAllow.objects.filter(id=allow_id).first())
 
 
 def rule_for(domain: str) -> DomainRule | None:
-    """The rule that counts for a server: of all for it and the domains above it the one for the longest name."""
+    """Return the rule that applies to a server: among those for it and its parent domains, the one for the longest name."""
     return _RULE.first(names=names_of(domain.lower()))
 
 
 def load_rules(domains: Iterable[str]) -> dict[str, DomainRule]:
-    """`rule_for` of each of these servers that has one, in one query."""
+    """Return `rule_for` of each of these servers that has a rule, in one query."""
     names = {domain: names_of(domain.lower()) for domain in domains}
     found = {
         rule.domain: rule
@@ -52,13 +52,13 @@ def load_rules(domains: Iterable[str]) -> dict[str, DomainRule]:
 
 
 def is_closed_to(*domains: str) -> bool:
-    """Tell whether nothing is taken from one of these servers and nothing asked of it (`closed_among`)."""
+    """Tell whether federation with one of these servers is closed in both directions (`closed_among`)."""
     return bool(closed_among(domains))
 
 
 def closed_among(domains: Iterable[str]) -> set[str]:
-    """Servers among these that are suspended, or not allowed where federation is limited (contract, federation section 11).
-    One query, and one more where it is limited.
+    """Return the servers among these that are suspended, or not allowed where federation is limited (contract, federation
+    section 11). One query, and a second one where federation is limited.
     """
     names = {domain: names_of(domain.lower()) for domain in domains if not links.is_own_domain(domain)}
     if not names:
@@ -77,12 +77,12 @@ def closed_among(domains: Iterable[str]) -> set[str]:
 
 
 def load_people_under(domain: str, after: int, limit: int) -> list[tuple[int, str]]:
-    """Accounts of a server and its subdomains with an id above `after`, id and domain, in the order of their ids."""
+    """Return id and domain of the accounts of a server and its subdomains with an id above `after`, sorted by id."""
     escaped = domain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     rows = Account.objects.raw(
         "SELECT id, domain FROM accounts_account"
         " WHERE id > %s AND (lower(domain) = %s OR lower(domain) LIKE ANY(%s)) ORDER BY id LIMIT %s",
-        # A server at a port of its own has it in its name.
+        # The domain of a server with a port of its own contains that port.
         [after, domain, [f"%.{escaped}", f"{escaped}:%", f"%.{escaped}:%"], limit],
     )
     return [(row.id, row.domain or "") for row in rows]
@@ -92,22 +92,22 @@ B = TypeVar("B")
 
 
 def find_email_domain_block(block_id: int) -> EmailDomainBlock:
-    """The block with this id. Raises NotFound."""
+    """Return the block with this id. Raises NotFound."""
     return _found(EmailDomainBlock.objects.filter(pk=block_id).first())
 
 
 def find_ip_block(block_id: int) -> IpBlock:
-    """The block with this id, also one that has expired. Raises NotFound."""
+    """Return the block with this id, even an expired one. Raises NotFound."""
     return _found(IpBlock.objects.filter(pk=block_id).first())
 
 
 def find_canonical_email_block(block_id: int) -> CanonicalEmailBlock:
-    """The block with this id. Raises NotFound."""
+    """Return the block with this id. Raises NotFound."""
     return _found(CanonicalEmailBlock.objects.filter(pk=block_id).first())
 
 
 def list_blocks_of(email: str) -> QuerySet[CanonicalEmailBlock]:
-    """The blocks that an address meets in whatever spelling: at most one."""
+    """Return the blocks that match an address in any spelling: at most one."""
     return CanonicalEmailBlock.objects.filter(digest=email_digest(email))
 
 

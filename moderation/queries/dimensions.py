@@ -1,6 +1,6 @@
-"""Tells apart what has happened on this server: by language, application, server; and what it runs on and how much it keeps.
+"""Breaks down figures of this server by language, application or server, and reads its software versions and disk usage.
 
-Source: contract, parameters section 6, entities "Admin::Dimension". A time is from a day to a day of UTC, both included.
+Source: contract, parameters section 6, entities "Admin::Dimension". A period is given by its first and last day (UTC).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from social.kernel.redis import client
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Value of a dimension and how much falls to it; `unit` is "bytes" or None."""
+    """A value of a dimension with its count; `unit` is "bytes" or None."""
 
     key: str
     name: str
@@ -32,7 +32,7 @@ class Part:
     shown: str | None = None
 
 
-# Posts with the hashtag asked for. What stands in brackets is in `moderation.queries.figures`.
+# Posts with the hashtag `id`. `moderation.queries.figures` has the conditions in brackets.
 _TAGGED: Final = """
 FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
 WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND [tagged in span] GROUP BY 1
@@ -67,23 +67,25 @@ _PARAMETERS: Final = {
     "instance_accounts": "domain",
     "instance_languages": "domain",
 }
-#: The dimensions that are of something, which is given under their names.
+#: Dimensions that take a parameter, which is sent under the dimension's name.
 PARAMETRIC: Final = tuple(_PARAMETERS)
 _LANGUAGES: Final = frozenset({"languages", "tag_languages", "instance_languages"})
 
 
 def is_dimension(key: str) -> bool:
-    """Tell whether there is a dimension of this name."""
+    """Tell whether a dimension of this name exists."""
     return key in _SQL or key in _TIMELESS_DIMENSIONS
 
 
 def parameter_of(key: str) -> str | None:
-    """The parameter that a dimension needs: `id`, `domain` or None."""
+    """Return the name of the parameter that a dimension needs: `id`, `domain` or None."""
     return _PARAMETERS.get(key)
 
 
 def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit: int) -> list[Part]:
-    """The `limit` largest parts of a dimension, largest first; what has no time in it whole. One statement, or a few."""
+    """Return the `limit` largest parts of a dimension, largest first; all parts of a dimension without a period. One
+    statement, or a few.
+    """
     if key in _TIMELESS_DIMENSIONS:
         return _TIMELESS_DIMENSIONS[key]()
     values = {**days_parameters(start, end), **subject_parameters(given), "here": settings.LOCAL_DOMAIN, "limit": limit}
@@ -145,7 +147,7 @@ _TIMELESS_DIMENSIONS: Final[dict[str, Callable[[], list[Part]]]] = {
 
 
 def human_size(size: int) -> str:
-    """A number of bytes with three digits: `0 Bytes`, `2.99 MB`."""
+    """Return a number of bytes with three significant digits: `0 Bytes`, `2.99 MB`."""
     if size < 1024:
         return f"{size} Bytes"
     amount, unit = float(size), "Bytes"

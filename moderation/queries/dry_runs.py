@@ -1,4 +1,4 @@
-"""Tries a rule against spam on what has happened lately: what it would have met had it been on."""
+"""Dry runs of spam rules: what a rule would have matched in the last days."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from statuses.policies.visibility import OPEN_VISIBILITIES
 
 DAYS: Final = 30
 POSTS_LIMIT: Final = 200_000
-"""Posts, the newest first, that one dry run looks at."""
+"""Maximum of posts that one dry run reads, the newest first."""
 
 SECONDS_LIMIT: Final = 60.0
-"""Time that one dry run takes at most."""
+"""Time limit of one dry run."""
 
 SAMPLES_LIMIT: Final = 20
 _BATCH: Final = 1000
@@ -40,7 +40,7 @@ SELECT s.id, s.account_id, s.local, s.visibility, s.created_at,
  WHERE s.id < %(before)s AND s.id >= %(since)s AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL
  ORDER BY s.id DESC LIMIT %(limit)s
 """  # noqa: S608 (names of columns that stand in the code)
-# Whether nobody mentioned follows the author, or had addressed the author before: follows as they are now.
+# Posts of which no mentioned account follows the author, as of now, or had addressed the author before.
 _STRANGERS: Final = """
 SELECT s.id FROM unnest(%(ids)s::bigint[]) wanted(id) JOIN statuses_status s ON s.id = wanted.id
  WHERE NOT EXISTS (SELECT FROM statuses_mention m JOIN accounts_follow f
@@ -51,12 +51,12 @@ SELECT s.id FROM unnest(%(ids)s::bigint[]) wanted(id) JOIN statuses_status s ON 
 """
 
 Progress = Callable[[int], None]
-"""Called now and then with how much was looked at."""
+"""Called at intervals with the number of rows that were read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """A post (`status_id`) or sign-up that a rule would have met. `words` is empty for a post that is not for anybody."""
+    """A post (`status_id`) or sign-up that a rule would have matched. `words` is empty for a post that is not public."""
 
     account_id: int
     address: str
@@ -67,9 +67,10 @@ class Caught:
 
 @dataclass
 class DryRun:
-    """Findings: how much was looked at since when, what was met (the newest of it as samples), and of how many accounts.
+    """Result of a dry run: the number of rows read and since when, the number of matches with the newest as samples, and
+    the accounts.
 
-    Not `complete`: a limit came first.
+    `complete` is false if a limit ended the run early.
     """
 
     since: datetime
@@ -80,7 +81,7 @@ class DryRun:
     complete: bool = True
 
     def add(self, caught: Caught) -> None:
-        """Count one."""
+        """Add a match."""
         self.met += 1
         self.account_ids.add(caught.account_id)
         if len(self.samples) < SAMPLES_LIMIT:
@@ -91,9 +92,9 @@ def try_rule(
     rule: SpamRule, *, days: int = DAYS, limit: int = POSTS_LIMIT, seconds: float = SECONDS_LIMIT,
     progress: Progress | None = None,
 ) -> DryRun:  # fmt: skip
-    """Compare what was posted, or who signed up, within the last days with a rule, stored or not, in batches of 1000.
+    """Match the posts, or the sign-ups, of the last days against a rule, stored or not, in batches of 1000.
 
-    Nothing is written. At most two statements a batch; ends after `limit` posts or `seconds`.
+    Nothing is written. At most two statements per batch; ends after `limit` posts or `seconds`.
     """
     since = clock.now() - timedelta(days=days)
     found = DryRun(since)

@@ -1,4 +1,4 @@
-"""Conditions and parameters that the statements of measures and dimensions share, and which of their figures are kept."""
+"""Conditions and parameters shared by the statements of measures and dimensions; cache keys of their figures."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from accounts.models import Domain
 from social.kernel import clock
 from social.kernel.ids import first_at
 
-#: Seconds that a figure of a server is old at most.
+#: Maximum age of a cached figure of a server, in seconds.
 FIGURES_AGE: Final = 300
-# A dimension whose parts are the servers.
+# The dimension whose parts are servers.
 _SERVERS_DIMENSION: Final = "servers"
 
-# A post of another server may have its id from another moment than its time, but not from another day.
+# The time in the id of a remote post may differ from `created_at`, but by less than two days.
 _LEEWAY: Final = timedelta(days=2)
-# Not as two conditions: beside the ids the planner would count the span twice, and expect few posts where there are many.
+# CASE instead of two conditions: beside the ids the planner would count the period twice, and estimate too few posts.
 _TIMES: Final = "CASE WHEN s.created_at >= %(from)s THEN s.created_at < %(until)s ELSE FALSE END"
 _CONDITIONS: Final = {
-    # An account `a` of the server asked for.
+    # An account `a` of the server in the parameters.
     "[there]": "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))",
-    # A post `s` of the days asked for. Its id says nearly when it was written, and has an index.
+    # A post `s` of the period. Its id gives the approximate time of writing, and has an index.
     "[in span]": f"s.id >= %(first_id)s AND s.id < %(end_id)s AND {_TIMES}",
-    # The same of a row `st` of a hashtag and its post `s`.
+    # The same for a row `st` of a hashtag and its post `s`.
     "[tagged in span]": f"st.status_id >= %(first_id)s AND st.status_id < %(end_id)s AND {_TIMES}",
 }
 
 
 def completed(sql: str) -> str:
-    """The statement with its conditions in place of their names."""
+    """Return the statement with its conditions in place of their names."""
     for name, condition in _CONDITIONS.items():
         sql = sql.replace(name, condition)
     return sql
 
 
 def days_parameters(start: date, end: date) -> dict[str, Any]:
-    """Parameters of a statement about these days (UTC), both included."""
+    """Return the parameters of a statement about these days (UTC), both included."""
     first, last = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in (start, end))
     return {
         "from": f"{start}T00:00:00Z",
@@ -48,7 +48,7 @@ def days_parameters(start: date, end: date) -> dict[str, Any]:
 
 
 def subject_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of a statement about the hashtag or the server that is given."""
+    """Return the parameters of a statement about the given hashtag or server."""
     domain = str(given.get("domain", "")).strip().lower()
     return {
         "id": given.get("id", 0),
@@ -61,8 +61,8 @@ def subject_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
 def fragment_keys(
     kind: str, start: date, end: date, given: Mapping[str, Mapping[str, Any]], *sort: str
 ) -> dict[str, str]:
-    """The keys of figures of which an answer may be kept, at most FIGURES_AGE seconds old: those of a server that has been met
-    here, and by server. `sort` is what else the answers depend on. At most one statement.
+    """Return the cache keys of the figures that may be cached for at most FIGURES_AGE seconds: figures of a known server,
+    and figures by server. `sort` holds the other values on which the answers depend. At most one statement.
     """
     kept = {
         key: subject_parameters(values)

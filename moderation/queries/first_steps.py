@@ -1,4 +1,4 @@
-"""Finds what the owner of a new server has not done yet."""
+"""Finds the first steps that the owner of a new server has not done yet."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _CONTACT: Final = ("site_contact_username", "site_contact_email")
 
 
 def open_first_steps(user: User) -> list[str]:
-    """The STEPS that are still to be done; none once they were hidden. One query.
+    """Return the STEPS that are still to be done; none once they were hidden. One query.
 
-    `describe`: no description is written; `contact`: nobody to write to is named; `rules`: there are none; `registrations`:
-    nobody has chosen who may sign up; `invite`: nobody was invited, and nobody else is here; `factor`: this user has
-    no second factor; `backup`: none was taken.
+    `describe`: no description is written; `contact`: no contact is named; `rules`: there are none; `registrations`: nobody
+    has chosen who may sign up; `invite`: there is no invitation and no other user; `factor`: this user has no second
+    factor; `backup`: no backup was made.
     """
     written = SiteSetting.objects.exclude(value="")
     done = {

@@ -1,4 +1,4 @@
-"""Reads what is held for review, for staff."""
+"""Reads the posts that are held for review, for staff."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from statuses.ports import remote_documents
 
 
 def list_held() -> QuerySet[HeldPost]:
-    """The posts and edits that wait for a decision, with their authors, in no order; no edits of what was deleted."""
+    """Return the posts and edits that wait for a decision, with their authors, unordered; edits of deleted posts are left
+    out.
+    """
     rows = HeldPost.objects.select_related("account", "scheduled")
     return rows.filter(approved_at=None, status__deleted_at=None)
 
 
 def list_files(held: HeldPost) -> Sequence[MediaAttachment]:
-    """The files of a held post, or those of a held edit that its post has not. Of one of another server they have no rows: they
-    are where its document says.
+    """Return the files of a held post, or those of a held edit that its post does not have. Files of a held remote post
+    have no rows: they are read from its document.
     """
     if held.document is None:
         rows = MediaAttachment.objects.filter(Q(held__held=held) | Q(scheduled__scheduled__held=held))

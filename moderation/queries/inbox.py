@@ -1,4 +1,4 @@
-"""Reads the inbox of staff: open reports by the account they are about, with what helps to decide."""
+"""Reads the inbox of staff: open reports by reported account, with the context for a decision."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SHOWN: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """An account with open reports about it: how many, by how many people, of which categories, since when; whether somebody
-    of the staff has taken one; the newest comments.
+    """An account with open reports about it: their number, reporters, categories and age, whether one of them is assigned,
+    and the newest comments.
     """
 
     account: Account
@@ -48,9 +48,9 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Picture of one reported account: its open reports, newest first; the posts attached to them with the public posts
-    above and right below each, in a page of entities; earlier strikes and notes; who comes from the same address or mail
-    server; who else of its server is reported; and decisions that can still be taken back.
+    """All about one reported account: its open reports, newest first; the reported posts with the public posts above and
+    right below each, in a page of entities; earlier strikes and notes; users of the same address or mail server; other
+    reported accounts of its server; and decisions that can still be undone.
     """
 
     subject: AdminAccount
@@ -68,7 +68,7 @@ class Case:
 
 
 def open_reports(*, category: str = "", origin: str = "", mine: int | None = None) -> QuerySet[Report]:
-    """The open reports, of a category, about accounts of here or elsewhere (local, remote), or assigned to somebody."""
+    """Return the open reports, filtered by category, by the origin of the reported account (local, remote) or by assignee."""
     rows = Report.objects.filter(action_taken_at=None)
     if category:
         rows = rows.filter(category=category)
@@ -78,7 +78,7 @@ def open_reports(*, category: str = "", origin: str = "", mine: int | None = Non
 
 
 def undoable_decisions() -> QuerySet[Decision]:
-    """The decisions that can still be taken back, newest first."""
+    """Return the decisions that can still be undone, newest first."""
     return Decision.objects.filter(undone_at=None, ends_at__gt=clock.now()).order_by("-id")
 
 
@@ -88,7 +88,7 @@ def count_reported(rows: QuerySet[Report]) -> int:
 
 
 def list_reported(rows: QuerySet[Report], start: int) -> list[Reported]:
-    """PEOPLE_SHOWN accounts that these reports are about, from this place on, the last reported first; four statements."""
+    """Return PEOPLE_SHOWN of the reported accounts from the offset `start` on, the last reported first; four statements."""
     groups = list(
         rows.values("target_account_id")
         .annotate(
@@ -133,7 +133,7 @@ def list_reported(rows: QuerySet[Report], start: int) -> list[Reported]:
     ]
 
 
-# What answers a reported post, and what is above it: only what anybody may read.
+# Ancestors and replies of reported posts: only public ones.
 _AROUND: Final = """
 WITH reported AS (SELECT id, COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status WHERE id = ANY(%(ids)s::bigint[]))
 SELECT reported.id, other.id, other.id = ANY(reported.path) FROM reported
@@ -144,9 +144,9 @@ SELECT reported.id, other.id, other.id = ANY(reported.path) FROM reported
 
 
 def load_case(target: Account, viewer_id: int | None) -> Case:
-    """Load what staff see of a reported account.
+    """Return the data that staff see of a reported account.
 
-    The caller asks for the permission, and logs the look at what is not public.
+    The caller checks the permission, and logs the view of posts that are not public.
     """
     reports = list(
         Report.objects.filter(target_account=target, action_taken_at=None)
@@ -191,7 +191,7 @@ def _around(posts: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[
 
 
 def _same_server(target: Account) -> list[tuple[Account, int]]:
-    """The other accounts of its server about which most reports are open, with how many; none for people here."""
+    """Return the other accounts of its server with most open reports, with their numbers; none for a local account."""
     if target.domain is None:
         return []
     rows = open_reports().filter(target_account__domain=target.domain).exclude(target_account=target)

@@ -1,6 +1,4 @@
-"""Reads what the instance documents say, and what this server says about itself beyond them, in a fixed number of
-queries.
-"""
+"""Reads the data of the instance documents and of the other documents about this server, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ from timelines.queries.public import load_access
 
 WEEKS: Final = 12
 
-# The day on which the privacy policy was written that this software brings along.
+# The date of the privacy policy that this software brings along.
 _PRIVACY_POLICY_DATE: Final = datetime(2026, 11, 22, tzinfo=UTC)
 _REPORT_MONTH: Final = 12
 _FIRST_REPORT_DAY: Final = 10
@@ -40,7 +38,7 @@ _PEERS_LIMIT: Final = 100_000
 
 @dataclass(frozen=True)
 class Document:
-    """A text of staff in Markdown, empty where they have written none, and since when it stands."""
+    """A text of staff in Markdown, empty if they have written none, and when it was changed."""
 
     markdown: str
     updated_at: datetime | None
@@ -48,20 +46,20 @@ class Document:
 
 
 def find_description() -> Document:
-    """The text of staff about this server."""
+    """Return the text of staff about this server."""
     written = find_site_text("site_extended_description")
     return Document("", None) if written is None else Document(*written)
 
 
 def find_privacy_policy() -> Document:
-    """The privacy policy of staff; with an empty text the one that is true of every server that runs this software."""
+    """Return the privacy policy of staff; with an empty text, the one that is true of every server with this software."""
     markdown, updated_at = find_site_text("site_privacy_policy") or ("", _PRIVACY_POLICY_DATE)
     return Document(markdown, updated_at, load_site_texts()["site_contact_email"])
 
 
 @dataclass(frozen=True)
 class ShownTerms:
-    """A version of the terms, whether it applies today, and the day from which the next one does."""
+    """A version of the terms, whether it applies today, and the date from which the next one applies."""
 
     terms: TermsOfService
     effective: bool
@@ -73,12 +71,12 @@ def _published() -> QuerySet[TermsOfService]:
 
 
 def have_terms() -> bool:
-    """Tell whether any terms of service are published."""
+    """Tell whether there are published terms of service."""
     return _published().exists()
 
 
 def find_terms(day: date | None = None) -> ShownTerms:
-    """The version that applies from `day`; without a day the one that applies today, or the first that will.
+    """Return the version that applies from `day`; without a day the one that applies today, or the first future one.
 
     Raises NotFound.
     """
@@ -111,7 +109,7 @@ class Week:
 
 
 def list_weeks() -> list[Week]:
-    """The last twelve weeks, this one first; a week that nobody counted has nothing."""
+    """Return the last twelve weeks, the current one first; a week without a row has zeros."""
     today = clock.now().astimezone(UTC).date()
     this = today - timedelta(days=today.weekday())
     starts = [this - timedelta(weeks=number) for number in range(WEEKS)]
@@ -130,12 +128,12 @@ def _known() -> QuerySet[Domain]:
 
 
 def list_peers() -> list[str]:
-    """The servers that this one knows and has not suspended."""
+    """Return the servers that this one knows and has not suspended."""
     return list(_known().order_by("name").values_list("name", flat=True)[:_PEERS_LIMIT])
 
 
 def search_peers(prefix: str) -> list[str]:
-    """List ten known servers whose names begin with this."""
+    """Return ten known servers whose names begin with this prefix."""
     wanted = normalise_domain(prefix) or prefix.strip().lower()
     return list(
         _known().filter(name__startswith=wanted).order_by("name").values_list("name", flat=True)[:PEERS_FOUND_LIMIT]
@@ -144,7 +142,7 @@ def search_peers(prefix: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ShownDomainBlock:
-    """A server that this one limits or suspends, as it is shown: its name, the digest of the whole name, why."""
+    """A server that this one limits or suspends, as it is published: its name, the digest of the full name, and the reason."""
 
     domain: str
     digest: str
@@ -153,7 +151,7 @@ class ShownDomainBlock:
 
 
 def list_domain_blocks(*, with_rationale: bool) -> list[ShownDomainBlock]:
-    """Limited servers, then suspended ones, by name."""
+    """Return the limited servers, then the suspended ones, each group sorted by name."""
     rules = DomainRule.objects.filter(severity__in=[DomainSeverity.SILENCE, DomainSeverity.SUSPEND])
     return [
         ShownDomainBlock(
@@ -166,13 +164,13 @@ def list_domain_blocks(*, with_rationale: bool) -> list[ShownDomainBlock]:
     ]
 
 
-# "The last four weeks" of the contract's usage figure.
+# The contract's usage figure counts "the last four weeks".
 ACTIVE_MONTH = timedelta(days=28)
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Totals of this server; counted when asked, answered from a cache in front of it."""
+    """Totals of this server; the caller caches them."""
 
     users: int
     statuses: int
@@ -195,12 +193,12 @@ class InstanceDocument:
 
 
 def list_rules() -> list[InstanceRule]:
-    """The rules in force, in their order."""
+    """Return the rules in force, sorted by position."""
     return list(InstanceRule.objects.filter(withdrawn_at=None).order_by("position", "id"))
 
 
-# Reading is noted in active_at twice a day, signing in on a page in last_login; who only writes, as programs do, has
-# written. GREATEST passes over what is NULL.
+# Reading updates active_at twice a day, signing in on a page updates last_login; clients that only post, as programs do,
+# update last_status_at. GREATEST ignores NULL.
 _ACTIVE = """
 SELECT count(*) FROM accounts_user u LEFT JOIN accounts_accountstat s ON s.account_id = u.account_id
  WHERE u.approved AND u.disabled_at IS NULL AND GREATEST(u.active_at, u.last_login, s.last_status_at) > %s
@@ -215,7 +213,7 @@ SELECT (SELECT count(*) FROM accounts_user WHERE approved AND disabled_at IS NUL
 
 
 def load_figures() -> Figures:
-    """Local people and posts, known domains, people active in the last four weeks: one query."""
+    """Return the numbers of local users and posts, known domains, and users active in the last four weeks: one query."""
     with connection.cursor() as cursor:
         cursor.execute(_FIGURES, [clock.now() - ACTIVE_MONTH])
         users, statuses, domains, active = cursor.fetchone()
@@ -223,7 +221,7 @@ def load_figures() -> Figures:
 
 
 def count_active(since: datetime) -> int:
-    """People of this server who have read, signed in or written after a moment, and may still."""
+    """Count the local users who have read, signed in or posted since a time, and are not disabled."""
     with connection.cursor() as cursor:
         cursor.execute(_ACTIVE, [since])
         return int(cursor.fetchone()[0])
@@ -235,14 +233,14 @@ def _openness(kind: str) -> dict[str, str]:
 
 
 def offered_report_year() -> int | None:
-    """The year whose report people may ask for today, in UTC: the current one in its last three weeks."""
+    """Return the year whose report users may request today (UTC): the current one in its last three weeks; None before."""
     today = clock.now().astimezone(UTC)
     offered = settings.ANNUAL_REPORTS and today.month == _REPORT_MONTH and today.day >= _FIRST_REPORT_DAY
     return today.year if offered else None
 
 
 def load_instance() -> InstanceDocument:
-    """Loads the data of the instance documents."""
+    """Return the data of the instance documents."""
     texts = load_site_texts()
     contact = None
     if texts["site_contact_username"]:

@@ -1,8 +1,7 @@
-"""Counts what has happened on this server, day by day: new people, posts, reports, hashtags; and how many of those who
-signed up were seen later.
+"""Counts events on this server by day: new users, posts, reports, hashtags; and the retention of the users who signed up.
 
-Source: contract, parameters section 6, entities "Admin::Measure". Days are those of UTC. Each measure is one statement for
-its days and totals.
+Source: contract, parameters section 6, entities "Admin::Measure". Days are in UTC. Each measure is one statement for its
+days and totals.
 
 Source: contract, parameters section 6, entities "Admin::Cohort".
 """
@@ -21,7 +20,9 @@ from moderation.queries.figures import completed, days_parameters, subject_param
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measure over a time: the sum, that of as long a time before (None where there is none), and each day's."""
+    """A measure over a period: its sum, that of the preceding period of the same length (None where there is none), and
+    each day's.
+    """
 
     key: str
     total: int
@@ -33,9 +34,10 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """`rows` selects what counts as (day, thing, weight); a thing counts once a day and once in the sum if `distinct`.
+    """`rows` selects the counted events as (day, thing, weight); if `distinct`, a thing counts once a day and once in the
+    sum.
 
-    `parameter` names what has to be given with it. `total` selects the sum where it is not that of the days.
+    `parameter` names the parameter that is needed. `total` selects the sum if that is not the sum of the days.
     """
 
     rows: str
@@ -46,13 +48,13 @@ class _Measure:
     with_time: bool = False
 
 
-# What stands in brackets below is in `moderation.queries.figures`.
+# `moderation.queries.figures` has the conditions in brackets below.
 _TAG_POSTS: Final = """
 SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, COALESCE(a.domain, '') AS thing, 1 AS weight
   FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
  WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND [tagged in span]"""
 _MEASURES: Final[dict[str, _Measure]] = {
-    # Who was last seen, or wrote something, on that day: what people did on the days before is not kept.
+    # Users who were last active, or last posted, on that day: activity on earlier days is not stored.
     "active_users": _Measure(
         """
         SELECT (active_at AT TIME ZONE 'UTC')::date AS day, account_id::text AS thing, 1 AS weight FROM accounts_user
@@ -129,7 +131,7 @@ _MEASURES: Final[dict[str, _Measure]] = {
         total="""SELECT COALESCE(sum(greatest(c.statuses_count, 0)), 0) FROM accounts_accountstat c
           JOIN accounts_account a ON a.id = c.account_id WHERE [there]""",
     ),
-    # People here who follow somebody there.
+    # Local followers of accounts of that server.
     "instance_follows": _Measure(
         """SELECT (f.created_at AT TIME ZONE 'UTC')::date AS day, f.id::text AS thing, 1 AS weight
           FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id
@@ -137,7 +139,7 @@ _MEASURES: Final[dict[str, _Measure]] = {
         parameter="domain",
         total="SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id WHERE [there]",
     ),
-    # People there who follow somebody here.
+    # Followers from that server of local accounts.
     "instance_followers": _Measure(
         """SELECT (f.created_at AT TIME ZONE 'UTC')::date AS day, f.id::text AS thing, 1 AS weight
           FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id
@@ -147,22 +149,24 @@ _MEASURES: Final[dict[str, _Measure]] = {
     ),
 }
 
-#: The measures that are of something, which is given under their names.
+#: Measures that take a parameter, which is sent under the measure's name.
 PARAMETRIC: Final = tuple(key for key, what in _MEASURES.items() if what.parameter is not None)
 
 
 def is_measure(key: str) -> bool:
-    """Tell whether there is a measure of this name."""
+    """Tell whether a measure of this name exists."""
     return key in _MEASURES
 
 
 def parameter_of(key: str) -> str | None:
-    """The parameter that a measure needs: `id`, `domain` or None."""
+    """Return the name of the parameter that a measure needs: `id`, `domain` or None."""
     return _MEASURES[key].parameter
 
 
 def measure(key: str, start: date, end: date, given: Mapping[str, Any]) -> Measured:
-    """Count from the day `start` to the day `end`, both included; `given` holds its parameter. Two or three statements."""
+    """Return the figures from the day `start` to the day `end`, both included; `given` holds the parameter. Two or three
+    statements.
+    """
     what = _MEASURES[key]
     length = max((end - start).days + 1, 0)
     values = subject_parameters(given)
@@ -201,7 +205,7 @@ def _number(sql: str, values: Mapping[str, Any]) -> int:
 
 Frequency = Literal["day", "month"]
 
-#: The longest time that is counted at once, in periods; of a longer one the beginning.
+#: Maximum number of periods of one request; a longer time is cut at its end.
 PERIODS_LIMITS: Final[dict[Frequency, int]] = {"day": 31, "month": 12}
 _SQL: Final = """
 SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(unit)s, seen_at AT TIME ZONE 'UTC')::date,
@@ -214,9 +218,7 @@ SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(u
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """People who signed up in the period that begins at `period`; of each period since then how many were seen in or
-    after it.
-    """
+    """Users who signed up in the period that begins at `period`, with the number of them seen in or after each later period."""
 
     period: date
     size: int
@@ -224,7 +226,7 @@ class Cohort:
 
 
 def load_cohorts(start: date, end: date, frequency: Frequency) -> list[Cohort]:
-    """A cohort for each period between two days, both included, in one statement."""
+    """Return a cohort for each period between two days, both included, in one statement."""
     periods = _periods(start, end, frequency)
     if not periods:
         return []

@@ -1,4 +1,4 @@
-"""Reads reports, strikes and the appeals against them, for staff and for those concerned."""
+"""Reads reports, strikes and the appeals against them, for staff and for the accounts concerned."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from statuses.models import Mention, Status
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, OPEN_VISIBILITIES
 from statuses.queries.statuses import list_statuses
 
-# Not by the lookup "overlap": Django sends the numbers of an array as 4 bytes each, which ids are not.
+# Raw SQL instead of the lookup "overlap": Django sends the numbers of an array as 4 bytes each, too small for ids.
 _REPORTED: Final = """
 (SELECT unnest(status_ids) FROM moderation_report WHERE status_ids && %(ids)s::bigint[]
  INTERSECT SELECT unnest(%(ids)s::bigint[]))
@@ -29,7 +29,7 @@ UNION
 
 
 def find_reportable_statuses(target: Account, viewer_id: int, status_ids: Sequence[str]) -> list[int]:
-    """The ids of these posts, which are all the target's and readable for the viewer. Raises NotFound otherwise."""
+    """Return the ids of these posts. Raises NotFound unless all belong to the target and the viewer may read them."""
     wanted = _ids(status_ids)
     if not wanted:
         return []
@@ -38,8 +38,8 @@ def find_reportable_statuses(target: Account, viewer_id: int, status_ids: Sequen
 
 
 def find_received_statuses(target: Account, domain: str, status_ids: Sequence[int]) -> list[int]:
-    """The posts of the target among these that may have reached a server: for anybody, for followers where the target
-    has any there, or mentioning somebody there.
+    """Return the posts of the target among these that may have reached a server: public ones, those for followers if the
+    target has followers there, and those that mention an account there.
     """
     if not status_ids:
         return []
@@ -51,7 +51,7 @@ def find_received_statuses(target: Account, domain: str, status_ids: Sequence[in
 
 
 def find_reportable_collections(target: Account, collection_ids: Sequence[str]) -> list[int]:
-    """The ids of these collections, which are all the target's. Raises NotFound otherwise."""
+    """Return the ids of these collections. Raises NotFound unless all belong to the target."""
     wanted = _ids(collection_ids)
     if not wanted:
         return []
@@ -59,13 +59,13 @@ def find_reportable_collections(target: Account, collection_ids: Sequence[str]) 
 
 
 def find_owned_collections(target: Account, collection_ids: abc.Collection[int]) -> list[int]:
-    """The ids of those collections among these that are the target's."""
+    """Return the ids of the target's collections among these."""
     found = Collection.objects.filter(account=target, id__one_of=list(collection_ids))
     return list(found.order_by("id").values_list("id", flat=True))
 
 
 def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
-    """The ids of these rules, withdrawn ones too; None when there is not each of them."""
+    """Return the ids of these rules, withdrawn ones included; None unless all of them exist."""
     numbers = [parse_id(number) for number in rule_ids]
     wanted = list(dict.fromkeys(number for number in numbers if number is not None))
     if len(wanted) < len(set(rule_ids)):
@@ -75,7 +75,7 @@ def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
 
 
 def load_reports(report_ids: abc.Collection[int]) -> dict[int, Report]:
-    """The reports with these ids."""
+    """Return the reports with these ids, by id."""
     if not report_ids:
         return {}
     return {report.id: report for report in Report.objects.filter(id__one_of=list(report_ids))}
@@ -95,20 +95,22 @@ def _all_of(wanted: list[int], found: abc.Collection[int]) -> list[int]:
 
 
 def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
-    """The posts that a report or a warning is about: staff look at them also long after."""
+    """Return the posts that a report or a strike is about: they are kept for staff."""
     with connection.cursor() as cursor:
         cursor.execute(_REPORTED, {"ids": list(status_ids)})
         return {number for (number,) in cursor.fetchall()}
 
 
 def outlive(account_id: int) -> bool:
-    """Tell whether reports about an account stay when it is deleted: staff have suspended it and had it erased."""
+    """Tell whether reports about an account stay when it is deleted: they do if staff have suspended it and it was erased
+    then.
+    """
     return Report.objects.filter(target_account_id=account_id, target_account__erased_at__isnull=False).exists()
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFilter:
-    """Conditions on reports; None: any. Both states or none of them: as the contract says."""
+    """Conditions on reports; None: no condition. `resolved` and `unresolved` both, or neither: as the contract says."""
 
     resolved: bool = False
     unresolved: bool = False
@@ -117,7 +119,7 @@ class ReportFilter:
 
 
 def list_reports(wanted: ReportFilter) -> QuerySet[Report]:
-    """The reports that fit, in no order: open ones, with `resolved` settled ones, with both all."""
+    """Return the matching reports, unordered: by default open ones, with `resolved` settled ones, with both all."""
     rows = Report.objects.all()
     if not (wanted.resolved and wanted.unresolved):
         rows = rows.filter(action_taken_at__isnull=not wanted.resolved)
@@ -129,12 +131,12 @@ def list_reports(wanted: ReportFilter) -> QuerySet[Report]:
 
 
 def find_report(report_id: int) -> Report:
-    """The report with this id. Raises NotFound."""
+    """Return the report with this id. Raises NotFound."""
     return require_found(Report.objects.filter(id=report_id).first())
 
 
 def find_report_about(account: Account, report_id: int) -> Report:
-    """The report with this id, which is about the account. Raises NotFound."""
+    """Return the report with this id. Raises NotFound if it does not exist or is about another account."""
     report = find_report(report_id)
     if report.target_account_id != account.pk:
         raise NotFound
@@ -142,13 +144,13 @@ def find_report_about(account: Account, report_id: int) -> Report:
 
 
 def load_rules(reports: abc.Collection[Report]) -> dict[int, InstanceRule]:
-    """The rules that these reports name, withdrawn ones too, by id, in one query."""
+    """Return the rules that these reports name, withdrawn ones included, by id, in one query."""
     wanted = {number for report in reports for number in report.rule_ids or ()}
     return {rule.pk: rule for rule in InstanceRule.objects.filter(id__one_of=wanted)} if wanted else {}
 
 
 def people_of(report: Report) -> list[int]:
-    """The accounts that a report names: who made it, about whom, who handles it and who has settled it."""
+    """Return the accounts that a report names: reporter, reported account, assignee, and who has settled it."""
     found = (
         report.account_id,
         report.target_account_id,
@@ -159,25 +161,25 @@ def people_of(report: Report) -> list[int]:
 
 
 def load_strikes(strike_ids: abc.Collection[int]) -> dict[int, Strike]:
-    """The strikes with these ids."""
+    """Return the strikes with these ids, by id."""
     if not strike_ids:
         return {}
     return {strike.id: strike for strike in Strike.objects.filter(id__one_of=list(strike_ids))}
 
 
 def load_appeals(strike_ids: abc.Collection[int]) -> dict[int, Appeal]:
-    """The appeals against these strikes, by the id of the strike."""
+    """Return the appeals against these strikes, by the id of the strike."""
     if not strike_ids:
         return {}
     return {appeal.strike_id: appeal for appeal in Appeal.objects.filter(strike_id__one_of=list(strike_ids))}
 
 
 def list_strikes(account_id: int | None) -> QuerySet[Strike]:
-    """The strikes against an account (None: any), newest first, with their appeals and the person concerned."""
+    """Return the strikes against an account (None: any), newest first, with their appeals and the account's user."""
     found = Strike.objects.select_related("appeal", "target_account__user").order_by("-id")
     return found if account_id is None else found.filter(target_account_id=account_id)
 
 
 def find_strike(account_id: int, strike_id: int) -> Strike:
-    """A strike against this account, with its appeal. Raises NotFound for anybody else's."""
+    """Return a strike against this account, with its appeal. Raises NotFound for another account's."""
     return require_found(list_strikes(account_id).filter(id=strike_id).first())

@@ -30,7 +30,7 @@ from timelines.serializers.entities import present_trending_links
 
 
 class AdminAccountSerializer(EntitySerializer):
-    """Admin::Account. Context: `accounts`, encoded entities by id. What users alone have is null for other servers' people."""
+    """Admin::Account. Context: `accounts`, encoded entities by id. Values that only users have are null for remote accounts."""
 
     def to_representation(self, instance: AdminAccount) -> dict[str, Any]:
         account, user = instance.account, instance.user
@@ -73,7 +73,7 @@ class AdminAccountSerializer(EntitySerializer):
 
 
 def present_admin_accounts(account_ids: Iterable[int], viewer_id: int | None) -> dict[int, dict[str, Any]]:
-    """The entities of these accounts by id, each once and in their order; unknown ids are left out."""
+    """Return the entities of these accounts by id, in the given order, without duplicates; unknown ids are left out."""
     wanted = list(dict.fromkeys(account_ids))
     found = load_admin_accounts(wanted)
     serializer = AdminAccountSerializer(
@@ -85,7 +85,7 @@ def present_admin_accounts(account_ids: Iterable[int], viewer_id: int | None) ->
 
 
 class AdminReportSerializer(AnyReportSerializer):
-    """Admin::Report. Context: `accounts` and `statuses`, entities by id; `rules`, rows by id. What is gone is left out."""
+    """Admin::Report. Context: `accounts` and `statuses`, entities by id; `rules`, rows by id. Deleted ones are left out."""
 
     def to_representation(self, instance: Report) -> dict[str, Any]:
         accounts = self.context["accounts"]
@@ -105,7 +105,7 @@ class AdminReportSerializer(AnyReportSerializer):
 
 
 class AdminTagSerializer(TagSerializer):
-    """Admin::Tag: a hashtag as its viewer sees it, with what staff say of it. Context: as for Tag."""
+    """Admin::Tag: a hashtag as the viewer sees it, with the decisions of staff about it. Context: as for Tag."""
 
     def to_representation(self, instance: Tag) -> dict[str, Any]:
         return super().to_representation(instance) | {
@@ -117,7 +117,7 @@ class AdminTagSerializer(TagSerializer):
 
 
 class TrendingForStaffSerializer(EntitySerializer):
-    """Trending items, with whether staff still have to decide about them. Context: `entities` by id."""
+    """Trending items, with whether they still need a review by staff. Context: `entities` by id."""
 
     def to_representation(self, instance: Trending) -> dict[str, Any]:
         entity: dict[str, Any] = self.context["entities"][instance.object_id]
@@ -140,13 +140,13 @@ class LinkPublisherSerializer(EntitySerializer):
 
 
 def present_tags_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
-    """The entities of these hashtags, in their order."""
+    """Return the entities of these hashtags, in their order."""
     tags = load_tags(found.object_id for found in trending)
     return AdminTagSerializer(tags, many=True, context={"view": view_tags(tags, viewer_id)}).data
 
 
 def present_statuses_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
-    """The entities of these public posts, in their order, also by people whom the viewer blocks or who block the viewer."""
+    """Return the entities of these public posts, in their order; blocks between the viewer and the authors are ignored."""
     page = fill(of_rows(load_posts([found.object_id for found in trending]), viewer_id))
     return _present(
         trending, {number: orjson.loads(orjson.dumps(shown)) for number, shown in present_by_id(page).items()}
@@ -154,7 +154,7 @@ def present_statuses_for_staff(trending: Sequence[Trending], viewer_id: int) -> 
 
 
 def present_links_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
-    """The entities of these links, in their order, those without a preview left out."""
+    """Return the entities of these links, in their order; links without a preview are left out."""
     cards = [card for card in load_cards(found.object_id for found in trending) if card.is_shown]
     shown = zip(cards, present_trending_links(cards, viewer_id), strict=True)
     return _present(trending, {card.id: {"id": str(card.id)} | entity for card, entity in shown})
@@ -195,7 +195,7 @@ class DomainAllowSerializer(EntitySerializer):
 
 
 class EmailDomainBlockSerializer(EntitySerializer):
-    """Admin::EmailDomainBlock. Context: `refusals`, days by the id of the block."""
+    """Admin::EmailDomainBlock. Context: `refusals`, refused sign-ups by day, by the id of the block."""
 
     def to_representation(self, instance: EmailDomainBlock) -> dict[str, Any]:
         return {
@@ -250,7 +250,7 @@ class MeasureSerializer(EntitySerializer):
 
 
 class DimensionSerializer(EntitySerializer):
-    """Admin::Dimension, of its key and parts."""
+    """Admin::Dimension, made from its key and parts."""
 
     def to_representation(self, instance: tuple[str, list[Part]]) -> dict[str, Any]:
         key, parts = instance

@@ -1,4 +1,4 @@
-"""The entities "Announcement" and "Reaction" (contract, entities), one way for REST and streaming."""
+"""The entities "Announcement" and "Reaction" (contract, entities), the same for REST and streaming."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from statuses.serializers.presenting import present_by_id
 
 
 class ReactionSerializer(EntitySerializer):
-    """Reaction; `me` for a viewer only, pictures for custom emojis only."""
+    """Reaction; `me` only with a viewer, image URLs only for custom emojis."""
 
     def to_representation(self, instance: Reaction) -> dict[str, Any]:
         entity: dict[str, Any] = {"name": instance.name, "count": instance.count}
@@ -32,7 +32,7 @@ class AnnouncementSerializer(EntitySerializer):
     """Announcement. Context: `shown`, a ShownAnnouncements, and `statuses`, encoded entities by id."""
 
     def to_representation(self, instance: Announcement) -> dict[str, Any]:
-        """The entity; `read` for a viewer only."""
+        """Return the entity; it has `read` only with a viewer."""
         shown: ShownAnnouncements = self.context["shown"]
         statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]
         entity: dict[str, Any] = {
@@ -60,7 +60,7 @@ class AnnouncementSerializer(EntitySerializer):
 
 
 def present_announcements(shown: ShownAnnouncements) -> list[dict[str, Any]]:
-    """The entities, in their order."""
+    """Return the entities, in their order."""
     context = {"shown": shown, "statuses": present_by_id(shown.statuses)}
     entities: list[dict[str, Any]] = AnnouncementSerializer(shown.rows, many=True, context=context).data
     return entities

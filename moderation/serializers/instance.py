@@ -1,5 +1,5 @@
-"""The instance documents, old and new (contract, entities "Instance (v2)" and "V1::Instance"), and the entities of what
-this server says about itself beyond them.
+"""The instance documents, old and new (contract, entities "Instance (v2)" and "V1::Instance"), and the entities of the
+other documents about this server.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class InstanceSerializer(EntitySerializer):
             "version": settings.CLIENT_VERSION,
             "source_url": settings.SOURCE_URL,
             "description": texts["site_short_description"],
-            # Where federation is limited, how many people are here is for those who are allowed in (contract, entities).
+            # Where federation is limited, the number of users is not public (contract, entities).
             "usage": {"users": {"active_month": 0 if settings.LIMITED_FEDERATION else instance.figures.active_month}},
             "thumbnail": {"url": file_url(texts["site_thumbnail"], "", "thumbnail.png"), "description": ""},
             "icon": [
@@ -203,7 +203,7 @@ class DescriptionSerializer(EntitySerializer):
 
 
 class PrivacyPolicySerializer(EntitySerializer):
-    """PrivacyPolicy: the words of staff, else those of this software, in the reader's language."""
+    """PrivacyPolicy: the text of staff, else the one of this software, in the viewer's language."""
 
     def to_representation(self, instance: Document) -> dict[str, Any]:
         if instance.markdown:
@@ -215,7 +215,8 @@ class PrivacyPolicySerializer(EntitySerializer):
 
 
 def _moment(moment: datetime | None) -> str | None:
-    # To the second, unlike every other moment (contract, entities "PrivacyPolicy": a string of no particular form).
+    # Without fractions of a second, unlike every other time (contract, entities "PrivacyPolicy": a string of no
+    # particular form).
     return None if moment is None else f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

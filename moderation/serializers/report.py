@@ -13,7 +13,7 @@ from social.kernel import clock
 
 
 class AnyReportSerializer(EntitySerializer):
-    """Members that Report and Admin::Report share."""
+    """Fields that Report and Admin::Report share."""
 
     def to_representation(self, instance: Report) -> dict[str, Any]:
         return {

@@ -1,4 +1,4 @@
-"""Acts of staff on a person and on their posts: the act, the strike the person sees, and the report it is about."""
+"""Actions of staff on an account and on its posts: the action, the strike that the person sees, and the report about it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ def act_on_account(
     house_rule_ids: Sequence[int] | None = None,
     notify: bool = True,
 ) -> Strike:
-    """Do one of ACTIONS, write the strike down, and settle reports: with `none` the given one, else all open ones.
+    """Apply one of ACTIONS to an account, issue a strike, and settle reports: with `none` the given one, else all open
+    ones.
 
-    `house_rule_ids` as in `issue_strike`. Everything in one transaction. Raises Forbidden, NotFound; Invalid for another
-    word and for a text that is too long; Conflict as `suspend_account`. Source: contract, behaviours section 18.
+    `house_rule_ids` as in `issue_strike`. Everything in one transaction. Raises Forbidden, NotFound; Invalid for an unknown
+    action and for a text that is too long; Conflict as `suspend_account`. Source: contract, behaviours section 18.
     """
     if action not in ACTIONS:
         wrong = FieldError("type", "ERR_INCLUSION", _("is not included in the list"))
@@ -92,12 +93,12 @@ def delete_posts(
     report: Report | None = None,
     notify: bool = True,
 ) -> Strike | None:
-    """Delete these posts of an account, write the strike down, and settle the report.
+    """Delete these posts of an account, issue a strike, and settle the report.
 
-    All or nothing. The strike names the posts that were deleted; posts of others and deleted ones are passed over. When
-    all of them are gone already a report is settled without another strike: None is returned. Raises Forbidden without
-    MANAGE_REPORTS or the rank above the person; Conflict when none of the posts is there and there is no report; Invalid
-    for a text that is too long. Source: contract, entities "AccountWarning".
+    All or nothing. The strike names the posts that were deleted; posts of other accounts and deleted ones are skipped. If
+    all of them are gone already, a report is settled without another strike and None is returned. Raises Forbidden without
+    MANAGE_REPORTS or the rank above the person; Conflict when none of the posts exists and there is no report; Invalid for
+    a text that is too long. Source: contract, entities "AccountWarning".
     """
     return _act(by, account, status_ids, StrikeAction.DELETE_STATUSES, text, report, notify=notify)
 
@@ -113,8 +114,8 @@ def mark_posts_sensitive(
 ) -> Strike | None:
     """Mark these posts of an account as sensitive; everything else as `delete_posts`.
 
-    The strike names those that were not marked before: an accepted appeal takes the mark from them. Posts without files and
-    preview are passed over; a report is settled without a strike when those of its posts that are there are marked already.
+    The strike names the posts that were not marked before: an accepted appeal removes their mark. Posts without files and
+    preview are skipped; a report is settled without a strike when its remaining posts are marked already.
     """
     return _act(by, account, status_ids, StrikeAction.MARK_STATUSES_AS_SENSITIVE, text, report, notify=notify)
 
@@ -144,7 +145,7 @@ def _act(
             untouched = own if action == StrikeAction.DELETE_STATUSES else own.filter(sensitive=False)
             if report is None or untouched.exists():
                 raise Conflict(_("None of these posts is there to act on."))
-            # Another report about the same posts came first: what was to be done is done.
+            # Another report about the same posts was settled first, with a strike: nothing is left to do.
             settle_reports(by=by, target=account, only=[report])
             return None
         strike = issue_strike(

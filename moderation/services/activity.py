@@ -1,4 +1,4 @@
-"""Counts what happens on this server, week by week (contract, entities "InstanceActivity")."""
+"""Weekly counts of the activity on this server (contract, entities "InstanceActivity")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from social.kernel import clock
 from social.kernel.ids import first_at
 
 WEEK: Final = timedelta(days=7)
-# Posts that were stored since the last count, by their ids: each is looked at once.
+# Posts stored since the last count, by their ids: each is counted once.
 _COUNT: Final = """
 SELECT count(*) FILTER (WHERE local AND reblog_of_id IS NULL), max(id) FROM statuses_status
  WHERE id > %(after)s AND id < %(end)s
@@ -25,12 +25,12 @@ SELECT count(*) FILTER (WHERE GREATEST(u.active_at, u.last_login, s.last_status_
 
 
 def week_of(day: date) -> date:
-    """The Monday of its week."""
+    """Return the Monday of this day's week."""
     return day - timedelta(days=day.weekday())
 
 
 def count_activity() -> None:
-    """Bring the figures of this week up to date, and those of the last one to their end. May run at any time."""
+    """Update the counts of the current week, and complete those of the last one. May run at any time."""
     this = week_of(clock.now().astimezone(UTC).date())
     for start in (this - WEEK, this):
         _count(start)
@@ -50,7 +50,7 @@ def _count(start: date) -> None:
         week.statuses += statuses
         week.counted_to = last or week.counted_to
         week.registrations = max(week.registrations, registrations)
-        # Only the last time somebody was active is known: of a week that is over it says nothing any more.
+        # Only a user's last activity is stored: it does not say who was active in a week that is over.
         if clock.now() < end:
             week.logins = max(week.logins, logins)
         week.save()

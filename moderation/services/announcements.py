@@ -1,6 +1,6 @@
-"""Announcements: written, published, changed and taken back by staff; read and reacted to by everybody here.
+"""Announcements: written, published, changed and withdrawn by staff; read and reacted to by local users.
 
-Every act of staff asks MANAGE_ANNOUNCEMENTS of `by` and writes an audit row.
+Every action of staff requires MANAGE_ANNOUNCEMENTS of `by` and writes an audit row.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from social.kernel.text.to_html import MentionTarget, to_html
 from statuses.models import Status
 from statuses.queries.statuses import list_statuses
 
-# Looked for in the text: the name of a server for a trial makes no link.
+# Formatted at each call: a test server's name is no link to the text scanner.
 _STATUS_URL: Final = r"(?<!\S){}/@[a-zA-Z0-9_]+/([0-9]{{1,19}})(?!\S)"
 
 
 @dataclass(frozen=True)
 class _Written:
-    """Parts of a formatted text."""
+    """A formatted text, with the ids and names it refers to."""
 
     content: str
     mentioned_ids: list[int]
@@ -55,7 +55,7 @@ class _Written:
 
 
 def create_announcement(*, by: Staff, draft: AnnouncementDraft) -> Announcement:
-    """Write an announcement: a draft, or one that is published at its time. Raises Forbidden, Invalid."""
+    """Store an announcement: a draft, or one that is published at its time. Raises Forbidden, Invalid."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
         announcement = Announcement()
@@ -67,7 +67,7 @@ def create_announcement(*, by: Staff, draft: AnnouncementDraft) -> Announcement:
 
 
 def update_announcement(*, by: Staff, announcement: Announcement, draft: AnnouncementDraft) -> None:
-    """Change an announcement; one that is published stays so, and streams get it anew. Raises Forbidden, Invalid, NotFound."""
+    """Change an announcement; a published one stays published and is streamed again. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
         locked = lock_row(announcement)
@@ -84,7 +84,7 @@ def update_announcement(*, by: Staff, announcement: Announcement, draft: Announc
 
 
 def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
-    """Show it to everybody from now on; twice is no error. Raises Forbidden, NotFound."""
+    """Publish an announcement; publishing it again is no error. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
         locked = lock_row(announcement)
@@ -94,7 +94,7 @@ def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
 
 
 def unpublish_announcement(*, by: Staff, announcement: Announcement) -> None:
-    """Make a draft of it; twice is no error. Raises Forbidden, NotFound."""
+    """Turn an announcement back into a draft; doing so again is no error. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
         locked = lock_row(announcement)
@@ -105,7 +105,7 @@ def unpublish_announcement(*, by: Staff, announcement: Announcement) -> None:
 
 
 def delete_announcement(*, by: Staff, announcement: Announcement) -> None:
-    """Delete it with its reactions. Raises Forbidden, NotFound."""
+    """Delete an announcement with its reactions. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
         locked = lock_row(announcement)
@@ -115,7 +115,7 @@ def delete_announcement(*, by: Staff, announcement: Announcement) -> None:
 
 
 def handle_due(events: Sequence[AnnouncementDue]) -> None:
-    """The reaction to AnnouncementDue: publishes what is scheduled, exactly once, and ends what is over."""
+    """Handle AnnouncementDue: publish scheduled announcements, exactly once, and withdraw those that have ended."""
     now = clock.now()
     for event in events:
         with transaction.atomic():
@@ -129,7 +129,7 @@ def handle_due(events: Sequence[AnnouncementDue]) -> None:
 
 
 def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None:
-    """Mark it as read; twice is no error (SEED-077). Raises NotFound when it is gone."""
+    """Mark an announcement as read; repeating it is no error (SEED-077). Raises NotFound when it is gone."""
     with transaction.atomic():
         keep_row(announcement)
         AnnouncementDismissal.objects.bulk_create(
@@ -140,15 +140,15 @@ def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None
 
 
 def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
-    """React with an emoji: of Unicode, or a custom one of this server by its shortcode.
+    """React with an emoji: a Unicode one, or a custom one of this server by its shortcode.
 
-    Raises Invalid for what is none, for a ninth different one, and for one's own a second time.
+    Raises Invalid for an unknown emoji, for a ninth different one, and for the account's own reaction a second time.
     """
     emoji = load_emojis([(name, None)]).get((name, None))
     if not may_be_reaction(name, has_custom_emoji=emoji is not None):
         raise Invalid.of([FieldError("name", "ERR_INCLUSION", _("is not a recognized emoji"))])
     with transaction.atomic():
-        # The number of different ones is looked at before one is added: one at a time.
+        # Without the lock two requests could both pass the check of the limit.
         lock(f"announcement:{announcement.id}")
         keep_row(announcement)
         reactions = AnnouncementReaction.objects.filter(announcement=announcement)
@@ -163,7 +163,7 @@ def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> N
 
 
 def remove_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
-    """Take one's reaction back. Raises NotFound when there is none."""
+    """Remove the account's own reaction. Raises NotFound when there is none."""
     with transaction.atomic():
         removed, _rows = AnnouncementReaction.objects.filter(
             announcement=announcement, account_id=account_id, name=name
@@ -193,7 +193,7 @@ def _fill(announcement: Announcement, draft: AnnouncementDraft) -> None:
 
 
 def _write(text: str) -> _Written:
-    """The HTML of a text, and what it names: known accounts, hashtags, posts that are for anybody. No server is asked."""
+    """Return the HTML of a text, with the known accounts, hashtags and public posts in it. No other server is asked."""
     tokens = scan(text)
     mentioned = _find_mentioned(tokens)
     targets = {
@@ -217,7 +217,7 @@ def _find_mentioned(tokens: Sequence[Token]) -> dict[str, Account]:
 
 
 def _find_statuses(text: str, urls: Sequence[str]) -> list[int]:
-    """The posts whose addresses stand in a text: the pages of those of this server, the ids of others."""
+    """Return the posts whose URLs are in a text: page URLs of local posts, ids of remote ones."""
     numbers = [parse_id(number) for number in re.findall(_STATUS_URL.format(re.escape(links.web_url())), text)]
     posts = list_statuses(None)
     found: list[Status] = [
@@ -234,7 +234,7 @@ def _publish(announcement: Announcement) -> None:
 
 
 def _publish_due(announcement: Announcement) -> None:
-    """See to what happens at its times. One to be published at a time that has passed is published now."""
+    """Schedule what is due at the start and end. An announcement whose time has passed is published at once."""
     now, due = clock.now(), AnnouncementDue(announcement_id=announcement.id)
     if announcement.scheduled_at is not None:
         if announcement.scheduled_at <= now:

@@ -1,4 +1,4 @@
-"""Decisions of staff about reported accounts: several acts at once, which can be taken back for UNDO_PERIOD."""
+"""Decisions of staff about reported accounts: several acts at once, which can be undone for UNDO_PERIOD."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from social.kernel import clock
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
 from social.kernel.events import publish
 
-#: In the order in which they are done.
+#: All acts, in the order in which they are carried out.
 ACTS: Final = ("assign", "mark", "warn", "sensitive", "silence", "disable", "suspend", "delete", "resolve")
-#: Those that settle every open report about the account (contract, behaviours section 18).
+#: Acts that settle every open report about the account (contract, behaviours section 18).
 SANCTIONS: Final = ("sensitive", "silence", "disable", "suspend")
 _STATES: Final[dict[str, Callable[[Account, User | None], bool]]] = {
     "sensitive": lambda account, user: account.sensitized_at is not None,
@@ -45,15 +45,15 @@ def decide(
     text: str = "",
     note: str = "",
 ) -> Decision:
-    """Do several of ACTS about an account and these reports about it, all or none.
+    """Carry out several of ACTS on an account and these reports about it, all or none.
 
-    Posts are those of the reports; when the decision can no longer be taken back they are deleted, and the person is written
-    to; everything else happens at once. Every act but `assign` settles the reports, a sanction every open one. A sanction
-    that stands already is passed over. `text` is written to the person; `note` is for colleagues. Publishes StrikeIssued and
-    DecisionEnded for that time. Raises Forbidden without MANAGE_REPORTS or, for anything done to the person, the rank above;
+    Posts are those of the reports; they are deleted, and the person gets a mail, when the decision can no longer be undone;
+    everything else happens at once. Every act but `assign` settles the reports, a sanction every open one. A sanction that
+    is in force already is skipped. `text` is sent to the person; `note` is for colleagues. Publishes StrikeIssued and
+    DecisionEnded for that time. Raises Forbidden without MANAGE_REPORTS or, for any act on the person, the rank above;
     NotFound for a report that is not about the account; Invalid for no act, an unknown one, and too long a text; Conflict
-    when there are no posts to act on, and when somebody has settled one of the reports meanwhile. What only assigns or notes
-    cannot be taken back.
+    when there are no posts to act on, and when another member of staff has settled one of the reports meanwhile. A decision
+    that only assigns or notes cannot be undone.
     """
     unknown = [act for act in acts if act not in ACTS]
     if unknown or not (acts or note.strip()):
@@ -103,10 +103,10 @@ def decide(
 
 
 def undo_decision(*, by: Staff, decision: Decision) -> None:
-    """Take back a decision: its reports are open again, its sanctions end, its posts are not deleted.
+    """Undo a decision: reopen its reports, end its sanctions, and do not delete its posts.
 
-    Nobody is written to about its strikes; a note stays. Raises Forbidden as `decide`; NotFound;
-    Conflict when it is taken back already or its time is over.
+    The person gets no mail about its strikes; a note stays. Raises Forbidden as `decide`; NotFound; Conflict when it was
+    undone already or its time is over.
     """
     with transaction.atomic():
         current = require_found(
@@ -141,7 +141,7 @@ def undo_decision(*, by: Staff, decision: Decision) -> None:
 
 
 def carry_out(events: Sequence[DecisionEnded]) -> None:
-    """Delete the posts of decisions that were not taken back, in the name of who decided; repeating does nothing more."""
+    """Delete the posts of decisions that were not undone, in the name of who decided; idempotent."""
     for event in events:
         decision = (
             Decision.objects.select_related("account", "target_account")
@@ -151,7 +151,7 @@ def carry_out(events: Sequence[DecisionEnded]) -> None:
         if decision is None:
             continue
         report = Report.objects.filter(id__one_of=decision.report_ids).order_by("id").first()
-        # Whether they may was asked when they decided.
+        # The permission was checked at the decision.
         name = f"@{decision.account.username}" if decision.account is not None else "operator"
         by = Staff(decision.account_id, name, Permission.MANAGE_REPORTS, position=None)
         try:
@@ -163,7 +163,7 @@ def carry_out(events: Sequence[DecisionEnded]) -> None:
                 report=report,
             )
         except Conflict:
-            # Their author has deleted all of them.
+            # The author has deleted all of them.
             continue
 
 
@@ -180,7 +180,7 @@ def _posts_of(reports: Sequence[Report]) -> list[int]:
 
 
 def _do(act: str, by: Staff, target: Account, user: User | None, reports: Sequence[Report], text: str) -> Strike | None:
-    """Do one act, without a word to the person yet; return the strike that it gave, if any."""
+    """Carry out one act without notifying the person yet; return the strike that it gave, if any."""
     first = reports[0] if reports else None
     if act == "assign":
         for report in reports:

@@ -1,6 +1,6 @@
 """Texts of staff about this server: rules, terms of service, the texts and pictures of the instance documents.
 
-Every act asks a permission of `by` and writes an audit row with what was there before.
+Every action requires a permission of `by` and writes an audit row with the previous values.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def update_rule(*, by: Staff, rule: InstanceRule, draft: RuleDraft) -> None:
 
 
 def withdraw_rule(*, by: Staff, rule: InstanceRule) -> None:
-    """Show a rule no more; its row stays, because reports may name it. Twice is no error. Raises Forbidden."""
+    """Withdraw a rule; its row stays, because reports may name it. Repeating it is no error. Raises Forbidden."""
     require(by, Permission.MANAGE_RULES)
     with transaction.atomic():
         if InstanceRule.objects.filter(id=rule.id, withdrawn_at=None).update(withdrawn_at=clock.now()):
@@ -71,7 +71,7 @@ def withdraw_rule(*, by: Staff, rule: InstanceRule) -> None:
 
 
 def write_terms(*, by: Staff, draft: TermsDraft, terms: TermsOfService | None = None) -> TermsOfService:
-    """Write a draft of the terms of service, or write it anew. Raises Forbidden, Invalid, Conflict for a published one."""
+    """Store a draft of the terms of service, new or changed. Raises Forbidden, Invalid, Conflict for a published one."""
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
         found = _draft(terms) if terms is not None else TermsOfService()
@@ -83,7 +83,7 @@ def write_terms(*, by: Staff, draft: TermsDraft, terms: TermsOfService | None = 
 
 
 def publish_terms(*, by: Staff, terms: TermsOfService) -> None:
-    """Publish a draft: it applies from its day on, and can never be changed. Raises Forbidden, Invalid, Conflict."""
+    """Publish a draft: it applies from its effective date on, and can never be changed. Raises Forbidden, Invalid, Conflict."""
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
         found = _draft(terms)
@@ -102,8 +102,8 @@ def delete_terms(*, by: Staff, terms: TermsOfService) -> None:
 
 
 def change_site(*, by: Staff, texts: SiteTexts) -> None:
-    """Write what this server says about itself and how it is set; an empty text takes back what was written, and what the
-    environment sets stays. Effective within seconds. Raises Forbidden, Invalid.
+    """Store the texts and settings of this server; an empty text removes the stored one, and values set by the environment
+    stay. Takes effect within seconds. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_SETTINGS)
     contact = texts.site_contact_username
@@ -138,7 +138,7 @@ def _stored(texts: SiteTexts) -> dict[str, Any]:
 
 
 def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
-    """Give this server another picture, cut to 1200 by 630 pixels; None takes it away. Raises Forbidden, Invalid,
+    """Replace the picture of this server, cropped to 1200 by 630 pixels; None removes it. Raises Forbidden, Invalid,
     Unavailable while the operator's scanner does not answer.
     """
     require(by, Permission.MANAGE_SETTINGS)
@@ -165,7 +165,7 @@ def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
 
 
 def hide_first_steps(*, by: Staff) -> None:
-    """Show nobody any more what a new server needs. Raises Forbidden."""
+    """Hide the list of first steps for all staff. Raises Forbidden."""
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
         write_setting(HIDDEN_SETTING, True)

@@ -1,4 +1,4 @@
-"""Files of rules for servers and of allowed servers, in the formats that Mastodon writes and reads.
+"""Files of domain rules and of allowed servers, in the formats that Mastodon writes and reads.
 
 Rules: `#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate`; allowed servers: `#domain`.
 """
@@ -21,21 +21,22 @@ from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere, is_stricter, names_of
 from moderation.services.domain_rules import allow_domains, write_rules
 
-# Names of severities in the lists of other programs.
+# Severities as other programs write them.
 _SEVERITIES: Final = {"": DomainSeverity.SUSPEND, "limit": DomainSeverity.SILENCE}
 _COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "public_comment")
 
 
 def _server(written: str) -> str:
     domain = domain_elsewhere(written)
-    # A word alone is rather a line of another kind of file; by hand it may name a server of a local network.
+    # A name without a dot is probably a line of another kind of file; entered by hand it may be a server of a local
+    # network.
     if domain is None or "." not in domain:
         raise WrongLine(_("%(domain)s is no domain of another server") % {"domain": written[:253] or "''"})
     return domain
 
 
 class RuleFile(BlockFile[DomainRuleDraft]):
-    """Rules for servers; without a severity a server is suspended, as Mastodon has it."""
+    """Rules for servers; without a severity a server is suspended, as in Mastodon."""
 
     columns = ("#domain", "#severity", "#reject_media", "#reject_reports", "#public_comment", "#obfuscate")
     permission = Permission.MANAGE_FEDERATION
@@ -45,7 +46,7 @@ class RuleFile(BlockFile[DomainRuleDraft]):
     changes = True
 
     def parse(self, values: dict[str, str]) -> tuple[str, DomainRuleDraft]:
-        # Some lists write `*.` before a name: a rule for a server is one for those below it as well.
+        # Some lists write `*.` before a name; a domain rule covers subdomains anyway.
         domain = _server(values.get("domain", "").removeprefix("*."))
         severity = values.get("severity", "").lower()
         severity = _SEVERITIES.get(severity, severity)
@@ -63,7 +64,7 @@ class RuleFile(BlockFile[DomainRuleDraft]):
         )
 
     def plan(self, entries: Sequence[Entry[DomainRuleDraft]], *, replace: bool) -> Iterator[Planned[DomainRuleDraft]]:
-        """Plan with the follows that suspensions end."""
+        """Plan the changes, with the follows that suspensions would end."""
         domains = {name for entry in entries for name in names_of(entry.name)}
         rules = {rule.domain: rule for rule in DomainRule.objects.filter(domain__one_of=domains)}
         follows = load_follows_under(e.name for e in entries if e.draft.severity == DomainSeverity.SUSPEND)
@@ -84,7 +85,7 @@ class RuleFile(BlockFile[DomainRuleDraft]):
         ]
 
     def rows(self) -> Iterator[Sequence[str]]:
-        """Values of every rule but those that do nothing, as Mastodon writes them."""
+        """Return the values of every rule that has an effect, as Mastodon writes them."""
         rules = DomainRule.objects.exclude(severity=DomainSeverity.NOOP, reject_media=False, reject_reports=False)
         for rule in rules.order_by("domain").iterator(chunk_size=BATCH):
             yield (
@@ -126,7 +127,7 @@ def _values(draft: DomainRuleDraft) -> Iterable[tuple[str, object]]:
 
 
 class AllowFile(BlockFile[None]):
-    """Servers that are let in where federation is limited."""
+    """Servers that are allowed where federation is limited."""
 
     columns = ("#domain",)
     permission = Permission.MANAGE_FEDERATION

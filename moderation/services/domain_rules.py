@@ -1,6 +1,6 @@
-"""Makes, changes and takes back rules for servers, and has them obeyed by the accounts that are known already.
+"""Creates, changes and removes domain rules, and applies them to the accounts that are known already.
 
-Accounts that come later obey when they are fetched (`federation`). Source: contract, behaviours section 18.
+A rule is applied to later accounts when they are fetched (`federation`). Source: contract, behaviours section 18.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SHOWN: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "pri
 
 
 class AlreadyRuled(KernelError):
-    """Refusal because `rule` is for the same server, or is a stricter one for a domain above it."""
+    """Refusal because `rule` is for the same server, or is a stricter one for a parent domain."""
 
     def __init__(self, rule: DomainRule) -> None:
         super().__init__(_("You have already imposed stricter limits on %(domain)s.") % {"domain": rule.domain})
@@ -44,16 +44,16 @@ class AlreadyRuled(KernelError):
 
 
 def create_rule(*, by: Staff, domain: str, draft: DomainRuleDraft) -> DomainRule:
-    """Make a rule for a server and its subdomains. Publishes DomainRuleChanged.
+    """Create a rule for a server and its subdomains. Publishes DomainRuleChanged.
 
-    Raises Forbidden; Invalid for what is no other server's domain; AlreadyRuled when the server has one, or a stricter
-    one counts for a domain above it.
+    Raises Forbidden; Invalid for a name that is not another server's domain; AlreadyRuled when the server has a rule, or a
+    stricter one for a parent domain applies.
     """
     require(by, Permission.MANAGE_FEDERATION)
     name = _other_domain(domain)
     rule = DomainRule(domain=name, **_values(draft))
     with transaction.atomic():
-        # Of two rules at once for the same server the second finds the first.
+        # Without the lock two rules could be created for the same server at once.
         lock("domain_rules")
         known = rule_for(name)
         if known is not None and (known.domain == name or _is_stricter(known, rule)):
@@ -65,7 +65,7 @@ def create_rule(*, by: Staff, domain: str, draft: DomainRuleDraft) -> DomainRule
 
 
 def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
-    """Change what a rule says, but not for whom. Publishes DomainRuleChanged. Raises Forbidden, Invalid, NotFound."""
+    """Change the values of a rule, but not its domain. Publishes DomainRuleChanged. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_FEDERATION)
     values = _values(draft)
     with transaction.atomic():
@@ -81,9 +81,9 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
 def write_rules(
     *, by: Staff, drafts: Mapping[str, DomainRuleDraft], changing: Collection[str] = ()
 ) -> dict[str, AlreadyRuled]:
-    """Make the rules for these servers, or change those that are there for `changing`, as `create_rule` and `change_rule` do
-    for one, in one transaction and a fixed number of statements for each 500; the refusals by domain. Publishes
-    DomainRuleChanged. Raises Forbidden, Invalid.
+    """Create the rules for these servers, or change existing ones if they are in `changing`, as `create_rule` and
+    `change_rule` do, in one transaction and a fixed number of statements per 500 rules. Return the refusals by domain.
+    Publishes DomainRuleChanged. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
     values = {_other_domain(domain): _values(draft) for domain, draft in drafts.items()}
@@ -119,8 +119,8 @@ def write_rules(
 
 
 def remove_rule(*, by: Staff, rule: DomainRule) -> None:
-    """Take a rule back: whom it limited or suspended is so no more. Publishes DomainRuleChanged. Raises Forbidden;
-    NotFound when somebody else has taken it back.
+    """Remove a rule: the accounts that it limited or suspended are so no longer. Publishes DomainRuleChanged. Raises
+    Forbidden; NotFound when it was removed already.
     """
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
@@ -131,9 +131,7 @@ def remove_rule(*, by: Staff, rule: DomainRule) -> None:
 
 
 def allow_domain(*, by: Staff, domain: str) -> DomainAllow:
-    """Let a server in where federation is limited; the row that is there already if there is one. Raises Forbidden,
-    Invalid.
-    """
+    """Allow a server where federation is limited; return the existing row if there is one. Raises Forbidden, Invalid."""
     require(by, Permission.MANAGE_FEDERATION)
     name = _other_domain(domain)
     try:
@@ -147,8 +145,8 @@ def allow_domain(*, by: Staff, domain: str) -> DomainAllow:
 
 
 def allow_domains(*, by: Staff, domains: Iterable[str]) -> None:
-    """Let servers in, as `allow_domain` does one, in one transaction and a fixed number of statements for each 500. Raises
-    Forbidden; Invalid; Conflict when somebody else lets one of them in at the same moment.
+    """Allow servers, as `allow_domain` does for one, in one transaction and a fixed number of statements per 500 servers.
+    Raises Forbidden; Invalid; Conflict when another request allows one of them at the same moment.
     """
     require(by, Permission.MANAGE_FEDERATION)
     names = [_other_domain(domain) for domain in domains]
@@ -164,7 +162,7 @@ def allow_domains(*, by: Staff, domains: Iterable[str]) -> None:
 
 
 def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
-    """Undo `allow_domain`. Raises Forbidden; NotFound when somebody else has."""
+    """Undo `allow_domain`. Raises Forbidden; NotFound when it was undone already."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         if not DomainAllow.objects.select_for_update().filter(pk=allow.pk).exists():
@@ -174,11 +172,11 @@ def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
 
 
 def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
-    """Have the accounts of a server obey the rule that counts for them now: BATCH_SIZE accounts for each event. Of one whose
-    media is refused as many custom emojis are removed.
+    """Apply the current rule to the accounts of a server: BATCH_SIZE accounts per event. If its media are refused, as many
+    custom emojis are removed.
 
-    When more are left, the event is published for those after, else ServerSuspended for a server that is. Each account is
-    a transaction of its own.
+    If more are left, the event is published again with the next `after`, else ServerSuspended for a suspended server. Each
+    account is a transaction of its own.
     """
     for event in events:
         since = datetime.fromisoformat(event.since)
@@ -206,8 +204,8 @@ def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
 
 
 def end_follows(events: Sequence[ServerSuspended]) -> None:
-    """End the follows with the people of a suspended server in steps (`sever_server`); those that are left when the rule is
-    taken back stay. Publishes FollowsSevered at the end.
+    """End the follows with the accounts of a suspended server in steps (`sever_server`); follows that are left when the
+    rule is removed stay. Publishes FollowsSevered at the end.
     """
     for event in events:
         rule = rule_for(event.domain)
@@ -263,7 +261,7 @@ def _is_stricter(known: DomainRule, rule: DomainRule) -> bool:
 
 
 def _record_each(by: Staff, action: str, rules: Iterable[tuple[DomainRule, dict[str, Any], dict[str, Any]]]) -> None:
-    """Write down what each of these rules was before and after."""
+    """Write an audit row for each of these rules, with its values before and after."""
     changes = [(rule.pk, rule.domain, {"before": before, "after": after}) for rule, before, after in rules]
     record_changes(by=by, action=action, target_type="DomainRule", changes=changes)
 

@@ -1,4 +1,4 @@
-"""Puts what is known of an account into one file, for a court or an authority that has asked for it."""
+"""Exports the data of an account into one file, for a court or an authority that has asked for it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NAMES: Final = {"spoiler_text": "warning"}
 
 @dataclass
 class Exported:
-    """Contents of a file of evidence: how many posts, and of each member its bytes and SHA-256 by name."""
+    """Contents of a file of evidence: the number of posts, and size and SHA-256 of each member by name."""
 
     posts: int = 0
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -54,10 +54,10 @@ def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) 
 
 
 def begin_export(*, by: Staff, account: Account, reason: str) -> None:
-    """Note in the audit log that evidence about an account is exported, before anything is written.
+    """Log the export of evidence about an account in the audit log, before anything is written.
 
-    Raises Forbidden without DELETE_USER_DATA or the rank above the person; Invalid without a reason; Conflict for an account
-    that is neither held nor reported.
+    Raises Forbidden without DELETE_USER_DATA or the rank above the person; Invalid without a reason; Conflict for an
+    account that is neither held nor reported.
     """
     user = User.objects.select_related("role").filter(account_id=account.pk).first()
     require(by, Permission.DELETE_USER_DATA, over=user.role if user is not None else None)
@@ -82,11 +82,11 @@ def begin_export(*, by: Staff, account: Account, reason: str) -> None:
 
 
 def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> Exported:
-    """Write a zip with profile, addresses, reports with their posts, strikes, the audit log, and the files of the posts, each
-    with its SHA-256 in `manifest.json`, for who has begun the export.
+    """Write a zip with profile, addresses, reports with their posts, strikes, the audit log, and the files of the posts,
+    each with its SHA-256 in `manifest.json`; `begin_export` comes first.
 
-    Of an account that is held all posts are in it, of another one those that a report or strike names: private and direct
-    ones for no other reason, and each of them is noted as seen. Deleted posts are in it as long as their rows are there.
+    All posts of a held account are included; of other accounts only posts that a report or strike names. Each exported post
+    that is private or direct is logged as seen. Deleted posts are included as long as their rows exist.
     """
     user = User.objects.select_related("role").filter(account_id=account.pk).first()
     account = Account.objects.get(pk=account.pk)
@@ -129,7 +129,7 @@ def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -
 
 
 class _Writer:
-    """Adds members to the zip, and their digests to the findings."""
+    """Adds members to the zip, and records their digests."""
 
     def __init__(self, archive: zipfile.ZipFile, done: Exported) -> None:
         self._archive = archive
@@ -141,7 +141,7 @@ class _Writer:
         self._done.members[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
     def add_stored(self, name: str, path: str) -> None:
-        """Add a stored file; one that is gone is named without a digest."""
+        """Add a stored file; a missing file is listed without a digest."""
         if not path or name in self._done.members:
             return
         digest, size = hashlib.sha256(), 0
@@ -160,7 +160,7 @@ class _Writer:
         self._done.members[name] = {"bytes": size, "sha256": digest.hexdigest()}
 
     def add_files(self, media: MediaAttachment) -> None:
-        """Add what is stored of a file of a post: its own, or the copy of one of another server."""
+        """Add the stored file of a post: its own, or the copy of a remote one."""
         path = media.file or media.source
         if not path and media.remote_url:
             copy = RemoteCopy.objects.filter(digest=digest_of(CopyPurpose.ATTACHMENT, media.remote_url)).first()
@@ -176,7 +176,7 @@ def _naming(reports: Iterable[Report], strikes: Iterable[Strike]) -> Iterator[li
 
 
 def _post_batches(account: Account, named: set[int]) -> Iterator[list[Status]]:
-    """The posts that are exported, deleted ones too, oldest first."""
+    """Return the posts to export in batches, deleted ones included, oldest first."""
     rows = Status.objects.filter(account=account, reblog_of=None).order_by("id")
     if account.held_at is None:
         for batch in in_batches(sorted(named), BATCH_SIZE):
@@ -191,7 +191,7 @@ def _post_batches(account: Account, named: set[int]) -> Iterator[list[Status]]:
 
 
 def _posts(batch: list[Status]) -> tuple[list[dict[str, Any]], list[MediaAttachment]]:
-    """Read what the posts say and said before, whom they address, and their files; four queries."""
+    """Return the texts of the posts with their edits and mentions, and their files; four queries."""
     ids = [post.id for post in batch]
     edits: dict[int, list[dict[str, Any]]] = {}
     for edit in StatusEdit.objects.filter(status_id__one_of=ids).order_by("created_at", "id"):
@@ -239,7 +239,7 @@ def _held_posts(account: Account) -> list[dict[str, Any]]:
 
 
 def _quarantined(account: Account) -> list[dict[str, Any]]:
-    """Files of the account that the scanner refused: what is known of them, without their bytes."""
+    """Return the metadata of the account's files that the scanner refused, without their bytes."""
     rows = QuarantinedFile.objects.filter(account=account).order_by("id")
     return [
         {"sha256": file.sha256, "at": clock.iso(file.created_at), "reason": file.reason, "decision": file.decision}
@@ -248,7 +248,7 @@ def _quarantined(account: Account) -> list[dict[str, Any]]:
 
 
 def _profile(account: Account, user: User | None) -> dict[str, Any]:
-    # The whole row: nothing of it is a secret.
+    # The whole row is exported: no column is secret.
     shown: dict[str, Any] = {
         column.attname: getattr(account, column.attname) for column in Account._meta.concrete_fields
     }
@@ -267,7 +267,7 @@ def _profile(account: Account, user: User | None) -> dict[str, Any]:
 
 
 def _addresses(account: Account, user: User | None) -> dict[str, Any]:
-    """E-mail and network addresses, as far as they are kept."""
+    """Return the e-mail and IP addresses that are stored."""
     if user is None:
         return {"domain": account.domain}
     return {
@@ -291,7 +291,7 @@ def _addresses(account: Account, user: User | None) -> dict[str, Any]:
 
 
 def _report(report: Report) -> dict[str, Any]:
-    """A report, without who has made it: that is not what is asked for."""
+    """Return a report without its reporter, who is not part of the evidence."""
     return {
         "id": str(report.id),
         "at": clock.iso(report.created_at),

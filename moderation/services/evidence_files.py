@@ -1,4 +1,4 @@
-"""Has evidence about an account written into a file while nobody waits, for staff to fetch."""
+"""Exports evidence about an account into a file in the background, for staff to download."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from social.kernel.events import publish
 
 logger = logging.getLogger(__name__)
 RETENTION: Final = timedelta(days=7)
-"""Time in which a file can be fetched; one that is not finished by then never will be."""
+"""Time in which a file can be downloaded; one that is unfinished by then is given up."""
 
 
 def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFile:
-    """Have evidence about an account written into a file; the request stands in the audit log. Publishes EvidenceDue.
+    """Request a file of evidence about an account; the request is logged in the audit log. Publishes EvidenceDue.
 
     Raises as `begin_export`, and Conflict while a file about the account is being written.
     """
@@ -52,7 +52,7 @@ def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFil
 
 
 def write_files(events: Sequence[EvidenceDue]) -> None:
-    """The reaction to EvidenceDue: the file is written whole and then given its name; doing it again changes nothing."""
+    """Handle EvidenceDue: write the whole file, then give it its name; idempotent."""
     for event in events:
         row = EvidenceFile.objects.select_related("account").filter(id=event.file_id).first()
         if row is not None and row.state == EvidenceState.BUILDING:
@@ -60,9 +60,9 @@ def write_files(events: Sequence[EvidenceDue]) -> None:
 
 
 def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
-    """The file, to be handed over; that it was fetched stands in the audit log.
+    """Return the path of the file, for a download that is logged in the audit log.
 
-    Raises Forbidden without DELETE_USER_DATA or the rank above the person; NotFound for one that is not ready, or gone.
+    Raises Forbidden without DELETE_USER_DATA or the rank above the person; NotFound for a file that is not ready, or gone.
     """
     user = User.objects.select_related("role").filter(account_id=row.account_id).first()
     require(by, Permission.DELETE_USER_DATA, over=user.role if user is not None else None)
@@ -76,11 +76,11 @@ def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
 
 
 def forget_evidence() -> int:
-    """Remove files whose time is over, and those without a row: the account is gone, or a process ended while it wrote. How
-    many rows. Run by the scheduler.
+    """Delete expired files, and those without a row: the account was deleted, or a process ended while it wrote. Return the
+    number of expired rows. Run by the scheduler.
     """
     count, _models = EvidenceFile.objects.filter(expires_at__lt=clock.now()).delete()
-    # Looked at before the rows: those that are written meanwhile are not among them.
+    # The files are listed before the rows: files written meanwhile must not look orphaned.
     files = list(_folder().glob("*"))
     known = set(map(str, EvidenceFile.objects.values_list("id", flat=True)))
     for file in files:
@@ -90,7 +90,7 @@ def forget_evidence() -> int:
 
 
 def _write(row: EvidenceFile) -> None:
-    # Whether they may was asked when they asked for it.
+    # The permission was checked at the request.
     by = Staff(row.author_id, row.author_name, Permission.DELETE_USER_DATA, position=None)
     _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
     values: dict[str, object]
@@ -122,7 +122,7 @@ def _write(row: EvidenceFile) -> None:
 
 
 def _folder() -> Path:
-    """The place of the files, from which nothing is served."""
+    """Return the folder of the files, which is not served over HTTP."""
     return Path(settings.PRIVATE_ROOT) / "evidence"
 
 

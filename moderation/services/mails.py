@@ -1,4 +1,4 @@
-"""Writes to staff about reports, appeals and those who want to join, and to people about what staff did to them and decided.
+"""Mails to staff about reports, appeals and sign-ups to approve, and to people about actions of staff and decided appeals.
 
 Mails go through the outbox, as those of `accounts.services.mails`.
 """
@@ -34,13 +34,13 @@ from statuses.queries.statuses import list_excerpts
 _POSTS_SHOWN: Final = 20
 
 STAFF_MAILS: Final = Rule("staff_mails", 30, 3600, "account")
-"""Mails that one of the staff gets at most in an hour of what strangers do; they see the rest in the administration."""
+"""Maximum of mails per hour to a member of staff that strangers can cause; the admin shows the rest."""
 
 
 @dataclass(frozen=True)
 class _StaffMail:
-    """Mail for everybody with a permission who has not switched it off, and what it shows of its subject: nothing (None)
-    once there is no reason for it any more.
+    """Mail to all staff with a permission who have not switched it off. `context` returns its values, None once there is no
+    longer a reason for the mail.
     """
 
     permission: Permission
@@ -92,42 +92,40 @@ _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
 
 
 def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
-    """The reaction to UserWaiting: to everybody who manages users (contract, behaviours section 6), as long as nobody has
+    """Handle UserWaiting: send a mail to all who manage users (contract, behaviours section 6), as long as nobody has
     decided.
     """
     _address("sign_up", [event.user_id for event in events])
 
 
 def send_report_mails(events: Sequence[ReportFiled]) -> None:
-    """The reaction to ReportFiled: to everybody who manages reports (SEED-143)."""
+    """Handle ReportFiled: send a mail to all who manage reports (SEED-143)."""
     _address("report", [event.report_id for event in events])
 
 
 def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
-    """The reaction to AppealFiled: to everybody who manages appeals."""
+    """Handle AppealFiled: send a mail to all who manage appeals."""
     _address("appeal", [event.appeal_id for event in events])
 
 
 def _address(template: str, subject_ids: Sequence[int]) -> None:
-    """Publish StaffMailDue for each who is to get it: what fails for one is not sent to the others again."""
+    """Publish StaffMailDue for each recipient, so that a failed mail is retried without sending the others again."""
     staff = list_staff(_STAFF_MAILS[template].permission).values_list("pk", flat=True)
     publish(*(StaffMailDue(template, number, user_id) for number in subject_ids for user_id in staff))
 
 
 def send_staff_mails(events: Sequence[StaffMailDue]) -> None:
-    """The reaction to StaffMailDue."""
+    """Handle StaffMailDue: send the mails."""
     send_all(letter for event in events for letter in _staff_letters(event))
 
 
 def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
-    """The reaction to StrikeIssued: what was done, why, and where it can be appealed against; nothing of what
-    was taken back meanwhile.
-    """
+    """Handle StrikeIssued: send what was done, why, and where to appeal; nothing about a strike that was undone meanwhile."""
     send_all(letter for event in events for letter in _strike_letters(event.strike_id))
 
 
 def send_decision_mails(events: Sequence[AppealDecided]) -> None:
-    """The reaction to AppealDecided: to whom appealed."""
+    """Handle AppealDecided: send the decision to the person who appealed."""
     send_all(letter for event in events for letter in _decision_letters(event.appeal_id))
 
 
@@ -150,7 +148,7 @@ def _strike_letters(strike_id: int) -> Iterator[Letter]:
         context = {
             "action": StrikeAction(strike.action).label,
             "text": strike.text,
-            # Called when the mail is written: the language is its recipient's then.
+            # Evaluated when the mail is rendered, in the language of its recipient.
             "reasons": partial(_reasons, strike),
             "link": strike_link(strike.id),
         }

@@ -1,4 +1,4 @@
-"""Notes of staff about accounts: written and removed, for staff alone."""
+"""Notes of staff about accounts, visible to staff only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WRITERS: Final = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 
 
 def write_note(*, by: Staff, account: Account, text: str) -> StaffNote:
-    """Keep words about an account for colleagues. Raises Forbidden; Invalid for no text and for too long a one."""
+    """Store a note about an account for colleagues. Raises Forbidden; Invalid for an empty or too long text."""
     require(by, _WRITERS)
     wanted = text.strip()
     if not wanted:

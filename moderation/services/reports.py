@@ -1,5 +1,5 @@
-"""Reports: taken (contract, parameters "POST /api/v1/reports", behaviours section 18), handled by staff, and read with
-the posts that staff see because of them.
+"""Reports: filed (contract, parameters "POST /api/v1/reports", behaviours section 18), received and handled by staff, who
+also read the reported posts here.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from statuses.queries.statuses import Excerpt, list_excerpts
 
 
 def file_report(*, account: Account, target: Account, draft: ReportDraft) -> Report:
-    """Store a report by somebody of this server, and publish ReportFiled.
+    """Store a report by a local account, and publish ReportFiled.
 
-    Staff are notified of the first open report on an account; of each with MAIL_EVERY_REPORT. Of an account of this server
-    nothing is forwarded. Raises NotFound for a suspended target, for posts and collections that are not the target's or
+    Staff are notified of the first open report about an account; of each with MAIL_EVERY_REPORT. A report about a local
+    account is not forwarded. Raises NotFound for a suspended target, for posts and collections that are not the target's or
     that the reporter may not read; after that Invalid.
     """
     if target.suspended:
@@ -78,16 +78,16 @@ def receive_report(
     uri: str,
     collection_ids: Sequence[int] = (),
 ) -> None:
-    """Store a report that another server has sent, once for each target; posts that it may not have are left out, and
-    posts and collections of others.
+    """Store a report sent by another server, once per target. Posts that this server may not have, and posts and
+    collections of other accounts, are left out.
 
-    Works in a transaction of its own. `account` is who signed it, as a rule the actor of that server.
+    Works in a transaction of its own. `account` is the signer, as a rule the instance actor of that server.
     """
     with transaction.atomic():
         lock(f"object:{uri}")
         if Report.objects.filter(uri=uri, target_account=target).exists():
             return
-        assert account.domain is not None  # of another server: what people here send goes through `file_report`
+        assert account.domain is not None  # a remote account: local reports go through `file_report`
         store_report(
             Report(
                 account=account,
@@ -101,9 +101,9 @@ def receive_report(
 
 
 def store_report(report: Report) -> None:
-    """Store a report that was made or received, and publish ReportFiled."""
+    """Store a report that was filed or received, and publish ReportFiled."""
     with transaction.atomic():
-        # Of two at the same moment one is the first.
+        # Without the lock two reports at once could both count as the first.
         lock(f"reports:{report.target_account_id}")
         others = Report.objects.filter(target_account_id=report.target_account_id, action_taken_at=None)
         first = not others.exists()
@@ -119,10 +119,11 @@ def store_report(report: Report) -> None:
 
 
 def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:
-    """The servers of the account, and of those whom its reported posts answer, that the reporter names, in Punycode or as
-    clients show them. Names are compared as they are: to normalise a long list would take seconds (security row 78).
+    """Return the servers to which the report is forwarded: among those of the account and of the accounts to which its
+    reported posts reply, the ones that the reporter names, in Punycode or as clients show them. Names are compared as they
+    are: to normalise a long list would take seconds (security row 78).
     """
-    assert target.domain is not None  # of another server: the caller has looked
+    assert target.domain is not None  # a remote account: checked by the caller
     if draft.forward_domains is None:
         return [target.domain]
     answered = (
@@ -138,19 +139,19 @@ def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDr
 
 
 def assign_report(*, by: Staff, report: Report) -> None:
-    """Take a report on oneself, from whoever had it. Raises Forbidden."""
+    """Assign a report to `by`, whoever had it before. Raises Forbidden."""
     with _handling(by, report, "assign") as current:
         _write(current, assigned_account_id=by.account_id)
 
 
 def unassign_report(*, by: Staff, report: Report) -> None:
-    """Leave a report to whoever takes it. Raises Forbidden."""
+    """Remove the assignment of a report. Raises Forbidden."""
     with _handling(by, report, "unassign") as current:
         _write(current, assigned_account_id=None)
 
 
 def resolve_report(*, by: Staff, report: Report) -> None:
-    """Settle a report; once it is, that stays somebody's who did it first. Raises Forbidden."""
+    """Settle a report; a settled one keeps the moderator who settled it first. Raises Forbidden."""
     with _handling(by, report, "resolve") as current:
         if not current.is_resolved:
             _write(current, action_taken_at=clock.now(), action_taken_by_id=by.account_id)
@@ -163,9 +164,9 @@ def reopen_report(*, by: Staff, report: Report) -> None:
 
 
 def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None = None) -> list[int]:
-    """Settle every open report on an account, or `only` those, as part of an act on it, whose right was asked.
+    """Settle every open report about an account, or those in `only`, as part of an action whose permission was checked.
 
-    Returns the ids of those that were open.
+    Returns the ids of the reports that were open.
     """
     with transaction.atomic():
         rows = Report.objects.select_for_update(of=("self",)).filter(target_account=target, action_taken_at=None)
@@ -181,7 +182,7 @@ def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None 
 
 
 def reopen_reports(*, by: Staff, report_ids: Sequence[int]) -> None:
-    """Undo `settle_reports` for those of these that are still settled, by somebody whose right was asked."""
+    """Undo `settle_reports` for those of these reports that are still settled; the caller has checked the permission."""
     with transaction.atomic():
         rows = Report.objects.select_for_update(of=("self",)).filter(
             id__one_of=list(report_ids), action_taken_at__isnull=False
@@ -196,14 +197,15 @@ def reopen_reports(*, by: Staff, report_ids: Sequence[int]) -> None:
 def update_report(
     *, by: Staff, report: Report, category: str | None = None, rule_ids: Sequence[int] | None = None
 ) -> None:
-    """Put right what a report is about; None: as it was. Raises Forbidden; Invalid for a category that is none, rules
-    that do not exist, a violation without rules, and rules with another category (contract, parameters section 6).
+    """Change the category and the rules of a report; None leaves a value unchanged. Raises Forbidden; Invalid for an
+    unknown category, unknown rules, a violation without rules, and rules with another category (contract, parameters
+    section 6).
     """
     with _handling(by, report, "update") as current:
         chosen = current.category if category is None else category
         rules = list(current.rule_ids or ()) if rule_ids is None else list(dict.fromkeys(rule_ids))
         if rule_ids is None and chosen != ReportCategory.VIOLATION:
-            # What it broke is said with the category that it no longer has.
+            # The rules belong to the category that the report no longer has.
             rules = []
         errors = _errors(chosen, rules)
         if errors:
@@ -262,7 +264,7 @@ def _write(report: Report, **values: Any) -> None:
 
 
 def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
-    """The posts attached to a report, deleted ones too. The look at those that are not for anybody to read is written down.
+    """Return the posts attached to a report, deleted ones included; a view of posts that are not public is logged.
 
     Raises Forbidden without MANAGE_REPORTS.
     """
@@ -274,8 +276,8 @@ def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
 
 
 def note_posts_seen(*, by: Staff, posts: Iterable[tuple[int, str, str]]) -> None:
-    """Write an audit row for each of these posts (id, author's address, visibility) that not everybody may read: they were
-    shown to `by`. All in one statement; none when all are public.
+    """Write an audit row for each of these posts (id, author's address, visibility) that is not public: `by` has seen it.
+    One statement for all; none when all are public.
     """
     private = [(number, name) for number, name, visibility in posts if visibility not in OPEN_VISIBILITIES]
     if private:

@@ -1,6 +1,6 @@
-"""Forgets what the settings say is kept for a time only: addresses, the audit log, settled reports, held posts.
+"""Deletes data whose retention period is over: addresses, the audit log, settled reports, held posts.
 
-`clean_up` does all of it and `count_due` says what it would do: for the scheduler and for commands.
+`clean_up` deletes it and `count_due` counts it: for the scheduler and for commands.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ BATCH_SIZE: Final = 500
 
 @dataclass(frozen=True)
 class Step:
-    """A kind of what is forgotten: how much there is to forget now, and the doing of it."""
+    """A kind of expired data: functions that count and delete it."""
 
     count: Callable[[], int]
     forget: Callable[[], int]
 
 
 def old_reports() -> QuerySet[Report]:
-    """The reports that were settled more than KEEP_CLOSED_REPORTS_DAYS ago, but those about accounts that are held."""
+    """Return the reports settled more than KEEP_CLOSED_REPORTS_DAYS ago, except those about held accounts."""
     before = clock.days_ago(kept_days("KEEP_CLOSED_REPORTS_DAYS"))
     rows = Report.objects.filter(target_account__held_at=None)
     return rows.filter(action_taken_at__lt=before) if before is not None else rows.none()
 
 
 def forget_reports() -> int:
-    """Delete those; how many. Strikes stay, with their statement of reasons. Posts that only they kept go with the rest."""
+    """Delete the old reports; return their number. Strikes stay, with their statement of reasons. Posts that were kept only
+    for these reports are deleted by the clean-up of posts.
+    """
     forgotten = 0
     while ids := list(old_reports().order_by("action_taken_at").values_list("pk", flat=True)[:BATCH_SIZE]):
         with transaction.atomic():
@@ -48,14 +50,14 @@ def forget_reports() -> int:
 
 
 def old_held_posts() -> QuerySet[HeldPost]:
-    """The posts about which nobody has decided for KEEP_HELD_POSTS_DAYS."""
+    """Return the posts without a decision for KEEP_HELD_POSTS_DAYS, except those of held accounts."""
     before = clock.days_ago(kept_days("KEEP_HELD_POSTS_DAYS"))
     rows = HeldPost.objects.filter(approved_at=None, account__held_at=None)
     return rows.filter(created_at__lt=before) if before is not None else rows.none()
 
 
 def forget_held_posts() -> int:
-    """Discard those; how many."""
+    """Discard the old held posts; return their number."""
     forgotten = 0
     while rows := list(old_held_posts().order_by("id")[:BATCH_SIZE]):
         drop_held(rows)
@@ -72,10 +74,10 @@ STEPS: Final[dict[str, Step]] = {
 
 
 def clean_up() -> dict[str, int]:
-    """Forget everything that is due, in batches; how much of each kind. Run by the scheduler."""
+    """Delete all expired data, in batches; return the number of rows by kind. Run by the scheduler."""
     return {name: step.forget() for name, step in STEPS.items()}
 
 
 def count_due() -> dict[str, int]:
-    """Count what `clean_up` would forget now, by kind."""
+    """Return the number of rows that `clean_up` would delete now, by kind."""
     return {name: step.count() for name, step in STEPS.items()}

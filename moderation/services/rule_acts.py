@@ -1,4 +1,4 @@
-"""Does for rules against spam what staff do: reports by the server's own account, and strikes of limited people."""
+"""Carries out for spam rules what staff do by hand: reports by the server's own account, and strikes of limited accounts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from social.kernel import clock
 from social.kernel.locks import lock
 
 REPORTED_LIMIT: Final = 100
-"""Posts that one report of a rule names; more that the same account writes are passed over."""
+"""Maximum of posts that one report of a rule names; further posts of the same account are left out."""
 
 
 def act_on_matches(events: Sequence[SpamRuleMet]) -> None:
-    """The reaction to SpamRuleMet. One report for each rule and account is open at a time, and takes in further posts."""
+    """Handle SpamRuleMet. Each rule has at most one open report about an account; further posts are added to it."""
     for event in events:
         rule = SpamRule.objects.filter(id=event.rule_id).first()
         target = Account.objects.filter(id=event.account_id, deleted_at=None).first()

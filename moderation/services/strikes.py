@@ -1,5 +1,5 @@
-"""Strikes: what staff have done to somebody, written down and shown to that person; and appeals against them, filed by
-the person concerned, accepted or rejected by staff.
+"""Strikes: records of the actions of staff against an account, shown to its owner; and appeals against them, filed by that
+person, and accepted or rejected by staff.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def issue_strike(
     spam_rule: SpamRule | None = None,
     notify: bool = True,
 ) -> Strike:
-    """Write down what was done with the statement of reasons, in the transaction of the act; publishes StrikeIssued.
+    """Store a strike with its statement of reasons, in the transaction of the action; publishes StrikeIssued.
 
-    `house_rule_ids` are the rules of the server that were broken, None: those of the report. `spam_rule` has acted by
-    itself. The caller has asked whether `by` may do it and writes the audit row of the act. Without `notify`, and for
-    somebody of another server, there is neither a notification nor a mail (contract, behaviours section 18). `status_ids`
-    None: those of the report. Raises Invalid for a text that is too long.
+    `house_rule_ids` are the rules of the server that were broken, None: those of the report. `spam_rule` is the rule that
+    acted automatically. The caller has checked the permission of `by` and writes the audit row of the action. Without
+    `notify`, and for a remote account, there is neither a notification nor a mail (contract, behaviours section 18).
+    `status_ids` None: those of the report. Raises Invalid for a text that is too long.
     """
     if len(text) > STRIKE_TEXT_LIMIT:
         message = _("is too long (maximum is %(count)d characters)") % {"count": STRIKE_TEXT_LIMIT}
@@ -95,7 +95,7 @@ def _unmark(by: Staff, strike: Strike) -> None:
 
 def _unsuspend(by: Staff, strike: Strike) -> None:
     account = strike.target_account
-    # It may have been taken back already, or be another server's.
+    # The suspension may have been undone already, or be another server's.
     if account.suspended and account.suspension_origin == SuspensionOrigin.LOCAL:
         sanctions.unsuspend_account(by=by, account=account)
 
@@ -107,11 +107,11 @@ UNDO: Final[dict[str, Undo]] = {
     StrikeAction.SILENCE: lambda by, strike: sanctions.unlimit_account(by=by, account=strike.target_account),
     StrikeAction.SUSPEND: _unsuspend,
 }
-"""Ways to take each action back; a warning needs no undoing, and what was deleted does not come back."""
+"""Functions that undo each action; a warning needs none, and deleted posts cannot be restored."""
 
 
 def take_back(by: Staff, strike: Strike) -> None:
-    """Undo what was done with a strike, for who may decide that: whatever right the doing of it took."""
+    """Undo the action of a strike, with the permissions that the action needed, for someone who may decide appeals."""
     undo = UNDO.get(strike.action)
     if undo is not None:
         rights = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
@@ -121,8 +121,8 @@ def take_back(by: Staff, strike: Strike) -> None:
 def file_appeal(*, strike: Strike, text: str) -> Appeal:
     """Appeal against a strike, once, within APPEAL_PERIOD. Publishes AppealFiled.
 
-    The caller has made sure that it is the person concerned who asks. Raises Forbidden when it is too late or there is an
-    appeal already; Invalid with `details` for the text.
+    The caller has made sure that the request comes from the person concerned. Raises Forbidden when it is too late or there
+    is an appeal already; Invalid with `details` for the text.
     """
     errors = appeal_errors(text)
     if errors:
@@ -139,7 +139,7 @@ def file_appeal(*, strike: Strike, text: str) -> Appeal:
 
 
 def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
-    """Take back what was done, as far as it still stands, and mark the strike as overruled. Publishes AppealDecided.
+    """Undo the action, as far as it is still in force, and mark the strike as overruled. Publishes AppealDecided.
 
     Raises Forbidden without MANAGE_APPEALS or the rank above the person, Conflict for an appeal that is decided already.
     """
@@ -153,7 +153,9 @@ def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
 
 
 def reject_appeal(*, by: Staff, appeal: Appeal) -> None:
-    """Leave everything as it is. Publishes AppealDecided. Raises Forbidden and Conflict as `accept_appeal`."""
+    """Reject an appeal: the action stays in force. Publishes AppealDecided. Raises Forbidden and Conflict as
+    `accept_appeal`.
+    """
     with transaction.atomic():
         locked = _decide(by, appeal)
         Appeal.objects.filter(id=locked.id).update(rejected_at=clock.now(), decided_by_id=by.account_id)

@@ -32,21 +32,21 @@ class AnnouncementsViewSet(ApiViewSet):
         admission = admission_of(request)
         if admission is None or admission.identity is None:
             raise Invalid(_("This method requires an authenticated user"))
-        # Not `self.caller`: nobody may see them without a user, so that one who is disabled gets the reason.
+        # `self.caller` would be None for a disabled user, who must get the reason of the refusal.
         user().check(admission.identity)
         return reply(present_announcements(show(list(list_shown()), self.account_id)))
 
     def dismiss(self, request: Request, id: int) -> HttpResponse:
-        """Mark one as read."""
+        """Mark an announcement as read."""
         dismiss_announcement(account_id=self.account_id, announcement=find_shown(id))
         return reply({})
 
     def react(self, request: Request, id: int, name: str) -> HttpResponse:
-        """React to one with an emoji."""
+        """React to an announcement with an emoji."""
         add_reaction(account_id=self.account_id, announcement=find_shown(id), name=name)
         return reply({})
 
     def unreact(self, request: Request, id: int, name: str) -> HttpResponse:
-        """Take a reaction back."""
+        """Remove a reaction."""
         remove_reaction(account_id=self.account_id, announcement=find_shown(id), name=name)
         return reply({})

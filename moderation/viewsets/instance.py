@@ -47,7 +47,7 @@ from social.kernel.text.languages import CODES, LANGUAGE_NAMES
 _documents: Final = Recent[bytes]()
 _MINUTES_5 = "public, max-age=300"
 
-# The time of Mastodon's release 4.0, in seconds.
+# Time of Mastodon's release 4.0, in seconds.
 _DEPRECATION_4_0 = 1668384000
 
 
@@ -74,7 +74,7 @@ class InstanceViewSet(ApiViewSet):
 
     @staticmethod
     def _document(name: str, make: Callable[[], Any]) -> HttpResponse:
-        """The encoded document in the reader's language, a few seconds old at most."""
+        """Return the encoded document in the viewer's language, at most a few seconds old."""
         encoded = _documents.get((name, get_language()), lambda: render(make()))
         return reply(orjson.Fragment(encoded), headers={"Cache-Control": _MINUTES_5})
 
@@ -99,7 +99,7 @@ class DocumentsViewSet(ApiViewSet):
     }
 
     def peers(self, request: Request) -> HttpResponse:
-        """The servers this one knows; 404 without a body where that is switched off."""
+        """The servers that this one knows; 404 without a body if that is switched off."""
         if not load_site_texts()["site_publish_peers"]:
             return reply_empty(request, status=404)
         return self._document("peers", list_peers)
@@ -113,13 +113,13 @@ class DocumentsViewSet(ApiViewSet):
         return reply(search_peers(wanted) if wanted is not None else None, headers=headers)
 
     def activity(self, request: Request) -> HttpResponse:
-        """Figures of twelve weeks, this one first; 404 without a body where that is switched off."""
+        """Figures of twelve weeks, the current one first; 404 without a body if that is switched off."""
         if not load_site_texts()["site_publish_activity"]:
             return reply_empty(request, status=404)
         return self._document("activity", lambda: ActivitySerializer(list_weeks(), many=True).data)
 
     def domain_blocks(self, request: Request) -> HttpResponse:
-        """The servers that this one limits or suspends, for whom they are shown; 404 without a body for others."""
+        """The servers that this one limits or suspends; 404 without a body for viewers to whom they are not shown."""
         texts, signed_in = load_site_texts(), self.viewer_id is not None
         if not is_for(texts["site_show_domain_blocks"], signed_in=signed_in):
             return reply_empty(request, status=404)
@@ -143,22 +143,22 @@ class DocumentsViewSet(ApiViewSet):
         return reply(TermsOfServiceSerializer(find_terms()).data, headers=headers)
 
     def terms_of_day(self, request: Request, date: str) -> HttpResponse:
-        """The terms that apply from a day on."""
+        """The terms that apply from this date on."""
         headers = {"Cache-Control": _MINUTES_5}
         return reply(TermsOfServiceSerializer(find_terms(_day(date))).data, headers=headers)
 
     def translation_languages(self, request: Request) -> HttpResponse:
-        """Languages posts are translated from and to: none, as this server translates nothing."""
+        """Languages between which posts are translated: none, as this server has no translation."""
         return self._document("translations", dict)
 
     def languages(self, request: Request) -> HttpResponse:
-        """The languages a post can be written in."""
+        """The languages in which a post can be written."""
         names = [(code, LANGUAGE_NAMES[code]) for code in CODES]
         return self._document("languages", lambda: LanguageSerializer(names, many=True).data)
 
     @staticmethod
     def _document(name: str, make: Callable[[], Any]) -> HttpResponse:
-        """The encoded document in the reader's language, a few seconds old at most."""
+        """Return the encoded document in the viewer's language, at most a few seconds old."""
         encoded = _other_documents.get((name, get_language()), lambda: render(make()))
         return reply(orjson.Fragment(encoded), headers={"Cache-Control": _MINUTES_5})
 

@@ -1,4 +1,4 @@
-"""Parameters of staff about accounts, reports and hashtags."""
+"""Parameters of the staff API for accounts, reports and hashtags."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from social.api.fields import ClientString, IdField
 from social.api.inputs import Form, Id, Input, Stripped
 from social.kernel.errors import BadRequest
 
-# The role that everybody has without one has a negative id.
+# The id of the default role of all users is negative.
 _ROLE_ID: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _COMMON: Final = ("username", "display_name", "by_domain", "email", "ip")
 
 
 class AccountsInput(Form):
-    """Parameters of `GET /api/v2/admin/accounts`; conditions that are left out do not matter."""
+    """Parameters of `GET /api/v2/admin/accounts`; a condition that is left out does not apply."""
 
     origin: str = ""
     status: str = ""
@@ -34,7 +34,7 @@ class AccountsInput(Form):
     ip: str = ""
 
     def wanted(self) -> AccountFilter:
-        """The conditions for the query. Raises BadRequest for an unknown origin or status."""
+        """Return the conditions for the query. Raises BadRequest for an unknown origin or status."""
         if self.origin and self.origin not in ORIGINS:
             raise BadRequest(_("Unknown origin: %(word)s") % {"word": self.origin})
         if self.status and self.status not in STATUSES:
@@ -50,7 +50,7 @@ class AccountsInput(Form):
 
 
 class AccountsV1Input(Form):
-    """Parameters of `GET /api/v1/admin/accounts`: each of the words from `local` to `staff` counts by being there."""
+    """Parameters of `GET /api/v1/admin/accounts`: each of the parameters from `local` to `staff` applies if it is sent."""
 
     local: Stripped = ""
     remote: Stripped = ""
@@ -68,10 +68,10 @@ class AccountsV1Input(Form):
     ip: str = ""
 
     def wanted(self) -> AccountFilter:
-        """The conditions for the query: by default people of this server who are not suspended, of several states the
-        last one.
+        """Return the conditions for the query: by default local accounts that are not suspended; the last one of several
+        states.
         """
-        # `sensitized` is a word without effect (contract, parameters section 6).
+        # `sensitized` has no effect in version 1 (contract, parameters section 6).
         states = [name for name in STATUSES if name != "sensitized" and getattr(self, name)]
         return AccountFilter(
             origin="remote" if self.remote else "local",
@@ -92,7 +92,7 @@ class ActionInput(Form):
 
 
 class ReportsInput(Input[ReportFilter]):
-    """Conditions on reports."""
+    """Filter of reports."""
 
     fields = ("resolved", "unresolved")
     account_id = IdField()
@@ -100,14 +100,14 @@ class ReportsInput(Input[ReportFilter]):
 
 
 class ReportChangeInput(Form):
-    """Changes of a report, its category and its rules; None leaves a value as it is."""
+    """Changes of a report, its category and its rules; None leaves a value unchanged."""
 
     category: str | None = None
     rule_ids: tuple[int, ...] | None = None
 
 
 class TagInput(Input[TagChange]):
-    """The spelling of a hashtag, and what may be done with it."""
+    """The spelling of a hashtag, and where it may be used and shown."""
 
     fields = ("usable", "listable", "trendable")
     display_name = ClientString(strip=True, blank=False, max_length=500)

@@ -1,4 +1,4 @@
-"""Parameters of staff about blocks: of servers, e-mail domains, addresses and networks."""
+"""Parameters of the staff API for blocks: of servers, e-mail domains, e-mail addresses and networks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from social.kernel.errors import FieldError, Invalid
 
 
 class DomainRuleInput(Input[DomainRuleDraft]):
-    """Values of a rule for a server."""
+    """Values of a domain rule."""
 
     fields = ("severity", "reject_media", "reject_reports", "obfuscate", "private_comment", "public_comment")
 
@@ -31,14 +31,14 @@ class DomainNameInput(Form):
 
 
 class EmailDomainInput(Form):
-    """An e-mail domain, and whether staff let people with it in one by one."""
+    """An e-mail domain, and whether users with it may sign up with the approval of staff."""
 
     domain: Stripped = ""
     allow_with_approval: bool = False
 
 
 class NetworkInput(Form):
-    """A network, its severity, the reason and the number of seconds; None: not sent."""
+    """A network, its severity, the reason and the duration in seconds; None: not sent."""
 
     ip: Stripped | None = None
     severity: Stripped | None = None
@@ -46,7 +46,7 @@ class NetworkInput(Form):
     expires_in: str | None = None
 
     def changes(self) -> Mapping[str, Any]:
-        """The values for the service. Raises Invalid, which names all that is wrong: the severity, the address, the time."""
+        """Return the values for the service. Raises Invalid with all errors: severity, address, expiry."""
         found: dict[str, Any] = {}
         errors: list[FieldError] = []
         if self.severity is not None and self.severity not in Severity.values:
@@ -57,7 +57,7 @@ class NetworkInput(Form):
             try:
                 found["network"] = str(network_of(self.ip))
             except ValueError:
-                # The contract's word for whatever is no address.
+                # The contract answers any invalid address with this error.
                 errors.append(_blank("ip"))
         if self.severity == "":
             errors.append(_blank("severity"))
@@ -73,9 +73,9 @@ class NetworkInput(Form):
         return found
 
     def complete(self) -> Mapping[str, Any]:
-        """The values of a new block. Raises Invalid as `changes`, also for one without severity or address.
+        """Return the values of a new block. Raises Invalid as `changes`, also for one without severity or address.
 
-        An address that is not sent is named last, when all else is right (recorded of Mastodon).
+        The error of a missing address is raised last, when all else is valid (recorded of Mastodon).
         """
         found = replace(self, severity=self.severity or "").changes()
         if "network" not in found:
@@ -99,6 +99,6 @@ class EmailInput(Form):
 
 
 class EmailTestInput(EmailInput):
-    """EmailInput with the address."""
+    """The input EmailInput, with the address required."""
 
     required_keys = ("email",)

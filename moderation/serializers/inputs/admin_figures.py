@@ -1,4 +1,4 @@
-"""Parameters of staff about figures: which, from when to when, and of what."""
+"""Parameters of the staff API for figures: keys, period, and subject."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from social.kernel.ids import parse_id
 
 KEYS_LIMIT = 30
 PARTS_LIMIT = 100
-#: The days that can be asked for: nothing here is older, and after the last one there is still a day in the calendar.
+#: Limits of the days: no data are older than the first, and the calendar still has a day after the last.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
-#: The longest time that is counted at once; of a longer one the end.
+#: Maximum length of the period; of a longer one only the end is counted.
 LONGEST_PERIOD = timedelta(days=366)
 
 
 def day_of(text: str) -> date:
-    """The day (UTC) of a date or a moment in ISO 8601, at least FIRST_DAY and at most LAST_DAY. Raises Invalid for what is
-    none.
+    """Return the day (UTC) of a date or time in ISO 8601, at least FIRST_DAY and at most LAST_DAY. Raises Invalid for an
+    invalid one.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -37,7 +37,9 @@ def day_of(text: str) -> date:
 
 
 def given_with(request: Request, key: str, parameter: str | None) -> Mapping[str, Any]:
-    """The parameter of a figure: `key[id]=..`, `key[domain]=..`. Raises BadRequest that names the figure without it."""
+    """Return the parameter of a figure: `key[id]=..`, `key[domain]=..`. Raises BadRequest, which names the figure, if it is
+    missing.
+    """
     if parameter is None:
         return {}
     sent = parameters(request).get(key)
@@ -49,7 +51,7 @@ def given_with(request: Request, key: str, parameter: str | None) -> Mapping[str
 
 
 class MeasuresInput(Form):
-    """The measures, and the time that is counted; everything has to be sent."""
+    """The measures and the period; all parameters are required."""
 
     required_keys: ClassVar[tuple[str, ...]] = ("keys", "start_at", "end_at")
     keys: Annotated[tuple[str, ...], StringListField(max_items=KEYS_LIMIT)] = ()
@@ -58,7 +60,9 @@ class MeasuresInput(Form):
 
     @property
     def days(self) -> tuple[date, date]:
-        """The first and the last day, at most LONGEST_PERIOD apart; without them today. Raises Invalid for what is no date."""
+        """Return the first and the last day, at most LONGEST_PERIOD apart; today by default. Raises Invalid for an invalid
+        date.
+        """
         today = clock.now().astimezone(UTC).date()
         start = day_of(self.start_at) if self.start_at.strip() else today
         end = day_of(self.end_at) if self.end_at.strip() else today
@@ -66,21 +70,21 @@ class MeasuresInput(Form):
 
 
 class DimensionsInput(MeasuresInput):
-    """The dimensions, the time that is counted, and how many parts of each are shown."""
+    """The dimensions, the period, and the maximum number of parts of each."""
 
     required_keys = ()
     limit: int = 10
 
     @property
     def parts(self) -> int:
-        """The number of parts of a dimension, like every `limit`: without its sign, at most PARTS_LIMIT (parameters
-        section 0).
+        """Return the maximum number of parts of a dimension: like every `limit` without its sign, at most PARTS_LIMIT
+        (parameters section 0).
         """
         return min(abs(self.limit), PARTS_LIMIT)
 
 
 class RetentionInput(Form):
-    """Period of the figures, by day or by month."""
+    """Period of the cohorts, by day or by month."""
 
     required_keys = ("start_at", "end_at")
     start_at: str = ""
@@ -89,5 +93,5 @@ class RetentionInput(Form):
 
     @property
     def step(self) -> Frequency:
-        """`day` for any other word than `month`."""
+        """Return `month`, or `day` for any other value."""
         return "month" if self.frequency == "month" else "day"

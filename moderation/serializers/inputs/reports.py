@@ -1,4 +1,4 @@
-"""Parameters of a report, and of questions about this server."""
+"""Parameters of a report, and of the search for known servers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from social.api.inputs import Form, Id
 
 
 class SearchInput(Form):
-    """The beginning of the name of a known server; None when it was not sent."""
+    """Prefix of the name of a known server; None if it was not sent."""
 
     q: str | None = None
 
 
 class ReportInput(Form):
-    """A report. What is too long or unknown is the policy's to say, after what is not found.
+    """A report. The policy validates lengths and names, after the lookup of what the report refers to.
 
-    Lists are as they were sent, so that what is no id is refused and not passed over.
+    Lists are passed on as they were sent, so that an invalid id is refused and not skipped.
     """
 
     account_id: Id | None = None
@@ -29,7 +29,7 @@ class ReportInput(Form):
 
     @property
     def draft(self) -> ReportDraft:
-        """Return what was sent, without whom it is about."""
+        """Return the draft of the report, without the reported account."""
         return ReportDraft(
             comment=self.comment,
             category=self.category,

@@ -49,11 +49,11 @@ class AdminAccountsViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """Accounts by what they are; without a filter all."""
+        """List accounts by filter; without a filter all of them."""
         return self._page(AccountsInput.read(request).wanted())
 
     def list_v1(self, request: Request) -> HttpResponse:
-        """The same in the words of version 1; without a filter people of this server who are not suspended."""
+        """List accounts with the parameters of version 1; without a filter local accounts that are not suspended."""
         return self._page(AccountsV1Input.read(request).wanted())
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
@@ -61,16 +61,16 @@ class AdminAccountsViewSet(AdminViewSet):
         return self._shown(find_for_staff(id))
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Delete an account for good that is suspended for a time."""
+        """Delete an account for good that is suspended."""
         sanctions.delete_suspended_account(by=self.by, account=find_for_staff(id))
         return {}
 
     def act(self, request: Request, id: int) -> Any:
-        """Warn, disable, limit, suspend, or have media shown as sensitive."""
+        """Warn an account, disable or limit or suspend it, or mark its media as sensitive."""
         account = find_for_staff(id)
         form = ActionInput.read(request)
         if form.warning_preset_id is not None:
-            # There are no presets here: none has that id.
+            # This server has no presets: no id is valid.
             raise NotFound
         act_on_account(
             by=self.by,
@@ -83,7 +83,7 @@ class AdminAccountsViewSet(AdminViewSet):
         return {}
 
     def approve(self, request: Request, id: int) -> HttpResponse:
-        """Let somebody in who waits for approval."""
+        """Approve a user who waits for approval."""
         user = self._user(id)
         if user.approved:
             raise Forbidden
@@ -91,19 +91,19 @@ class AdminAccountsViewSet(AdminViewSet):
         return self._shown(user.account)
 
     def reject(self, request: Request, id: int) -> Any:
-        """Delete somebody who waits for approval."""
+        """Reject and delete a user who waits for approval."""
         user = self._user(id)
         reject_user(by=self.by, user=user)
         return {}
 
     def enable(self, request: Request, id: int) -> HttpResponse:
-        """Let somebody sign in again."""
+        """Enable sign-in again for a disabled user."""
         user = self._user(id)
         staff.enable(by=self.by, user=user)
         return self._shown(user.account)
 
     def unsilence(self, request: Request, id: int) -> HttpResponse:
-        """Limit an account no more."""
+        """End the limit of an account."""
         account = find_for_staff(id)
         sanctions.unlimit_account(by=self.by, account=account)
         return self._shown(account)
@@ -115,7 +115,7 @@ class AdminAccountsViewSet(AdminViewSet):
         return self._shown(account)
 
     def unsensitive(self, request: Request, id: int) -> HttpResponse:
-        """Show the media of an account as its author has marked them."""
+        """Stop marking all media of an account as sensitive."""
         account = find_for_staff(id)
         sanctions.unsensitize_account(by=self.by, account=account)
         return self._shown(account)
@@ -131,7 +131,7 @@ class AdminAccountsViewSet(AdminViewSet):
         return reply(found[account.id])
 
     def _user(self, account_id: int) -> User:
-        """The user of the account; Forbidden for an account of another server."""
+        """Return the user of the account. Raises Forbidden for a remote account."""
         account = find_for_staff(account_id)
         if not account.local:
             raise Forbidden

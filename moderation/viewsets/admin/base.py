@@ -1,4 +1,4 @@
-"""Base of all endpoints of staff: who acts, and how a refusal by role or rank is answered."""
+"""Base of all endpoints of staff: identifies the member of staff, and answers refusals by role or rank."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from social.kernel.errors import Forbidden
 
 
 def require_second_factor(user: User) -> None:
-    """Refuse somebody of the staff who must have a second factor and has none. Raises Forbidden (behaviours section 3)."""
+    """Refuse a member of staff who must have a second factor and has none. Raises Forbidden (behaviours section 3)."""
     if settings.STAFF_SECOND_FACTOR and not is_mfa_enabled(user):
         raise Forbidden(_("Your account requires two-factor authentication"))
 
@@ -30,8 +30,8 @@ class AdminViewSet(ApiViewSet):
     """The caller, where the endpoint declares a permission of staff."""
 
     def require_permission(self, permission: IntFlag) -> None:
-        """Set `by`. One query, and one for the second factor where staff must have one (STAFF_SECOND_FACTOR, as for the
-        pages of staff). Raises NotPermitted, Forbidden.
+        """Set `by` and check the permission. One query, and one for the second factor where staff must have one
+        (STAFF_SECOND_FACTOR, as for the pages of staff). Raises NotPermitted, Forbidden.
         """
         user = find_user(self.identity.user_id)
         self.by = staff_of(user)
@@ -39,5 +39,5 @@ class AdminViewSet(ApiViewSet):
         require_second_factor(user)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
-        """Answers errors as everywhere; which permission or rank is missing is not said (SEED-152)."""
+        """Answer errors as everywhere, but without naming the missing permission or rank (SEED-152)."""
         return super().handle_exception(Forbidden() if isinstance(exc, NotPermitted) else exc)

@@ -1,6 +1,4 @@
-"""Rules for other servers and blocks of signing up, over HTTP: servers, e-mail domains, networks, and single addresses
-by their digest.
-"""
+"""Domain rules and blocks of sign-ups, over HTTP: servers, e-mail domains, networks, and e-mail addresses by their digest."""
 
 from __future__ import annotations
 
@@ -71,7 +69,7 @@ class AdminDomainBlocksViewSet(AdminViewSet):
     }
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
-        """Answers errors as everywhere; with the rule that is there already (contract, entities "Errors")."""
+        """Answer errors as everywhere; a conflict includes the existing rule (contract, entities "Errors")."""
         if isinstance(exc, AlreadyRuled):
             known = DomainRuleSerializer(exc.rule).data
             return reply({"error": exc.message, "existing_domain_block": known}, status=422)
@@ -87,17 +85,17 @@ class AdminDomainBlocksViewSet(AdminViewSet):
         return reply(DomainRuleSerializer(find_rule(id)).data)
 
     def create(self, request: Request) -> HttpResponse:
-        """Make a rule for a server."""
+        """Create a rule for a server."""
         domain, draft = DomainNameInput.read(request).domain, DomainRuleInput.read(request)
         return reply(DomainRuleSerializer(create_rule(by=self.by, domain=domain, draft=draft)).data)
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Change what a rule says."""
+        """Change the values of a rule."""
         change_rule(by=self.by, rule=find_rule(id), draft=DomainRuleInput.read(request))
         return reply(DomainRuleSerializer(find_rule(id)).data)
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Take a rule back."""
+        """Remove a rule."""
         remove_rule(by=self.by, rule=find_rule(id))
         return {}
 
@@ -122,12 +120,12 @@ class AdminDomainAllowsViewSet(AdminViewSet):
         return reply(DomainAllowSerializer(find_allow(id)).data)
 
     def create(self, request: Request) -> HttpResponse:
-        """Allow a server; twice is the same."""
+        """Allow a server; repeating it is no error."""
         allow = allow_domain(by=self.by, domain=DomainNameInput.read(request).domain)
         return reply(DomainAllowSerializer(allow).data)
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Allow a server no more."""
+        """Stop allowing a server."""
         disallow_domain(by=self.by, allow=find_allow(id))
         return {}
 
@@ -152,12 +150,12 @@ class AdminEmailDomainBlocksViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """List of them, newest first."""
+        """List of e-mail domain blocks, newest first."""
         page = self.paginate(EmailDomainBlock.objects.all())
         return page.respond(self._entities(page.items))
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """A single one."""
+        """An e-mail domain block."""
         return reply(self._entities([find_email_domain_block(id)])[0])
 
     def create(self, request: Request) -> HttpResponse:
@@ -169,7 +167,7 @@ class AdminEmailDomainBlocksViewSet(AdminViewSet):
         return reply(self._entities([block])[0])
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Block it no more."""
+        """Remove an e-mail domain block."""
         sign_up_blocks.remove_block(by=self.by, block=find_email_domain_block(id))
         return {}
 
@@ -190,12 +188,12 @@ class AdminIpBlocksViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """List of them, newest first, expired ones too."""
+        """List of network blocks, newest first, expired ones included."""
         page = self.paginate(IpBlock.objects.all())
         return page.respond(IpBlockSerializer(page.items, many=True).data)
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """A single one."""
+        """A network block."""
         return reply(IpBlockSerializer(find_ip_block(id)).data)
 
     def create(self, request: Request) -> HttpResponse:
@@ -204,13 +202,13 @@ class AdminIpBlocksViewSet(AdminViewSet):
         return reply(IpBlockSerializer(block).data)
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Change what is sent."""
+        """Change the values that are sent."""
         block = find_ip_block(id)
         sign_up_blocks.change_network_block(by=self.by, block=block, changes=NetworkInput.read(request).changes())
         return reply(IpBlockSerializer(find_ip_block(id)).data)
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Block it no more."""
+        """Remove a network block."""
         sign_up_blocks.remove_block(by=self.by, block=find_ip_block(id))
         return {}
 
@@ -232,21 +230,21 @@ class AdminCanonicalEmailBlocksViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """List of them, newest first."""
+        """List of blocks of e-mail addresses, newest first."""
         page = self.paginate(CanonicalEmailBlock.objects.all())
         return page.respond(CanonicalEmailBlockSerializer(page.items, many=True).data)
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """A single one."""
+        """A block of an e-mail address."""
         return reply(CanonicalEmailBlockSerializer(find_canonical_email_block(id)).data)
 
     def test(self, request: Request) -> HttpResponse:
-        """The block of an address, in a list, which is empty when it is not blocked."""
+        """The block of an e-mail address, in a list, which is empty if the address is not blocked."""
         found = list(list_blocks_of(EmailTestInput.read(request).email))
         return reply(CanonicalEmailBlockSerializer(found, many=True).data)
 
     def create(self, request: Request) -> HttpResponse:
-        """Block an address, or the digest of one."""
+        """Block an e-mail address, or the digest of one."""
         form = EmailInput.read(request)
         if form.email:
             block = sign_up_blocks.block_canonical_email(by=self.by, email=form.email)
@@ -255,6 +253,6 @@ class AdminCanonicalEmailBlocksViewSet(AdminViewSet):
         return reply(CanonicalEmailBlockSerializer(block).data)
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Block it no more."""
+        """Remove the block of an e-mail address."""
         sign_up_blocks.remove_block(by=self.by, block=find_canonical_email_block(id))
         return {}

@@ -41,7 +41,7 @@ class AdminFiguresViewSet(AdminViewSet):
     }
 
     def measure(self, request: Request) -> HttpResponse:
-        """Counts by day; unknown ones are left out. Those of a server are at most FIGURES_AGE seconds old."""
+        """Counts by day; unknown measures are left out. Figures of a server are at most FIGURES_AGE seconds old."""
         form = MeasuresInput.read(request)
         start, end = form.days
         known = [key for key in dict.fromkeys(form.keys) if measures.is_measure(key)]
@@ -53,7 +53,7 @@ class AdminFiguresViewSet(AdminViewSet):
         return self._answer(known, count, fragment_keys("measure", start, end, given))
 
     def break_down(self, request: Request) -> HttpResponse:
-        """Counts by what they fall to; unknown ones are left out. Those of or by servers are kept for a while as well."""
+        """Counts by part of a dimension; unknown dimensions are left out. Figures of or by servers are cached as well."""
         form = DimensionsInput.read(request)
         start, end = form.days
         known = [key for key in dict.fromkeys(form.keys) if dimensions.is_dimension(key)]
@@ -67,7 +67,7 @@ class AdminFiguresViewSet(AdminViewSet):
 
     @staticmethod
     def _answer(known: Sequence[str], count: Callable[[str], Any], kept: Mapping[str, str]) -> HttpResponse:
-        """The figures in this order: what is kept of those that may be, all others counted now."""
+        """Answer the figures in this order: cached where possible, the others counted now."""
         found = fragments.load(kept.values())
         encoded = {key: found[name] for key, name in kept.items() if name in found}
         fresh = {key: render(count(key)) for key in known if key not in encoded}
@@ -75,7 +75,7 @@ class AdminFiguresViewSet(AdminViewSet):
         return reply([orjson.Fragment((encoded | fresh)[key]) for key in known])
 
     def retain(self, request: Request) -> HttpResponse:
-        """Retention: how many of those who signed up in each period were still seen in the following ones."""
+        """Retention: how many of the users who signed up in each period were still seen in the following ones."""
         form = RetentionInput.read(request)
         found = load_cohorts(day_of(form.start_at), day_of(form.end_at), form.step)
         return reply(CohortSerializer(found, many=True, context={"frequency": form.step}).data)

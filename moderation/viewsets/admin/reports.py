@@ -53,7 +53,7 @@ class AdminReportsViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """Reports, open ones unless others are asked for."""
+        """Reports, by default only open ones."""
         page = self.paginate(list_reports(ReportsInput.read(request)))
         return page.respond(self._entities(page.items))
 
@@ -62,25 +62,25 @@ class AdminReportsViewSet(AdminViewSet):
         return reply(self._entities([find_report(id)])[0])
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Put right what it is about."""
+        """Change the category and the rules of a report."""
         report, change = find_report(id), ReportChangeInput.read(request)
         update_report(by=self.by, report=report, category=change.category, rule_ids=change.rule_ids)
         return reply(self._entities([find_report(id)])[0])
 
     def assign(self, request: Request, id: int) -> HttpResponse:
-        """Take it on oneself."""
+        """Assign a report to the caller."""
         return self._handled(assign_report, id)
 
     def unassign(self, request: Request, id: int) -> HttpResponse:
-        """Leave it to whoever takes it."""
+        """Remove the assignment of a report."""
         return self._handled(unassign_report, id)
 
     def resolve(self, request: Request, id: int) -> HttpResponse:
-        """Settle it."""
+        """Settle a report."""
         return self._handled(resolve_report, id)
 
     def reopen(self, request: Request, id: int) -> HttpResponse:
-        """Open it again."""
+        """Reopen a report."""
         return self._handled(reopen_report, id)
 
     def _handled(self, act: Callable[..., None], report_id: int) -> HttpResponse:
@@ -88,9 +88,7 @@ class AdminReportsViewSet(AdminViewSet):
         return reply(self._entities([find_report(report_id)])[0])
 
     def _entities(self, reports: Sequence[Report]) -> Any:
-        """Entities with the attached posts, deleted ones too, whoever may read them otherwise; a look at private ones
-        is logged.
-        """
+        """Return the entities with the attached posts, deleted and private ones included; a view of private posts is logged."""
         rows = load_posts(number for report in reports for number in report.status_ids)
         note_posts_seen(by=self.by, posts=[(row.id, _address(row), row.visibility) for row in rows])
         context = {

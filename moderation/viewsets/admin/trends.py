@@ -41,7 +41,8 @@ _WRITER: Final = access.staff("admin:write", Permission.MANAGE_TAXONOMIES)
 class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
     """`/api/v1/admin/trends`: everything that trends, and reviews of it.
 
-    Who may not manage taxonomies gets the public lists, as without a token; links lead to those (contract, endpoints.tsv).
+    A caller who may not manage taxonomies gets the public lists, as without a token; their links lead to the public
+    endpoints (contract, endpoints.tsv).
     """
 
     endpoints = {
@@ -69,52 +70,52 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
     }
 
     def tags(self, request: Request) -> HttpResponse:
-        """Hashtags, the strongest first."""
+        """Trending hashtags, the strongest first."""
         if not self._is_reviewing():
             return super().tags(request)
         page = self.paginate(list_trending(TrendKind.TAG))
         return page.respond(present_tags_for_staff(page.items, self.account_id))
 
     def statuses(self, request: Request) -> HttpResponse:
-        """Posts, the strongest first."""
+        """Trending posts, the strongest first."""
         if not self._is_reviewing():
             return super().statuses(request)
         page = self.paginate(list_trending(TrendKind.STATUS))
         return page.respond(present_statuses_for_staff(page.items, self.account_id))
 
     def links(self, request: Request) -> HttpResponse:
-        """Pages, the strongest first."""
+        """Trending links, the strongest first."""
         if not self._is_reviewing():
             return super().links(request)
         page = self.paginate(list_trending(TrendKind.LINK))
         return page.respond(present_links_for_staff(page.items, self.account_id))
 
     def approve_tag(self, request: Request, id: int) -> HttpResponse:
-        """Let a hashtag be shown when it trends."""
+        """Allow a hashtag to trend."""
         return self._review(TrendKind.TAG, id, trendable=True)
 
     def reject_tag(self, request: Request, id: int) -> HttpResponse:
-        """Refuse a hashtag as trending."""
+        """Keep a hashtag out of trends."""
         return self._review(TrendKind.TAG, id, trendable=False)
 
     def approve_status(self, request: Request, id: int) -> HttpResponse:
-        """Let a public post be shown when it trends."""
+        """Allow a public post to trend."""
         return self._review(TrendKind.STATUS, id, trendable=True)
 
     def reject_status(self, request: Request, id: int) -> HttpResponse:
-        """Refuse a public post as trending."""
+        """Keep a public post out of trends."""
         return self._review(TrendKind.STATUS, id, trendable=False)
 
     def approve_link(self, request: Request, id: int) -> HttpResponse:
-        """Let a page be shown when it trends, whatever is decided about its publisher."""
+        """Allow a page to trend, whatever is decided about its publisher."""
         return self._review(TrendKind.LINK, id, trendable=True)
 
     def reject_link(self, request: Request, id: int) -> HttpResponse:
-        """Refuse a page as trending, whatever is decided about its publisher."""
+        """Keep a page out of trends, whatever is decided about its publisher."""
         return self._review(TrendKind.LINK, id, trendable=False)
 
     def _is_reviewing(self) -> bool:
-        """Tell whether the caller reviews what trends. Raises Forbidden for one who does but may not use the staff API now."""
+        """Tell whether the caller reviews trends. Raises Forbidden for a reviewer who may not use the staff API now."""
         identity = self.caller
         if identity is None or identity.user_id is None:
             return False
@@ -155,11 +156,11 @@ class AdminLinkPublishersViewSet(AdminViewSet):
         return page.respond(LinkPublisherSerializer(page.items, many=True).data)
 
     def approve(self, request: Request, id: int) -> HttpResponse:
-        """Let pages of a site be shown when they trend."""
+        """Allow the pages of a site to trend."""
         return self._review(id, trendable=True)
 
     def reject(self, request: Request, id: int) -> HttpResponse:
-        """Show no page of a site as trending that is not approved itself."""
+        """Keep the pages of a site out of trends, except those that are approved themselves."""
         return self._review(id, trendable=False)
 
     def _review(self, publisher_id: int, *, trendable: bool) -> HttpResponse:
@@ -186,7 +187,7 @@ class AdminTagsViewSet(AdminViewSet):
         return reply(self._entities([find_tag_by_id(id)])[0])
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Say how it is written, and whether it may be used, listed and shown as trending."""
+        """Change the spelling of a hashtag, and whether it may be used, listed and trend."""
         review_tag(by=self.by, tag=find_tag_by_id(id), change=TagInput.read(request))
         return reply(self._entities([find_tag_by_id(id)])[0])
 
