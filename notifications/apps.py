@@ -6,11 +6,11 @@ from django.apps import AppConfig
 
 
 class NotificationsConfig(AppConfig):
-    """Notifications: who is notified of what."""
+    """Configuration of the app."""
 
     name = "notifications"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps below."""
+        """Subscribe to the events of the apps on which this one builds."""
         import_module("notifications.reactions")

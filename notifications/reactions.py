@@ -1,4 +1,4 @@
-"""Reactions: which event notifies whom."""
+"""Subscriptions: which event creates which notifications."""
 
 from accounts.events import (
     AccountBlocked,
@@ -68,7 +68,7 @@ on(QuotersWaiting, edits.notify_more_quoters, queue=QUEUE, database=True, batch=
 on(FollowersWaiting, event_handlers.notify_more_followers, queue=QUEUE, database=True, batch=1)
 on(StatusQuoted, event_handlers.notify_quoted, queue=QUEUE, database=True)
 on(StatusReblogged, event_handlers.notify_reblogged, queue=QUEUE, database=True)
-# People of another server are notified by their own server.
+# Remote accounts are notified by their own server.
 on(StatusFavourited, event_handlers.notify_favourited, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusUnfavourited, event_handlers.forget_favourite, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusDeleted, event_handlers.forget_status, queue=QUEUE, database=True)

@@ -48,8 +48,8 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """All about one reported account: its open reports, newest first; the reported posts with the public posts above and
-    right below each, in a page of entities; earlier strikes and notes; users of the same address or mail server; other
+    """A reported account as staff see it: its open reports, newest first; the reported posts with the public posts above
+    and right below each, in a page of entities; earlier strikes and notes; users of the same address or mail server; other
     reported accounts of its server; and decisions that can still be undone.
     """
 

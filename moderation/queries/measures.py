@@ -218,7 +218,9 @@ SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(u
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Users who signed up in the period that begins at `period`, with the number of them seen in or after each later period."""
+    """Users who signed up in the period that begins at `period`; `seen` has, for each period since then, the number of them
+    seen in or after it.
+    """
 
     period: date
     size: int

@@ -1,4 +1,4 @@
-"""Lists the tables of the bell."""
+"""Tables of notifications."""
 
 from notifications.models.annual_report import AnnualReport
 from notifications.models.mail import Mailing, MailItem, MailRecord

@@ -1,4 +1,4 @@
-"""Reports about what a local account did in a year."""
+"""Reports about the activity of a local account in a year."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from social.kernel.lengths import OBJECT_LIMIT, lengths
 
 
 class AnnualReport(models.Model):
-    """The report of one year, asked for by its owner at `requested_at`.
+    """The report of one year, requested by its owner at `requested_at`.
 
-    `data` is as `schema_version` says (contract, entities "Annual reports"), and None until the report is computed.
+    `schema_version` says how `data` is structured (contract, entities "Annual reports"); `data` is None until the report is
+    computed.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -1,4 +1,4 @@
-"""Notifications that are to be mailed, and when each recipient had mails last."""
+"""Notifications to be mailed, and when each recipient last got mails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from social.kernel.runner import WaitingRow
 class MailItem(models.Model):
     """A notification that its recipient wants by mail.
 
-    Its row may outlive the notification, as that of a Push does: it is dropped when the turn of its recipient comes.
+    The row may outlive its notification, like that of a Push: it is deleted when the recipient's turn comes.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -31,7 +31,7 @@ class MailItem(models.Model):
 
 
 class Mailing(WaitingRow):
-    """The turn of somebody who may be due for mails: about their items, or a summary. One for each person."""
+    """The turn of a recipient who may be due for mails: about their items, or a summary. One per recipient."""
 
     queue = "mails"
     due = MailsDue
@@ -46,7 +46,9 @@ class Mailing(WaitingRow):
 
 
 class MailRecord(models.Model):
-    """The mails that somebody has had: `sent` since `began_at`, of which an hour counts, and the last summary."""
+    """The mails that a recipient has got: `sent` counts those in the hour since `began_at`; `summary_at` is the last
+    summary.
+    """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="mail_record")
     began_at = models.DateTimeField(default=clock.now)

@@ -38,14 +38,15 @@ class NotificationType(models.TextChoices):
 
 
 MESSAGE_TYPES: Final = (NotificationType.MENTION, NotificationType.QUOTE)
-"""Types that make a request when they are held, and that it counts (contract, behaviours section 13)."""
+"""Types that create a request when they are held, and that a request counts (contract, behaviours section 13)."""
 
 
 class Notification(models.Model):
-    """`from_account` did something that concerns `account`.
+    """An action of `from_account` that concerns `account`.
 
-    `cause` names the row that made it (`favourite:12`), once per recipient: a reaction that runs twice notifies once, and
-    undoing the act finds its notifications. `filtered` ones are held: kept and not listed, until their sender is let through.
+    `cause` names the row that caused it (`favourite:12`), unique per recipient: an event handled twice notifies once, and
+    undoing the action finds its notifications. `filtered` notifications are held: stored but not listed until their sender
+    is accepted.
     """
 
     id = SnowflakeField(primary_key=True)

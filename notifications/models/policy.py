@@ -1,4 +1,4 @@
-"""Policies for notifications, the senders who are let through in spite of them, and the requests of those who are not."""
+"""Policies for notifications, the senders who are accepted in spite of them, and the requests of senders who are held."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from statuses.models import Status
 
 
 class Handling(models.TextChoices):
-    """Decisions of a policy about people of one kind: their notifications are delivered, held until their sender is let
-    through, or not made.
+    """Handling of one kind of senders by a policy: their notifications are delivered, held until the sender is accepted, or
+    not created.
     """
 
     ACCEPT = "accept"
@@ -35,7 +35,7 @@ POLICY_COLUMNS: Final = (
 
 
 class NotificationPolicy(models.Model):
-    """The policy of `account`, a local one. Who has never changed it has no row: the defaults hold (contract, entities)."""
+    """The policy of `account`, a local one. An account without a row has the default policy (contract, entities)."""
 
     account = models.OneToOneField(
         Account, primary_key=True, on_delete=models.CASCADE, related_name="notification_policy"
@@ -55,9 +55,9 @@ class NotificationPolicy(models.Model):
 
 
 class NotificationPermission(models.Model):
-    """`account` has accepted a request of `from_account`: its policy does not concern that sender any more.
+    """`account` has accepted a request of `from_account`: its policy no longer applies to that sender.
 
-    `merging`: what was held until then is still being delivered.
+    `merging`: the notifications held until then are still being delivered.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -79,7 +79,7 @@ class NotificationPermission(models.Model):
 
 
 class NotificationRequest(models.Model):
-    """Messages of `from_account` to `account` are held: they wait until the request is accepted, or dismissed.
+    """Messages of `from_account` to `account` are held until the request is accepted, or dismissed.
 
     `notifications_count` counts them up to REQUEST_COUNT_LIMIT; `last_status` is the newest of them.
     """
@@ -107,4 +107,6 @@ class NotificationRequest(models.Model):
 
 
 REQUEST_COUNT_LIMIT: Final = 100
-"""Held notifications that a request counts, and requests that the summary of a policy counts (contract, entities)."""
+"""Maximum of held notifications that a request counts, and of requests that the summary of a policy counts (contract,
+entities).
+"""

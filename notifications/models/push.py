@@ -1,4 +1,4 @@
-"""Subscriptions of applications to the notifications of their users, and the messages on their way to them."""
+"""Subscriptions of applications to the notifications of their users, and the queue of pushes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class PushPolicy(models.TextChoices):
 
 
 class PushSubscription(models.Model):
-    """Address of a push service, and what is sent there: one for each access token, removed with it.
+    """The URL of a push service, and what is sent there: one per access token, deleted with it.
 
-    `p256dh` and `auth` are the keys of the device, as it wrote them. `standard`: messages are encoded by RFC 8291 instead
-    of its draft. `alerts` are notification types and whether they are pushed; those that are not named are not. A `policy`
-    that is none of PushPolicy lets nothing pass. `host` is the host of the endpoint, with its port.
+    `p256dh` and `auth` are the keys of the device, as it sent them. `standard`: messages are encoded by RFC 8291 instead of
+    its draft. `alerts` maps notification types to whether they are pushed; types that are missing are not. With a `policy`
+    that is not one of PushPolicy nothing is pushed. `host` is the host of the endpoint, with its port.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -59,10 +59,10 @@ class PushSubscription(models.Model):
 
 
 class Push(WaitingRow):
-    """A notification on its way to a subscription, once.
+    """A notification queued for a subscription, once.
 
-    Its row may outlive either: it is dropped then when its turn comes, so that removing notifications and tokens costs
-    nothing more and waits for nobody.
+    The row may outlive both: it is deleted when its turn comes, so that deleting notifications and tokens needs no further
+    statement and no lock.
     """
 
     queue = "pushes"

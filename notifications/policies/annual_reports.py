@@ -1,4 +1,4 @@
-"""Decides what the report of a year says about somebody (contract, entities "Annual reports", schema version 2)."""
+"""Computes what a year's report says about its owner (contract, entities "Annual reports", schema version 2)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final
 SCHEMA_VERSION: Final = 2
 
 AVERAGE_POSTS: Final = 113
-"""Posts of an average year of somebody who posts (Mastodon's number, of 2023)."""
+"""Posts per year of an average active user (Mastodon's number, of 2023)."""
 
 _MULTIPLE: Final = 2
 _POLL_SHARE: Final = 0.1
 
 
 class Archetype(StrEnum):
-    """Kinds of people by what they post."""
+    """Kinds of users by what they post."""
 
     LURKER = "lurker"
     BOOSTER = "booster"
@@ -26,7 +26,7 @@ class Archetype(StrEnum):
 
 
 class ReportState(StrEnum):
-    """States of the report of a year: what a person can do about it."""
+    """States of a year's report, each with what its owner can do about it."""
 
     AVAILABLE = "available"
     GENERATING = "generating"
@@ -36,8 +36,8 @@ class ReportState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Posts of a year: boosts, answers to others, those with a poll, and those that stand alone, threads of one's own among
-    them. `total` counts each once.
+    """Counts of a year's posts: boosts, replies to others, posts with a poll, and standalone posts, including the author's
+    own threads. `total` counts each post once.
     """
 
     total: int
@@ -48,7 +48,7 @@ class Tally:
 
 
 def archetype_of(tally: Tally) -> Archetype:
-    """The kind of person, by what is more than usual of their posts."""
+    """Return the archetype, by the kind of posts that is above average."""
     if tally.standalone + tally.answers + tally.boosts < AVERAGE_POSTS:
         return Archetype.LURKER
     if tally.boosts > tally.standalone * _MULTIPLE:

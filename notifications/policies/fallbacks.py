@@ -1,4 +1,6 @@
-"""Decides which notifications carry words for clients that do not know their type (contract, entities "Notification")."""
+"""Decides which notifications have a fallback text for clients that do not know their type (contract, entities
+"Notification").
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,9 @@ BASELINE: Final = frozenset(
         NotificationType.QUOTED_UPDATE,
     }
 )
-"""Types that every client of this interface knows."""
+"""Types that every client of this API knows."""
 
 
 def needs_fallback(type: str, supported: Collection[str] | None) -> bool:
-    """Return whether a client that knows the `supported` types gets a fallback; one that names none (None) gets none."""
+    """Tell whether a client that knows the `supported` types needs a fallback; a client that names none (None) gets none."""
     return supported is not None and type not in BASELINE and type not in supported

@@ -1,4 +1,4 @@
-"""Decides when and in which form notifications are mailed. Pure decisions."""
+"""Rules for when and in which form notifications are mailed, without access to the database."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from accounts.policies.mails import DAILY, NOTIFICATIONS, SUMMARIES, is_on, mode
 from notifications.models import MailRecord
 
 DELAY: Final = timedelta(minutes=2)
-"""Time that the first notification waits for its mail: what is read by then needs none."""
+"""Delay of a mail after its first notification: a notification that is read by then needs no mail."""
 
 SINGLE_MAILS: Final = 10
-"""Mails about single notifications that somebody gets in an hour; one about all others follows, and the next hour."""
+"""Maximum of mails about single notifications per hour; one mail about all others follows, then the next hour begins."""
 
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 
 ONLINE_FOR: Final = timedelta(minutes=5)
-"""Time after a sign of somebody in which they are still here."""
+"""Time after the last activity during which a user counts as online."""
 
 AWAY_AFTER: Final = timedelta(days=7)
-"""Time from the last sign of somebody to a summary, and the next one after the last."""
+"""Time from the last activity to the first summary, and between two summaries."""
 
 LEFT_AFTER: Final = timedelta(days=56)
-"""Time from the last sign of somebody after which they get no more summaries."""
+"""Time after the last activity from which a user gets no more summaries."""
 
-# Moments are compared with those that another machine has written.
+# Clocks of machines differ.
 _TOLERANCE: Final = timedelta(minutes=1)
 
 
 class Form(Enum):
-    """Decisions about several notifications: the first is mailed now, all of them in one mail, or nothing yet."""
+    """Forms of mail for several notifications: the first alone, all of them in one mail, or no mail yet."""
 
     SINGLE = 1
     LIST = 2
@@ -41,12 +41,12 @@ class Form(Enum):
 
 
 def counted(record: MailRecord, now: datetime) -> int:
-    """The mails that somebody has had in the hour that is counted now."""
+    """Return the number of mails sent in the current hour."""
     return record.sent if now < record.began_at + HOUR - _TOLERANCE else 0
 
 
 def form_of(preferences: Mapping[str, Any], record: MailRecord, oldest: datetime, now: datetime) -> Form:
-    """The form for who has notifications since `oldest`: one mail a day, or SINGLE_MAILS and one more in an hour."""
+    """Return the form of mail for notifications since `oldest`: one mail a day, or SINGLE_MAILS and one more per hour."""
     if mode_of(preferences) == DAILY:
         return Form.LIST if oldest <= now - DAY + _TOLERANCE else Form.NOTHING
     sent = counted(record, now)
@@ -56,12 +56,12 @@ def form_of(preferences: Mapping[str, Any], record: MailRecord, oldest: datetime
 
 
 def is_online(preferences: Mapping[str, Any], seen_at: datetime, now: datetime) -> bool:
-    """Tell whether somebody has been seen too lately for mails, unless they want these all the same."""
+    """Tell whether the recipient was active too recently for mails, unless they want mails while online."""
     return not preferences.get("mails_when_online") and seen_at > now - ONLINE_FOR
 
 
 def is_summary_due(preferences: Mapping[str, Any], record: MailRecord, seen_at: datetime, now: datetime) -> bool:
-    """Tell whether it is time for a summary, for who was seen last at `seen_at`."""
+    """Tell whether a summary is due for a user who was last active at `seen_at`."""
     if not (is_on(preferences, NOTIFICATIONS) and is_on(preferences, SUMMARIES)):
         return False
     if not now - LEFT_AFTER < seen_at <= now - AWAY_AFTER:

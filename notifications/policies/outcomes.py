@@ -1,7 +1,7 @@
-"""Outcomes for notifications: made or not, and delivered or held (contract, behaviours section 13).
+"""Outcomes for notifications: created or not, and delivered or held (contract, behaviours section 13).
 
-What a type allows and what a policy looks at are two tables, RULES and GROUNDS; an outcome follows from them, from how the
-recipient stands to the sender, and from nothing else.
+The tables RULES and GROUNDS hold the properties of types and the conditions of policies; an outcome depends on them and on
+the relations between recipient and sender only.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from notifications.models import Handling, NotificationPolicy
 from notifications.models import NotificationType as Type
 
 NEW_ACCOUNT_AGE: Final = timedelta(days=30)
-"""Age up to which an account is a new one."""
+"""Age up to which an account counts as new."""
 
 FOLLOWER_AGE: Final = timedelta(days=3)
-"""Age that a follow needs for its author to be a follower."""
+"""Minimum age of a follow for its author to count as a follower."""
 
 
 class NotificationOutcome(IntEnum):
-    """Outcome of what concerns somebody; of two reasons the stricter one holds."""
+    """Outcomes for a notification, the strictest last: it prevails."""
 
     DELIVER = 0
     HOLD = 1
@@ -34,11 +34,11 @@ class NotificationOutcome(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TypeRule:
-    """Properties of a type. `filterable`: the recipient's policy is asked.
+    """Properties of a type. `filterable`: the recipient's policy applies.
 
-    `past_blocks`: staff send it past blocks, mutes and policies. `about_oneself`: it also tells people of what they have
-    done themselves, or what was done to them. `of_any_post`: it says that somebody whom the recipient follows has posted, so
-    that a mute ends it whatever it says of notifications. `grouped`: clients may show several as one.
+    `past_blocks`: sent by staff regardless of blocks, mutes and policies. `about_oneself`: also created for the recipient's
+    own actions. `of_any_post`: says that a followed account has posted, so that any mute prevents it, even one that allows
+    notifications. `grouped`: clients may show several as one.
     """
 
     filterable: bool = False
@@ -68,16 +68,16 @@ RULES: Final[Mapping[Type, TypeRule]] = {
     Type.COLLECTION_UPDATE: TypeRule(),
 }
 DEFAULT_POLICY: Final = NotificationPolicy()
-"""The policy of who has never changed it."""
+"""The policy of an account that has never changed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A notification that may be made. `relations` are the recipient's, to the sender and to the `involved`: whom a post
-    that mentions the recipient mentions besides, and whom it answers. `suspended`: one of the two is.
+    """A notification that may be created. `relations` are the recipient's, to the sender and to the `involved`: the other
+    accounts that the post mentions, and the one to which it replies. `suspended`: sender or recipient is suspended.
 
-    `follows_recipient`: the sender does, for FOLLOWER_AGE at least. `unsolicited`: a private mention that answers nothing
-    the recipient wrote to the sender in private. `permitted`: the recipient has accepted a request of the sender.
+    `follows_recipient`: the sender does, for FOLLOWER_AGE at least. `unsolicited`: a private mention that is no reply to a
+    private post of the recipient to the sender. `permitted`: the recipient has accepted a request of the sender.
     """
 
     type: Type
@@ -98,7 +98,7 @@ class Candidate:
 
     @property
     def followed(self) -> bool:
-        """True if the recipient follows the sender."""
+        """Tell whether the recipient follows the sender."""
         return self.sender_id in self.relations.following
 
 
@@ -110,7 +110,7 @@ GROUNDS: Final[Mapping[str, Callable[[Candidate], bool]]] = {
     "for_limited_accounts": lambda candidate: candidate.sender_limited and not candidate.followed,
     "for_bots": lambda candidate: candidate.sender_bot and not candidate.followed,
 }
-"""Conditions under which each setting of a policy concerns a candidate."""
+"""Conditions under which each setting of a policy applies to a candidate."""
 
 _HANDLED: Final = {
     Handling.ACCEPT: NotificationOutcome.DELIVER,
@@ -120,7 +120,7 @@ _HANDLED: Final = {
 
 
 def outcome_of(candidate: Candidate) -> NotificationOutcome:
-    """The outcome for a notification."""
+    """Return the outcome for a notification."""
     if is_dropped(candidate):
         return NotificationOutcome.DROP
     rule = RULES[candidate.type]
@@ -131,7 +131,7 @@ def outcome_of(candidate: Candidate) -> NotificationOutcome:
 
 
 def is_dropped(candidate: Candidate) -> bool:
-    """Return whether nothing is made, whatever the recipient's policy is. Staff mention past blocks and mutes."""
+    """Tell whether no notification is created, whatever the recipient's policy is. Mentions by staff pass blocks and mutes."""
     sender, relations, rule = candidate.sender_id, candidate.relations, RULES[candidate.type]
     if candidate.suspended or candidate.thread_muted:
         return True

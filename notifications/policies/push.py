@@ -1,4 +1,4 @@
-"""Rules of Web Push: what a subscription may hold (contract, parameters section 5), and when a message is too old."""
+"""Rules of Web Push: valid subscriptions (contract, parameters section 5), and the lifetime of messages."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ from social.kernel.errors import FieldError
 from social.kernel.lengths import NAME_LIMIT
 
 ALERTS: Final = tuple(NotificationType.values)
-"""Types of notifications that a client may ask for."""
+"""Types of notifications to which a client may subscribe."""
 
 LIFETIME: Final = timedelta(hours=48)
-"""Time that a push service keeps a message for a device that is not there, and after which nothing is sent any more."""
+"""Time during which a push service keeps a message for a device that is offline, and after which this server no longer
+sends it.
+"""
 
 SUBSCRIPTIONS_LIMIT: Final = 50
-"""Subscriptions of one person; the oldest ends for a further one, so that what happens to somebody does not have this
-server ask any number of others (security row 69)."""
+"""Maximum of subscriptions per user; the oldest is removed for a new one, so that a notification does not cause any number
+of requests to other servers (security row 69).
+"""
 
 _SIGNER: Final = TimestampSigner(salt="notifications.push_subscription")
 
 
 @dataclass(frozen=True, slots=True)
 class PushSettings:
-    """Chosen types, each pushed or not, and a policy."""
+    """Chosen types, each with whether it is pushed, and the policy."""
 
     alerts: Mapping[str, bool] = field(default_factory=dict)
     policy: str = PushPolicy.ALL
@@ -39,7 +42,7 @@ class PushSettings:
 
 @dataclass(frozen=True, slots=True)
 class PushTarget:
-    """The address that messages go to, and the keys of the device that reads them. `standard`: encoded by RFC 8291."""
+    """The endpoint to which messages are sent, and the keys of the device. `standard`: encoded by RFC 8291."""
 
     endpoint: str = ""
     p256dh: str = ""
@@ -48,7 +51,9 @@ class PushTarget:
 
 
 def target_errors(target: PushTarget, *, may_be_asked: bool) -> Iterator[FieldError]:
-    """Broken rules of a new subscription, in the order of the contract. `may_be_asked`: this server may send there."""
+    """Return the errors of a new subscription, in the order of the contract. `may_be_asked`: this server may send requests
+    there.
+    """
     if not target.endpoint.strip():
         yield FieldError("endpoint", "ERR_BLANK", _("can't be blank"), _("Endpoint"))
     if not may_be_asked:
@@ -63,12 +68,12 @@ def target_errors(target: PushTarget, *, may_be_asked: bool) -> Iterator[FieldEr
 
 
 def unsubscribe_url(subscription_id: int) -> str:
-    """An address at which a push service that holds a message can end the subscription, for LIFETIME."""
+    """Return a URL at which a push service that holds a message can end the subscription, valid for LIFETIME."""
     return links.web_url(f"/api/web/push_subscriptions/{_SIGNER.sign(str(subscription_id))}")
 
 
 def signed_subscription(signed: str) -> int | None:
-    """The id of the subscription in an address of `unsubscribe_url`; None for any other text."""
+    """Return the id of the subscription in a URL of `unsubscribe_url`; None for any other text."""
     try:
         return int(_SIGNER.unsign(signed, max_age=LIFETIME))
     except (BadSignature, ValueError):

@@ -1,7 +1,8 @@
-"""Encrypts messages for devices in both encodings of Web Push, and signs for their push services.
+"""Encrypts messages for devices in both encodings of Web Push, and signs tokens for push services.
 
-Sources: RFC 8291 with RFC 8188 (`aes128gcm`); draft-ietf-webpush-encryption-04 with draft-ietf-httpbis-encryption-encoding-03
-(`aesgcm`); RFC 8292 (VAPID); contract, behaviours section 17. Why this is no library: docs/adr/0028.
+Sources: RFC 8291 with RFC 8188 (`aes128gcm`); draft-ietf-webpush-encryption-04 with
+draft-ietf-httpbis-encryption-encoding-03 (`aesgcm`); RFC 8292 (VAPID); contract, behaviours section 17. docs/adr/0028 says
+why no library is used.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ _ALPHABET: Final = str.maketrans("-_", "+/")
 
 
 def encode_base64(raw: bytes) -> str:
-    """Base64 in the alphabet for addresses, without padding."""
+    """Return Base64 in the URL-safe alphabet, without padding."""
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def _decode_base64(text: str) -> bytes:
-    """The bytes of Base64 in either alphabet, padded or not. Raises ValueError."""
+    """Return the bytes of Base64 in either alphabet, padded or not. Raises ValueError."""
     bare = text.rstrip("=").translate(_ALPHABET)
     return base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
 
@@ -45,7 +46,7 @@ def _point(raw: bytes) -> ec.EllipticCurvePublicKey:
 
 
 def is_public_key(p256dh: str) -> bool:
-    """Return whether this is the key of a device: a point of P-256, not compressed, in Base64."""
+    """Tell whether this is the public key of a device: an uncompressed point of P-256 in Base64."""
     try:
         _point(_decode_base64(p256dh))
     except ValueError:
@@ -55,7 +56,7 @@ def is_public_key(p256dh: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Encrypted:
-    """A message as it is sent: its body, and the headers that say how to open it."""
+    """An encrypted message: its body, and the salt and key for the headers that tell how to decrypt it."""
 
     body: bytes
     salt: bytes
@@ -63,10 +64,10 @@ class Encrypted:
 
 
 class Device:
-    """The keys of a device, by which nobody else can read what is pushed to it.
+    """The keys of a device, which alone can read what is encrypted for it.
 
-    `auth` may be any text (contract, parameters section 5): one that is no Base64 stands for its own bytes, and no device
-    has it. Raises ValueError for a `p256dh` that `is_public_key` refuses.
+    `auth` may be any text (contract, parameters section 5): if it is not Base64, its own bytes are the secret, which no
+    device has. Raises ValueError for a `p256dh` that `is_public_key` refuses.
     """
 
     def __init__(self, p256dh: str, auth: str) -> None:
@@ -78,7 +79,7 @@ class Device:
             self._auth = auth.encode()
 
     def encrypt(self, message: bytes) -> Encrypted:
-        """The message in the encoding `aes128gcm`: one record, with its own header (RFC 8188 section 2.1)."""
+        """Return the message in the encoding `aes128gcm`: one record, with its own header (RFC 8188 section 2.1)."""
         shared, sender_key, salt = self._agree()
         secret = _derive(shared, self._auth, b"WebPush: info\0" + self._raw + sender_key, 32)
         key, nonce = _keys(secret, salt, b"aes128gcm", b"")
@@ -86,16 +87,16 @@ class Device:
         return Encrypted(header + AESGCM(key).encrypt(nonce, message + b"\x02", None), salt, sender_key)
 
     def encrypt_as_drafted(self, message: bytes) -> Encrypted:
-        """The message in the encoding `aesgcm`, whose salt and key go into headers."""
+        """Return the message in the encoding `aesgcm`, whose salt and key go into HTTP headers."""
         shared, sender_key, salt = self._agree()
         secret = _derive(shared, self._auth, b"Content-Encoding: auth\0", 32)
         context = b"P-256\0" + b"".join(len(key).to_bytes(2, "big") + key for key in (self._raw, sender_key))
         key, nonce = _keys(secret, salt, b"aesgcm", context)
-        # The two bytes before the message are the length of its padding.
+        # The first two bytes are the length of the padding.
         return Encrypted(AESGCM(key).encrypt(nonce, b"\0\0" + message, None), salt, sender_key)
 
     def _agree(self) -> tuple[bytes, bytes, bytes]:
-        """A secret that the device can find too, the key by which it does, and a salt: new for each message."""
+        """Return a shared secret, the public key from which the device derives it, and a salt: new for each message."""
         own = ec.generate_private_key(_CURVE)
         sender_key = own.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         return own.exchange(ec.ECDH(), self._public), sender_key, os.urandom(_SALT_BYTES)
@@ -106,17 +107,17 @@ def _derive(secret: bytes, salt: bytes, info: bytes, length: int) -> bytes:
 
 
 def _keys(secret: bytes, salt: bytes, encoding: bytes, context: bytes) -> tuple[bytes, bytes]:
-    """The key and the nonce of the only record."""
+    """Return the key and the nonce of the only record."""
     key = _derive(secret, salt, b"Content-Encoding: " + encoding + b"\0" + context, 16)
     return key, _derive(secret, salt, b"Content-Encoding: nonce\0" + context, 12)
 
 
 @lru_cache(maxsize=256)
 def vapid_token(*, private_key: str, public_key: str, audience: str, subject: str, expires: int) -> str:
-    """The token by which a push service recognises this server, a JWT by ES256 (RFC 8292 section 2).
+    """Return the token that identifies this server to a push service, a JWT signed with ES256 (RFC 8292 section 2).
 
-    `audience` is the origin of the service, `subject` an address to reach the operator by, `expires` a unix time in seconds.
-    Raises ValueError for keys that are none.
+    `audience` is the origin of the service, `subject` a contact address of the operator, `expires` a Unix time in seconds.
+    Raises ValueError for invalid keys.
     """
     point = _decode_base64(public_key)
     coordinates = {"x": encode_base64(point[1:33]), "y": encode_base64(point[33:])}

@@ -1,4 +1,4 @@
-"""Notifications in one sentence, for mails and messages that no client writes."""
+"""Titles of notifications, for mails and pushes, whose text no client writes."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _TITLES: Final[dict[str, str | Promise]] = {
 
 
 def title_of(kind: str, name: str, *, own: bool = False) -> str:
-    """The title of a notification of this type about somebody called `name`, in the language in use.
+    """Return the title of a notification of this type about an account called `name`, in the active language.
 
-    `own`: they are the recipient themselves. A type without a title is named itself. Among text that is written from right to
-    left the name keeps its own direction (Unicode UAX 9, FSI and PDI): the sign of an address would stand behind it.
+    `own`: that account is the recipient. A type without a title is returned itself. In right-to-left text the name is
+    isolated (Unicode UAX 9, FSI and PDI): otherwise the `@` of an address would be shown behind it.
     """
     if get_language_bidi():
         name = f"\u2068{name}\u2069"

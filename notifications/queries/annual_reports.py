@@ -1,4 +1,4 @@
-"""Reads reports of years, and what such a report is made from, in a fixed number of queries."""
+"""Reads yearly reports, and the data from which they are computed, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.page import PostPage, hydrate
 
 _LAST_YEAR: Final = 9998
-# A hashtag of one post says nothing about a year.
+# A hashtag that was used once is not typical of a year.
 _LEAST_USES: Final = 2
 
 
 @dataclass(frozen=True)
 class ReportPage:
-    """Reports with the accounts and posts they name."""
+    """Reports with the accounts and posts that they name."""
 
     reports: Sequence[AnnualReport]
     accounts: CountedAccounts
@@ -35,18 +35,18 @@ class ReportPage:
 
 
 def parse_year(sent: str) -> int | None:
-    """A year as clients write it in a path; None for what is none."""
+    """Return the year that a client sent in a path; None if it is invalid."""
     year = parse_id(sent)
     return year if year is not None and 0 < year <= _LAST_YEAR else None
 
 
 def load_unread(account_id: int) -> ReportPage:
-    """The finished reports of an account that it has not marked as read, the latest year first."""
+    """Return the finished reports of an account that it has not marked as read, the latest year first."""
     return _page(_finished(account_id).filter(read_at=None).order_by("-year"), account_id)
 
 
 def load_report(account_id: int, year: int | None) -> ReportPage:
-    """The finished report of a year. Raises NotFound."""
+    """Return the finished report of a year. Raises NotFound."""
     page = _page(_finished(account_id).filter(year=year or 0), account_id)
     if not page.reports:
         raise NotFound
@@ -54,7 +54,7 @@ def load_report(account_id: int, year: int | None) -> ReportPage:
 
 
 def find_state(account_id: int, year: int | None) -> tuple[ReportState, AnnualReport | None]:
-    """The state of the report of a year, and its row if it was asked for."""
+    """Return the state of a year's report, and its row if the report was requested."""
     report = AnnualReport.objects.filter(account_id=account_id, year=year or 0).first()
     if report is not None:
         return ReportState.GENERATING if report.data is None else ReportState.AVAILABLE, report
@@ -63,7 +63,7 @@ def find_state(account_id: int, year: int | None) -> tuple[ReportState, AnnualRe
 
 
 def find_requested(account_id: int, report_id: int | None) -> AnnualReport:
-    """The report of an account with this id, finished or not. Raises NotFound."""
+    """Return the report of an account with this id, finished or not. Raises NotFound."""
     report = AnnualReport.objects.filter(account_id=account_id, id=report_id or 0).first()
     if report is None:
         raise NotFound
@@ -71,12 +71,12 @@ def find_requested(account_id: int, report_id: int | None) -> AnnualReport:
 
 
 def has_posted(account_id: int, year: int) -> bool:
-    """Tell whether somebody has posted, or boosted, something for anybody in a year."""
+    """Tell whether the account has posted or boosted anything publicly in a year."""
     return _posts(account_id, year).filter(visibility__in=OPEN_VISIBILITIES).exists()
 
 
 def compute_report(account_id: int, year: int) -> dict[str, Any]:
-    """The data of a report, by schema version SCHEMA_VERSION: four queries over the posts and followers of the year."""
+    """Return the data of a report, by schema version SCHEMA_VERSION: four queries over the posts and followers of the year."""
     posts = _posts(account_id, year)
     to_others = (Q(in_reply_to__isnull=False) | Q(in_reply_to_uri__isnull=False)) & ~Q(in_reply_to_account=F("account"))
     counted = posts.annotate(asks=Exists(Poll.objects.filter(status=OuterRef("id")))).aggregate(

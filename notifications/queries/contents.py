@@ -1,4 +1,4 @@
-"""Reads what notifications are about, for messages that leave this server: as it is now, as far as the recipient may read."""
+"""Reads what notifications are about, for mails and pushes: the current state, as far as the recipient may read it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from statuses.queries.posts import load_bodies, load_posts
 _NO_FILTERS: Final = Filters()
 
 Subject = tuple[int, int, int | None]
-"""The ids of a recipient, of a sender, and of the post that it is about, if it is about one."""
+"""The ids of a recipient, of a sender, and of the post concerned or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The subject of a notification: `sender`, and `post` at `link` if it is about one. `filters` are the recipient's."""
+    """Content of a notification: `sender`, and `post` at `link` if a post is concerned. `filters` are the recipient's."""
 
     sender: Account
     post: PostBody | None
@@ -34,8 +34,8 @@ class Content:
 
 
 def load_contents(subjects: Collection[Subject]) -> dict[Subject, Content]:
-    """The contents of notifications about these; without those about a post that the recipient may not read (any more). Five
-    queries at most, and one more if a sender has moved.
+    """Return the contents of notifications by subject; posts that the recipient may not read (any more) are left out with
+    their subjects. Five queries at most, and one more if a sender has moved.
     """
     recipients = {recipient_id for recipient_id, _sender, _status in subjects}
     status_ids = {status_id for _recipient, _sender, status_id in subjects if status_id is not None}

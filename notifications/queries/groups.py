@@ -1,4 +1,4 @@
-"""Reads notifications in groups: who else favourited the same post, or followed, in the same half day (contract, behaviours
+"""Reads notifications in groups: favourites of the same post, or follows, of the same half day (contract, behaviours
 section 13 "Grouping").
 """
 
@@ -33,19 +33,20 @@ from social.kernel.statements import rows_of
 from statuses.queries.page import PostPage, hydrate
 
 GROUPED_TYPES: Final = tuple(str(type) for type, rule in RULES.items() if rule.grouped)
-"""The types whose notifications are grouped where a client does not name others."""
+"""The types that are grouped unless a client names others."""
 
 SAMPLE_SIZE: Final = 8
-"""Accounts that a group shows; the others are pages of their own."""
+"""Maximum of accounts that a group shows; further ones are on pages of their own."""
 
 COUNT_LIMIT: Final = 10_000
-"""The highest number of notifications of a group that is counted: a group may have very many, each with a sender to look at."""
+"""Maximum to which the notifications of a group are counted: a group may be huge, and each sender must be checked."""
 
 STRETCHES: Final = (1_000, 100_000)
-"""Numbers of notifications in which the groups of a page are looked for: in more only where those are too few."""
+"""Numbers of notifications in which the groups of a page are searched; the larger one only if the smaller yields too few."""
 
-# One step finds the next notification whose group is not on the page yet, and reads nothing twice. The first one is found
-# however far away it is, the others within the stretch: a page that is not empty is no reason to believe that it is the last.
+# Each step of the recursion finds the next notification of a group that is not on the page yet, without reading a row
+# twice. The first one is found at any distance, the others within the stretch: only an empty page may tell a client that
+# it is the last.
 _HEADS: Final = """
 WITH RECURSIVE stop (id) AS MATERIALIZED (
   {stop}
@@ -69,16 +70,17 @@ _HEAD: Final = """
     AND (n.group_key IS NULL OR n.type <> ALL(%(grouped)s::text[]) OR n.group_key <> ALL(page.seen))
   ORDER BY n.id {direction} LIMIT 1)
 """
-# No equation, so that the order by account counts, which the index of the list has and the primary key has not.
+# BETWEEN instead of `=`: with an equation the planner drops the account from the sort order, and uses the primary key
+# instead of the index of the list.
 _STOP: Final = """
 SELECT n.id FROM notifications_notification n
  WHERE n.account_id BETWEEN %(account)s AND %(account)s AND {part} AND n.id {beyond} %(start)s{bound}
  ORDER BY n.account_id {opposite}, n.id {direction} LIMIT 1 OFFSET {stretch} - 1
 """
-# Where types are chosen, PostgreSQL may look for the end of a stretch of a rare one among everything.
+# With chosen types PostgreSQL may scan all notifications for the end of a stretch of a rare type.
 _NO_STOP: Final = "SELECT NULL::bigint"
 _GROUP_CONDITION: Final = f"{SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = %(key)s"
-# Whether the post is there was asked of the head; all of a group are about the same one.
+# Existence of the post was checked for the head; all notifications of a group are about the same post.
 _KEY_CONDITION: Final = f"""
 n.account_id = %(account)s AND n.group_key = k.key AND NOT n.filtered AND n.id <= %(highest)s
 AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
@@ -99,7 +101,7 @@ SELECT k.key, g.*
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The notifications that belong to a page: those with ids from `lowest` to `highest`."""
+    """The notifications on a page, with ids from `lowest` to `highest`."""
 
     lowest: int = 0
     highest: int = MAX_ID
@@ -107,8 +109,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """The first notification of each group on a page, newest first. `span`: the page, from its last to its first notification,
-    and as far as was asked where nothing lies beyond; `ends`: the ids that the next pages end below and begin above.
+    """The first notification of each group on a page, newest first. `span` covers the page from its last to its first
+    notification, and reaches the requested bound if nothing is left there; `ends` are the ids below and above which the
+    next pages begin.
     """
 
     rows: list[ListedNotification] = field(default_factory=list)
@@ -118,8 +121,8 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class NotificationGroup:
-    """Notifications of one key up to the end of a page, with the `newest` of them. `count`: at most COUNT_LIMIT; `sample`: the
-    newest senders, newest first; `lowest_id` and `latest_at`: of those on the page.
+    """Notifications with the same key up to the end of a page, with the `newest` of them. `count` is at most COUNT_LIMIT;
+    `sample` holds the latest senders, newest first; `lowest_id` and `latest_at` are of the notifications on the page.
     """
 
     newest: ListedNotification
@@ -133,8 +136,8 @@ class NotificationGroup:
 
 @dataclass(frozen=True)
 class GroupPage:
-    """Groups with the accounts and posts that they name, and what else they are about. `partial`: accounts that are shown in
-    short; None where all are shown in full.
+    """Groups with their accounts, posts and other subjects. `partial` holds the accounts that are shown in short; None if
+    all are shown in full.
     """
 
     groups: Sequence[NotificationGroup]
@@ -147,8 +150,8 @@ class GroupPage:
 
 
 def list_heads(account_id: int, wanted: NotificationFilter, grouped_types: Collection[str], cursor: Cursor) -> Heads:
-    """The first notification of each group at a cursor, in its direction. At most two queries; a page of all types is shorter
-    than was asked where more than the longest stretch would have to be read.
+    """Return the first notification of each group at a cursor, in its direction. At most two queries; a page of all types
+    is short if it would need more notifications than the longest stretch.
     """
     parts, rising = wanted.parts(), cursor.ascending
     if not parts:
@@ -191,7 +194,7 @@ def list_heads(account_id: int, wanted: NotificationFilter, grouped_types: Colle
 def load_groups(
     account_id: int, heads: Sequence[ListedNotification], grouped_types: Collection[str], span: Span
 ) -> list[NotificationGroup]:
-    """The groups of these notifications, in their order. One query."""
+    """Return the groups of these notifications, in their order. One query."""
     grouped = [head for head in heads if head.group_key is not None and head.type in grouped_types]
     found = {}
     if grouped:
@@ -211,7 +214,7 @@ def load_groups(
 
 
 def find_group(account_id: int, key: str) -> NotificationGroup:
-    """The group of an account's notifications with this key. Raises NotFound."""
+    """Return the group of an account's notifications with this key. Raises NotFound."""
     if key.startswith(UNGROUPED):
         head = find_notification(account_id, parse_id(key.removeprefix(UNGROUPED)) or 0)
         if head.group_key is not None:
@@ -225,14 +228,14 @@ def find_group(account_id: int, key: str) -> NotificationGroup:
 
 
 def list_of_group(account_id: int, key: str, cursor: Cursor) -> list[ListedNotification]:
-    """The notifications of one group at a cursor, newest first. One query."""
+    """Return the notifications of one group at a cursor, newest first. One query."""
     sql = f"SELECT {COLUMNS} FROM notifications_notification n WHERE {_GROUP_CONDITION}{cursor.ordered('n.id')}"  # noqa: S608 (constants)
     rows = rows_of(sql, {"account": account_id, "key": key, **cursor.parameters})
     return cursor.newest_first([ListedNotification(*values) for values in rows])
 
 
 def count_unread_groups(account_id: int, wanted: NotificationFilter, grouped_types: Collection[str], limit: int) -> int:
-    """The number of groups with notifications that are newer than one's marker, up to `limit`. Two queries."""
+    """Return the number of groups with notifications newer than the account's marker, up to `limit`. Two queries."""
     return len(list_heads(account_id, wanted, grouped_types, unread_cursor(account_id, limit)).rows) if limit else 0
 
 
@@ -243,8 +246,8 @@ def load_group_page(
     supported: Collection[str] | None = None,
     partial: bool = False,
 ) -> GroupPage:
-    """Data of these groups, in as many queries as for a page of notifications, and one more for accounts in short: with
-    `partial` only the first account of each group is shown in full.
+    """Return the data of these groups, in as many queries as for a page of notifications, and one more for accounts in
+    short: with `partial` only the first account of each group is shown in full.
     """
     rows = [group.newest for group in groups]
     subjects = load_subjects(rows, viewer_id)

@@ -1,4 +1,4 @@
-"""Reads notifications, with everything their entities and pages need, in a fixed number of queries."""
+"""Reads notifications, with all data of their entities, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ COLUMNS: Final = """
 n.id, n.type, n.created_at, n.from_account_id, n.status_id, n.report_id, n.strike_id, n.severed_id, n.collection_id,
 n.annual_report_id, n.group_key, n.filtered
 """
-"""The columns of a ListedNotification, of a table called `n`."""
+"""The columns of a ListedNotification, from a table aliased `n`."""
 
 SHOWN_CONDITION: Final = f"""
 n.account_id = %(account)s
 AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
 AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
 """  # noqa: S608 (constants)
-"""A condition: the notifications of one account, without those of suspended senders and of deleted posts."""
+"""Condition: the notifications of one account, without those of suspended senders and about deleted posts."""
 
 _FOUND: Final = f"SELECT {COLUMNS} FROM notifications_notification n"  # noqa: S608 (constants)
 _SHOWN: Final = f"{_FOUND} WHERE {SHOWN_CONDITION}"
 UNGROUPED: Final = "ungrouped-"
-"""The beginning of the keys of groups of one."""
+"""Prefix of the keys of single notifications."""
 
 UNFILTERED: Final = "NOT n.filtered"
-"""The condition for notifications of all types that are in the list."""
+"""Condition: notifications of all types, without the filtered ones."""
 
 _TYPES: Final = tuple(NotificationType.values)
 
 
 @dataclass(slots=True)
 class ListedNotification:
-    """A notification as far as it is shown; a model takes five times as long to make."""
+    """The listed columns of a notification; a model instance takes five times as long to create."""
 
     id: int
     type: str
@@ -67,15 +67,15 @@ class ListedNotification:
 
     @property
     def key(self) -> str:
-        """The key of its group; of its own where its type has none."""
+        """Return the key of its group; a key of its own if it belongs to no group."""
         return self.group_key or f"{UNGROUPED}{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationFilter:
-    """Conditions on notifications: of these types, without those types, of one sender; with those that were filtered.
+    """Conditions on notifications: their types, excluded types, the sender, and whether filtered ones are included.
 
-    Asking for one sender shows filtered ones as well (SEED-071; contract, behaviours section 13).
+    Naming a sender includes filtered ones as well (SEED-071; contract, behaviours section 13).
     """
 
     types: Collection[str] = ()
@@ -85,12 +85,12 @@ class NotificationFilter:
 
     @property
     def chosen_types(self) -> list[str]:
-        """Types that are asked for, of those there are."""
+        """Return the existing types that the filter selects."""
         return [type for type in _TYPES if (not self.types or type in self.types) and type not in self.exclude_types]
 
     def parts(self) -> list[str]:
-        """Conditions whose rows together are the ones wanted: each of them has an index in the order of the list, so that
-        nothing is read beyond a page of each, however many other notifications there are.
+        """Return the conditions whose results together are the selected notifications: each has an index in the order of
+        the list, so that at most one page of each is read, however many notifications there are.
         """
         chosen = self.chosen_types
         has_type = "TRUE" if len(chosen) == len(_TYPES) else "n.type = ANY(%(types)s)"
@@ -99,14 +99,15 @@ class NotificationFilter:
         if has_type == "TRUE":
             parts = [UNFILTERED]
         else:
-            # A power of two: few statements for all numbers of types. What the array does not have is NULL, and no type.
+            # A power of two: few different statements for all numbers of types. Missing elements are NULL, which equals
+            # no type.
             places = 1 << (len(chosen) - 1).bit_length() if chosen else 0
             parts = [f"NOT n.filtered AND n.type = (%(types)s::text[])[{place + 1}]" for place in range(places)]
         return [*parts, f"n.filtered AND {has_type}"] if parts and self.include_filtered else parts
 
 
 def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Cursor) -> list[ListedNotification]:
-    """Notifications of an account at a cursor, newest first. One query."""
+    """Return the notifications of an account at a cursor, newest first. One query."""
     parts = [f"{_SHOWN} AND {part}{cursor.ordered('n.id')}" for part in wanted.parts()]
     if not parts:
         return []
@@ -124,25 +125,25 @@ def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Curs
 
 
 def unread_cursor(account_id: int, limit: int) -> Cursor:
-    """The cursor of the notifications that are newer than the account's marker. One query."""
+    """Return the cursor of the notifications newer than the account's marker. One query."""
     markers = {marker.timeline: marker.last_read_id for marker in load_markers(account_id, [Timeline.NOTIFICATIONS])}
     return Cursor(limit, after=markers.get(Timeline.NOTIFICATIONS))
 
 
 def count_unread(account_id: int, wanted: NotificationFilter, limit: int) -> int:
-    """The number of an account's notifications that are newer than its marker, up to `limit`. Two queries."""
+    """Return the number of an account's notifications newer than its marker, up to `limit`. Two queries."""
     return len(list_notifications(account_id, wanted, unread_cursor(account_id, limit))) if limit else 0
 
 
 def find_notification(account_id: int, notification_id: int) -> ListedNotification:
-    """The notification of an account with this id. Raises NotFound."""
+    """Return the notification of an account with this id. Raises NotFound."""
     for row in _rows(f"{_SHOWN} AND n.id = %(id)s", {"account": account_id, "id": notification_id}):
         return row
     raise NotFound
 
 
 def load_notifications(notification_ids: Collection[int]) -> list[ListedNotification]:
-    """The notifications among these that are not filtered, oldest first."""
+    """Return the notifications among these that are not filtered, oldest first."""
     return _rows(
         f"{_FOUND} WHERE n.id = ANY((SELECT %(ids)s)::bigint[]) AND NOT n.filtered ORDER BY n.id",
         {"ids": list(notification_ids)},
@@ -156,7 +157,7 @@ def _rows(sql: str, parameters: dict[str, Any]) -> list[ListedNotification]:
 
 
 class About(Protocol):
-    """A notification, or a group of them, that may be about one of these rows. `others`: how many more have done it."""
+    """A notification, or a group of them, that may be about one of these rows. `others` is the number of further senders."""
 
     type: str
     from_account_id: int
@@ -170,7 +171,9 @@ class About(Protocol):
 
 @dataclass(frozen=True)
 class Subjects:
-    """Rows that notifications are about, posts apart, by id: appeals by that of the strike, of annual reports the years."""
+    """Rows by id that notifications are about, apart from posts. Appeals are by the id of the strike; annual reports are
+    given as years.
+    """
 
     reports: Mapping[int, Report]
     strikes: Mapping[int, Strike]
@@ -181,12 +184,12 @@ class Subjects:
 
     @property
     def people(self) -> set[int]:
-        """The accounts that are named in the entities of these rows."""
+        """Return the ids of the accounts in the entities of these rows."""
         reported = {report.target_account_id for report in self.reports.values()}
         return reported | {strike.target_account_id for strike in self.strikes.values()}
 
     def has(self, row: About) -> bool:
-        """Return whether what it is about, if anything, is still there."""
+        """Tell whether everything that the notification is about still exists."""
         pairs: tuple[tuple[int | None, Mapping[int, Any]], ...] = (
             (row.report_id, self.reports),
             (row.strike_id, self.strikes),
@@ -198,8 +201,8 @@ class Subjects:
 
 
 def load_subjects(rows: Sequence[About], viewer_id: int) -> Subjects:
-    """Subjects of these rows, as the viewer sees them: no query for a table of which they name no row, two for strikes,
-    three for collections, else one.
+    """Return the subjects of these rows, as the viewer sees them: no query for a table to which they do not refer, two for
+    strikes, three for collections, one for each other table.
     """
     strikes = load_strikes({row.strike_id for row in rows if row.strike_id is not None})
     years = {row.annual_report_id for row in rows if row.annual_report_id is not None}
@@ -215,7 +218,7 @@ def load_subjects(rows: Sequence[About], viewer_id: int) -> Subjects:
 
 @dataclass(frozen=True)
 class NotificationPage:
-    """Rows with their senders, the posts the recipient may read, and what else they are about."""
+    """Rows with their senders, the posts that the recipient may read, and their other subjects."""
 
     rows: Sequence[ListedNotification]
     accounts: CountedAccounts
@@ -226,7 +229,9 @@ class NotificationPage:
 
 
 def load_named(rows: Sequence[About], subjects: Subjects, supported: Collection[str] | None) -> dict[int, Account]:
-    """The accounts that the fallbacks of these name, in one query, for a client that knows the `supported` types."""
+    """Return the accounts that the fallbacks of these rows name, in one query, for a client that knows the `supported`
+    types.
+    """
     ids: set[int] = set()
     for row in rows:
         if needs_fallback(row.type, supported):
@@ -240,8 +245,8 @@ def load_named(rows: Sequence[About], subjects: Subjects, supported: Collection[
 def load_page(
     rows: Sequence[ListedNotification], viewer_id: int, supported: Collection[str] | None = None
 ) -> NotificationPage:
-    """Data of the entities of these rows: at most eight queries, whatever their number, those of `load_subjects`, and one
-    where a client that knows the `supported` types gets fallbacks.
+    """Return the data of the entities of these rows: at most eight queries, whatever their number, those of
+    `load_subjects`, and one if a client that knows the `supported` types gets fallbacks.
     """
     subjects = load_subjects(rows, viewer_id)
     accounts = load_counted_accounts({row.from_account_id for row in rows} | subjects.people, viewer_id)

@@ -1,4 +1,4 @@
-"""Reads what is to be mailed to somebody now."""
+"""Reads the notifications that are to be mailed now."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ CHOSEN_CONDITION: Final = f"""
        u.preferences ->> '{NOTIFICATIONS}' IS DISTINCT FROM '{NO_MAILS}' AND u.disabled_at IS NULL AND n.type IN ({TYPES_SQL})
    AND COALESCE((u.preferences ->> (n.type || '{type_switch("")}'))::boolean, n.type IN ({_INITIAL_TYPES}))
 """
-"""A condition: the user `u` wants mails about notifications like `n`."""
+"""Condition: the user `u` wants mails about notifications like `n`."""
 
 DAILY_CONDITION: Final = f"(u.preferences ->> '{NOTIFICATIONS}' IS NOT DISTINCT FROM '{DAILY}')"
-"""A condition: the user `u` wants one mail a day."""
+"""Condition: the user `u` wants one mail a day."""
 
 UNREAD_CONDITION: Final = f"""
        NOT n.filtered AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
    AND NOT EXISTS (SELECT FROM timelines_marker m
                     WHERE m.account_id = n.account_id AND m.timeline = 'notifications' AND m.last_read_id >= n.id)
 """
-"""A condition: the notification `n` is in the list of its recipient, who has not read so far."""
+"""Condition: the notification `n` is listed, and newer than what its recipient has read."""
 
 _COLUMNS: Final = "n.id, n.type, n.account_id, n.from_account_id, n.status_id, n.created_at"
-# Those that are wanted no more, or are gone, have no columns but the first.
+# Items that are no longer wanted, or whose notification is deleted, have NULL in all columns but the first.
 _ITEMS: Final = f"""
 SELECT i.notification_id, w.* FROM notifications_mailitem i LEFT JOIN LATERAL (
   SELECT {_COLUMNS} FROM notifications_notification n JOIN accounts_user u ON u.account_id = n.account_id
@@ -53,7 +53,7 @@ SELECT {_COLUMNS} FROM notifications_notification n
 
 @dataclass(frozen=True, slots=True)
 class MailedNotification:
-    """A notification as far as mails show it."""
+    """The columns of a notification that mails show."""
 
     id: int
     type: str
@@ -64,15 +64,16 @@ class MailedNotification:
 
     @property
     def subject(self) -> tuple[int, int, int | None]:
-        """Arguments of `load_contents`."""
+        """Return the arguments of `load_contents`."""
         return self.account_id, self.from_account_id, self.status_id
 
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """A recipient of mails, with the notifications that are to be mailed, oldest first; `gone` are items without one.
+    """A recipient of mails, with the notifications to be mailed, oldest first; `gone` are the ids of items that are not to
+    be mailed any more.
 
-    `seen_at` is the last sign of them.
+    `seen_at` is the time of the user's last activity.
     """
 
     user: User
@@ -83,8 +84,8 @@ class Mailbox:
 
 
 def find_mailbox(account_id: int) -> Mailbox | None:
-    """The mailbox of an account; None where nobody may be written to: who has not confirmed the address yet or may not use
-    the account, has moved or died, and whose address was refused for good. Three queries.
+    """Return the mailbox of an account. Return None if no mail may be sent: the address is not confirmed or was permanently
+    rejected, the user may not use the account, or the account has moved or is a memorial. Three queries.
     """
     user = (
         User.objects.select_related("account__mail_record")
@@ -114,6 +115,6 @@ def find_mailbox(account_id: int) -> Mailbox | None:
 
 
 def list_unread(account_id: int, since: datetime, limit: int) -> list[MailedNotification]:
-    """The unread notifications of an account since a moment, of all types that can be mailed, newest first."""
+    """Return the unread notifications of an account since a time, of all types that can be mailed, newest first."""
     rows = rows_of(_UNREAD, {"account": account_id, "since": since, "first": first_at(since), "limit": limit})
     return [MailedNotification(*columns) for columns in rows]

@@ -1,4 +1,4 @@
-"""Reads push subscriptions, and what is to be pushed now with all that the messages say, in a fixed number of queries."""
+"""Reads push subscriptions, and the pushes that are due with the data of their messages, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ PUSHED_SQL: Final = f"""
    AND u.disabled_at IS NULL AND {PRESENT.sql("n.account_id", has_viewer=False)}
    AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
 """  # noqa: S608 (constants)
-"""Notifications `n` and the subscriptions `p` (of a user `u`, with a token `t`) that ask for them, as they are now
-(contract, behaviours section 17)."""
+"""Notifications `n` with the subscriptions `p` (of a user `u`, with a token `t`) that currently want them (contract,
+behaviours section 17).
+"""
 
 _MESSAGES: Final = f"""
 SELECT w.id, p.id, p.endpoint, p.p256dh, p.auth, p.standard, t.token, u.locale,
@@ -42,7 +43,7 @@ SELECT w.id, p.id, p.endpoint, p.p256dh, p.auth, p.standard, t.token, u.locale,
 
 
 def find_push_subscription(token_id: int) -> PushSubscription:
-    """The subscription of an access token. Raises NotFound."""
+    """Return the subscription of an access token. Raises NotFound."""
     found = PushSubscription.objects.filter(token_id=token_id).first()
     if found is None:
         raise NotFound(_("Not Found"))
@@ -51,7 +52,7 @@ def find_push_subscription(token_id: int) -> PushSubscription:
 
 @dataclass(frozen=True, slots=True)
 class PushAddress:
-    """The address that a subscription has messages sent to, the keys of its device, and the access token it belongs to."""
+    """The endpoint of a subscription, the keys of its device, and the access token to which it belongs."""
 
     subscription_id: int
     endpoint: str
@@ -63,7 +64,7 @@ class PushAddress:
 
 @dataclass(frozen=True, slots=True)
 class PushMessage:
-    """A notification for one subscription, and what it is about.
+    """A notification for one subscription, with its content.
 
     `locale` is the recipient's language, or "". `own`: the sender is the recipient.
     """
@@ -77,8 +78,8 @@ class PushMessage:
 
 
 def load_messages(push_ids: Collection[int]) -> dict[int, PushMessage]:
-    """The messages of these pushes, by push; those that are not asked for any more, or are about a post that the recipient
-    may not read (any more), are left out. Six queries at most, and one more if a sender has moved.
+    """Return the messages of these pushes, by the push's id; those that are no longer wanted, or are about a post that the
+    recipient may not read (any more), are left out. Six queries at most, and one more if a sender has moved.
     """
     rows = rows_of(_MESSAGES, {"ids": list(push_ids)})
     contents = load_contents({row[-3:] for row in rows})

@@ -1,4 +1,4 @@
-"""Reads policies, permissions and requests: of whom somebody wants to be notified, and who waits for that."""
+"""Reads policies, permissions and requests of notifications."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ SELECT count(*), COALESCE(sum(notifications_count), 0)::bigint
 
 
 def load_permitted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Choose of these (recipient, sender) those where the recipient has let the sender through: one query, none for no
-    pairs.
+    """Return the pairs among these (recipient, sender) in which the recipient has accepted the sender: one query, none for
+    no pairs.
     """
     if not pairs:
         return set()
@@ -42,31 +42,31 @@ def load_permitted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def find_policy(account_id: int) -> NotificationPolicy:
-    """The account's policy; an unsaved one when it has none of its own."""
+    """Return the account's policy; an unsaved default one if it has none."""
     return NotificationPolicy.objects.filter(account_id=account_id).first() or NotificationPolicy()
 
 
 @dataclass(frozen=True, slots=True)
 class RequestSummary:
-    """Numbers of the requests that wait, and of the messages in them: of REQUEST_COUNT_LIMIT requests at most."""
+    """Numbers of pending requests and of the messages in them, up to REQUEST_COUNT_LIMIT requests."""
 
     requests: int
     notifications: int
 
 
 def count_requests(account_id: int) -> RequestSummary:
-    """The summary of an account's requests; one query."""
+    """Return the summary of an account's requests; one query."""
     ((requests, notifications),) = rows_of(_SUMMARY, {"account": account_id, "limit": REQUEST_COUNT_LIMIT})
     return RequestSummary(requests, notifications)
 
 
 def list_requests(account_id: int) -> QuerySet[NotificationRequest]:
-    """The requests that wait for the account; those of suspended senders are hidden."""
+    """Return the account's pending requests, without those of suspended senders."""
     return NotificationRequest.objects.filter(is_present("from_account"), account_id=account_id)
 
 
 def find_request(account_id: int, request_id: int) -> NotificationRequest:
-    """The request of an account with this id. Raises NotFound."""
+    """Return the request of an account with this id. Raises NotFound."""
     found = list_requests(account_id).filter(id=request_id).first()
     if found is None:
         raise NotFound
@@ -74,13 +74,13 @@ def find_request(account_id: int, request_id: int) -> NotificationRequest:
 
 
 def is_merged(account_id: int) -> bool:
-    """Return whether all that was held until a request was accepted is delivered."""
+    """Tell whether the held notifications of all accepted senders are delivered."""
     return not NotificationPermission.objects.filter(account_id=account_id, merging=True).exists()
 
 
 @dataclass(frozen=True)
 class RequestPage:
-    """Requests with their senders and the posts among their last ones that the recipient may read."""
+    """Requests with their senders, and those of their last posts that the recipient may read."""
 
     requests: Sequence[NotificationRequest]
     accounts: CountedAccounts
@@ -88,7 +88,7 @@ class RequestPage:
 
 
 def load_request_page(requests: Sequence[NotificationRequest], viewer_id: int) -> RequestPage:
-    """Data of the entities of these requests, in a number of queries that does not depend on theirs."""
+    """Return the data of the entities of these requests, in a number of queries that does not depend on their number."""
     accounts = load_counted_accounts({request.from_account_id for request in requests}, viewer_id)
     last = dict.fromkeys(request.last_status_id for request in requests if request.last_status_id is not None)
     return RequestPage(requests, accounts, hydrate(last, viewer_id))

@@ -1,1 +1,1 @@
-"""Sends notifications to where people are not looking at this server."""
+"""Delivery of notifications outside of this server's pages and API."""

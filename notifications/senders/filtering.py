@@ -1,4 +1,4 @@
-"""Decides what a person's own filters keep from leaving this server."""
+"""Applies a recipient's own filters to mails and pushes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ _CONTEXT: Final = "notifications"
 
 
 def is_hidden(content: Content) -> bool:
-    """Tell whether a filter of the recipient hides what a notification is about."""
+    """Tell whether a filter of the recipient hides the subject of a notification."""
     post = content.post
     return post is not None and content.filters.hides(searched_text(post), post.id, _CONTEXT)

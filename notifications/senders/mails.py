@@ -1,8 +1,9 @@
-"""Mails notifications to people who want that, and a summary to who is away.
+"""Sends notifications by mail to users who want them, and summaries to users who are away.
 
-An item waits for each notification until its recipient's turn comes (`Mailing`). A turn writes one mail, of what is still
-there, wanted, visible and unread then, and ends; for what is left there is another turn. So a process that ends in between
-loses nothing, and one mail may arrive twice for each person whose turn it was: with the same Message-ID.
+Each notification is queued as an item until its recipient's turn comes (`Mailing`). A turn sends one mail about the items
+that are then still present, wanted, visible and unread, and ends; items that are left get another turn. A process that is
+killed in between therefore loses nothing, but one mail per recipient whose turn it was may arrive twice, with the same
+Message-ID.
 """
 
 from __future__ import annotations
@@ -60,12 +61,12 @@ from social.kernel.text.markup import plain
 from timelines.services.broadcasting import listeners
 
 SHOWN: Final = 20
-"""Notifications that a mail about several shows; the others are counted."""
+"""Maximum of notifications in a mail about several; the others are counted."""
 
 SUMMARIES_PER_HOUR: Final = 1000
-"""People who are looked at for a summary in an hour: mail servers take no flood."""
+"""Maximum of users per hour who are checked for a summary: mail servers rate-limit floods."""
 
-#: Characters of a post in a mail about it, and in one about several.
+#: Maximum of characters of a post in a mail about it, and in a mail about several.
 TEXT_LIMIT: Final = 2000
 EXCERPT_LIMIT: Final = 300
 _LOOKED_AT: Final = 50
@@ -76,11 +77,11 @@ _NUMBERS: Final = {
     "day": DAY.total_seconds(),
     "single": SINGLE_MAILS,
 }
-# Not the threads of the network loop, on which names are looked up for everybody.
+# Separate from the threads of the network loop, which resolve host names for all senders.
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
 
-# Who has had all mails of an hour waits for the next one. Rows that are there are locked in the order of their ids, as the
-# runner does, also where nothing changes: one that is being removed meanwhile is made anew.
+# A recipient who has got all mails of an hour waits for the next one. Existing rows are locked in the order of their ids,
+# as by the runner, even if nothing changes: a row that is being deleted meanwhile is inserted again.
 _MAKE_TURNS: Final = f"""
 INSERT INTO notifications_mailing AS m (host, account_id, due_at)
 SELECT %(host)s, u.account_id, GREATEST(
@@ -109,7 +110,7 @@ WITH made AS (
 _MAKE_NEXT_TURNS: Final = _MAKE_TURNS.format(
     items="(SELECT notification_id FROM notifications_mailitem WHERE account_id = ANY(%(ids)s))"
 )
-# By the index of who was here when. A turn that waits already finds out by itself.
+# Uses the index on the users' last activity. A turn that is queued already checks for a summary itself.
 _MAKE_TURNS_OF_ABSENT: Final = f"""
 INSERT INTO notifications_mailing (host, account_id)
 SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailrecord r ON r.account_id = u.account_id
@@ -125,17 +126,17 @@ SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailr
 
 
 def queue_mails(events: Sequence[NotificationMade]) -> None:
-    """Have notifications mailed to those of their recipients who want that, in one statement.
+    """Queue notifications for the recipients who want them by mail, in one statement.
 
-    Works in the caller's transaction; a notification is queued once, however often this runs. Publishes MailsDue if the
-    turn of anybody changes.
+    Works in the caller's transaction; a notification is queued once, however often this runs. Publishes MailsDue if any
+    turn changes.
     """
     if _execute(_MAKE_ITEMS, ids=[event.notification_id for event in events]):
         publish(MailsDue())
 
 
 def queue_summaries() -> None:
-    """Look at people who are away and have not read what happened since, SUMMARIES_PER_HOUR at most. Publishes MailsDue."""
+    """Queue turns for users who are away and have unread notifications, SUMMARIES_PER_HOUR at most. Publishes MailsDue."""
     now = clock.now()
     with transaction.atomic():
         if _execute(_MAKE_TURNS_OF_ABSENT, before=now - AWAY_AFTER, after=now - LEFT_AFTER, limit=SUMMARIES_PER_HOUR):
@@ -179,8 +180,8 @@ async def _handed_over(letter: EmailMultiAlternatives) -> bool:
 
 
 def _make_next_turns(rows: Sequence[Mailing]) -> None:
-    """Give those another turn of whom items are left, in the transaction that ends theirs. Those of a turn that was given up
-    go: newer ones would have begun it anew.
+    """Queue another turn for recipients with remaining items, in the transaction that ends the current one. Items of a turn
+    that was given up are deleted: newer ones would have restarted it.
     """
     given_up = [row.account_id for row in rows if row.dead_at is not None]
     MailItem.objects.filter(account_id__one_of=given_up).delete()
@@ -193,7 +194,7 @@ MAILINGS: Final = Work(Mailing, _begin, _make_next_turns)
 
 @dataclass(frozen=True)
 class _Letter:
-    """A mail, and the notifications that it tells of; `summary`: what has happened while its reader was away."""
+    """A mail with the notifications in it; `summary`: it is about the time during which its recipient was away."""
 
     mailbox: Mailbox
     mail: EmailMultiAlternatives
@@ -201,14 +202,14 @@ class _Letter:
     summary: bool = False
 
     def note_sent(self) -> None:
-        """Write down that it was sent."""
+        """Record that the mail was sent."""
         with transaction.atomic():
             _forget(self.mailbox, self.reported)
             _note(self.mailbox.record, summary=self.summary, mails=1)
 
 
 def _next_letter(account_id: int) -> _Letter | None:
-    """The mail that an account is due for now, if there is one; forgets what is to be mailed no more."""
+    """Return the mail that an account is due for now, None without one; delete items that are no longer to be mailed."""
     while True:
         mailbox = find_mailbox(account_id)
         if mailbox is None:
@@ -243,7 +244,7 @@ def _next_letter(account_id: int) -> _Letter | None:
 
 
 def _summary(mailbox: Mailbox) -> _Letter | None:
-    """The summary that somebody is due for, if they are away and there is something to tell."""
+    """Return the summary for a user who is due for one; None for other users, or if there is nothing to report."""
     record, now = mailbox.record, clock.now()
     if not is_summary_due(mailbox.user.preferences, record, mailbox.seen_at, now):
         return None
@@ -261,7 +262,7 @@ Entry = tuple[MailedNotification, Content]
 
 
 def _entries(looked_at: Sequence[MailedNotification]) -> list[Entry]:
-    """Items with something to show: the recipient may read it, and no filter of theirs hides it."""
+    """Return the items that can be shown: the recipient may read them, and none of the recipient's filters hides them."""
     contents = load_contents({item.subject for item in looked_at})
     found = [(item, contents[item.subject]) for item in looked_at if item.subject in contents]
     return [(item, content) for item, content in found if not is_hidden(content)]
@@ -278,7 +279,7 @@ def _single_mail(mailbox: Mailbox, item: MailedNotification, content: Content) -
 
 
 def _list_mail(mailbox: Mailbox, entries: Sequence[Entry], number: int, switch: str) -> EmailMultiAlternatives:
-    """A mail about several: the SHOWN of these that come first, and how many more there are."""
+    """Return a mail about several notifications: the first SHOWN, and the number of further ones."""
     newest = max(item.id for item, _content in entries)
     headers = {"Message-ID": mail.message_id(f"{switch.removesuffix('_mails')}-{mailbox.user.account_id}-{newest}")}
 
@@ -299,7 +300,7 @@ def _list_mail(mailbox: Mailbox, entries: Sequence[Entry], number: int, switch: 
 def _compose(
     user: User, template: str, switch: str, headers: Mapping[str, str], values: Callable[[], Mapping[str, Any]]
 ) -> EmailMultiAlternatives:
-    """The mail in the language of its reader, in which `values` are asked for."""
+    """Return the mail in its recipient's language, in which `values` is called."""
     language = user.locale or settings.LANGUAGE_CODE
     unsubscribe, list_values = list_headers(user.pk, switch)
     with translation.override(language):
@@ -315,7 +316,7 @@ def _compose(
 
 
 def _shown(item: MailedNotification, content: Content, limit: int) -> dict[str, Any]:
-    """The text of a notification in mails: of a post with a warning that alone."""
+    """Return the values with which mails show a notification; of a post with a content warning only the warning."""
     post = content.post
     text = "" if post is None else post.spoiler_text or plain(post.content)
     text = text if len(text) <= limit else f"{text[: limit - 1]}…"
@@ -334,7 +335,9 @@ def _forget(mailbox: Mailbox, notification_ids: Collection[int]) -> None:
 
 
 def _note(record: MailRecord, *, summary: bool, mails: int) -> None:
-    """Count mails, in an hour that begins with the first. Nobody else writes this while the turn is held."""
+    """Count mails, in an hour that begins with the first one. No lock is needed: only the holder of the turn writes the
+    record.
+    """
     now = clock.now()
     sent = counted(record, now)
     MailRecord.objects.update_or_create(

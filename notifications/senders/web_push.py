@@ -1,4 +1,4 @@
-"""Pushes notifications to devices by way of their push services.
+"""Sends notifications to devices through their push services.
 
 Source: contract, behaviours section 17; clients.md, trap 47; RFC 8030, RFC 8291 and RFC 8292.
 """
@@ -30,12 +30,12 @@ from social.kernel.text.markup import plain
 
 logger = logging.getLogger("social.push")
 
-#: Seconds for one answer.
+#: Time-out of a request, in seconds.
 DEADLINE: Final = 10.0
-#: Characters of a title or a body.
+#: Maximum of characters of a title or a body.
 TEXT_LIMIT: Final = 140
-# Seconds after which what was read of a message is read again before it is sent: a token that was revoked meanwhile is
-# refused everywhere after as long.
+# Seconds after which a loaded message is read again before it is sent. A revoked token is refused everywhere after the
+# same time.
 _FRESHNESS: Final = 1.0
 _TEMPORARY: Final = (408, 429)
 _HOUR: Final = 3600
@@ -43,7 +43,7 @@ _VAPID_HOURS: Final = 24
 
 
 class _Messages:
-    """The messages of a claim, and by whom they are signed."""
+    """The messages of a batch, and the contact address in their tokens."""
 
     def __init__(self, push_ids: Collection[int]) -> None:
         self._read_at = time.monotonic()
@@ -52,7 +52,7 @@ class _Messages:
         self.subject = settings.BASE_URL if contact is None else f"mailto:{contact[0]}"
 
     def get(self, push_id: int) -> PushMessage | None:
-        """The message of a push as it is to be sent now; None for one that is not to be sent any more."""
+        """Return the message of a push in its current state; None if it is not to be sent any more."""
         if time.monotonic() - self._read_at > _FRESHNESS:
             return load_messages([push_id]).get(push_id)
         return self._found.get(push_id)
@@ -97,14 +97,14 @@ def _push(job: Job[Push], messages: _Messages) -> Steps:
 
 
 def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, str], bytes]:
-    """The headers and the body of a message, in the encoding that its subscription asks for."""
+    """Return the headers and the body of a request with the message, in the encoding of its subscription."""
     place = parse_url(message.address.endpoint)
     token = vapid_token(
         private_key=settings.VAPID_PRIVATE_KEY,
         public_key=settings.VAPID_PUBLIC_KEY,
         audience=f"{place.scheme}://{place.netloc}",
         subject=subject,
-        # The same for an hour, and never longer from now than a push service allows (RFC 8292 section 2).
+        # Constant for an hour, and never further in the future than a push service allows (RFC 8292 section 2).
         expires=(int(clock.now().timestamp()) // _HOUR + _VAPID_HOURS) * _HOUR,
     )
     headers = {
@@ -133,12 +133,12 @@ def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, 
 
 
 def payload(message: PushMessage) -> bytes:
-    """The message that the application reads, in the recipient's language, as JSON."""
+    """Return the message that the application reads, in the recipient's language, as JSON."""
     sender = message.content.sender
     locale = message.locale or settings.LANGUAGE_CODE
     name = sender.display_name or sender.username
     if message.type == NotificationType.ADMIN_REPORT and sender.domain is not None:
-        # Who of another server reports stays unnamed: its own account is the sender.
+        # A reporter on another server stays anonymous: the sender is that server's own account.
         name = sender.domain
     with translation.override(locale):
         title = title_of(message.type, name, own=message.own)
@@ -159,7 +159,7 @@ def _text_of(message: PushMessage) -> str:
     post, sender = message.content.post, message.content.sender
     if post is not None:
         return post.spoiler_text or plain(post.content)
-    # Their own biography says nothing to people.
+    # Recipients know their own biography.
     return "" if message.own else plain(sender.note_html)
 
 

@@ -1,4 +1,4 @@
-"""The entities of reports of years (contract, entities "Annual reports" and "AsyncRefresh")."""
+"""The entities of yearly reports (contract, entities "Annual reports" and "AsyncRefresh")."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from statuses.serializers.presenting import present_by_id
 
 
 class AnnualReportsSerializer(EntitySerializer):
-    """AnnualReports: reports with the accounts and posts they name. There is no page to share them by."""
+    """AnnualReports: reports with the accounts and posts that they name. There is no public page of a report to share."""
 
     def to_representation(self, instance: ReportPage) -> dict[str, Any]:
-        """The entity."""
         return {
             "annual_reports": [
                 {
@@ -36,15 +35,13 @@ class AnnualReportStateSerializer(EntitySerializer):
     """AnnualReportState."""
 
     def to_representation(self, instance: str) -> dict[str, Any]:
-        """The entity."""
         return {"state": str(instance)}
 
 
 class AsyncRefreshSerializer(EntitySerializer):
-    """AsyncRefresh: how far the work behind an answer is."""
+    """AsyncRefresh: the progress of the background work behind an answer."""
 
     def to_representation(self, instance: AsyncRefresh) -> dict[str, Any]:
-        """The entity."""
         entity: dict[str, Any] = {"id": str(instance.id), "status": "running" if instance.running else "finished"}
         if instance.result_count is not None:
             entity["result_count"] = instance.result_count

@@ -1,4 +1,4 @@
-"""The entity "NotificationFallback" (contract, entities "Notification"), in the language of the reader."""
+"""The entity "NotificationFallback" (contract, entities "Notification"), in the viewer's language."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from social.kernel.text.to_html import mention_link
 
 
 class FallbackSerializer(EntitySerializer):
-    """NotificationFallback: HTML that says what happened, and where it is shown in full. Context: `named` accounts by id, and
-    `subjects`.
+    """NotificationFallback: HTML that says what happened, and where it is shown in full. Context: `named`, accounts by id,
+    and `subjects`.
     """
 
     def to_representation(self, instance: About) -> dict[str, Any]:
-        """The entity."""
         title, summary = _WORDS[instance.type]
         subjects: Subjects = self.context["subjects"]
         named: Mapping[int, Account] = self.context["named"]
@@ -41,7 +40,7 @@ def _name(number: int, named: Mapping[int, Account]) -> str:
 
 
 def _severed(row: About, subjects: Subjects, _named: Mapping[int, Account]) -> str:
-    assert row.severed_id is not None  # of this type
+    assert row.severed_id is not None  # always set for this type
     target = subjects.severances[row.severed_id].severance.target_name
     return _("You have lost follows because of %(name)s") % {"name": escape(target)}
 
@@ -60,9 +59,9 @@ def _signed_up(row: About, _subjects: Subjects, named: Mapping[int, Account]) ->
 
 
 def _reported(row: About, subjects: Subjects, named: Mapping[int, Account]) -> str:
-    assert row.report_id is not None  # of this type
+    assert row.report_id is not None  # always set for this type
     by = named[row.from_account_id]
-    # Who of another server reports stays unnamed: its own account is the sender.
+    # A reporter on another server stays anonymous: the sender is that server's own account.
     name = escape(by.domain) if by.domain is not None else _name(by.id, named)
     return _("%(name)s has reported %(target)s") % {
         "name": name,

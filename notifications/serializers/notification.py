@@ -1,4 +1,4 @@
-"""The entities "Notification" (one way for REST and streaming) and "GroupedNotificationsResults" (contract, entities)."""
+"""The entities "Notification" (the same for REST and streaming) and "GroupedNotificationsResults" (contract, entities)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from statuses.serializers.presenting import present_by_id
 
 
 class SubjectSerializer(EntitySerializer):
-    """Members of Notification and NotificationGroup about what is no post, and for who does not know the type. Context:
-    `accounts` as encoded entities by id, `subjects`, `supported` types, and that of FallbackSerializer.
+    """Members of Notification and NotificationGroup about subjects other than posts, and the fallback for unknown types.
+    Context: `accounts` as encoded entities by id, `subjects`, `supported` types, and that of FallbackSerializer.
     """
 
     def to_representation(self, instance: About) -> dict[str, Any]:
-        """The members that the type has, if any."""
+        """Return the members that belong to the type, if any."""
         subjects: Subjects = self.context["subjects"]
         about = {"accounts": self.context["accounts"], "appeals": subjects.appeals}
         entity: dict[str, Any] = {}
@@ -50,7 +50,6 @@ class UnreadCountSerializer(EntitySerializer):
     """The number of unread notifications."""
 
     def to_representation(self, instance: int) -> dict[str, int]:
-        """The entity."""
         return {"count": instance}
 
 
@@ -58,7 +57,7 @@ class NotificationSerializer(EntitySerializer):
     """Notification. Context: that of SubjectSerializer, and `statuses` as encoded entities by id."""
 
     def to_representation(self, instance: ListedNotification) -> dict[str, Any]:
-        """The entity; `status` is there for the types that are about a post."""
+        """Return the entity; it has `status` for the types that are about a post."""
         accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
         statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]
         entity: dict[str, Any] = {
@@ -77,10 +76,10 @@ class NotificationSerializer(EntitySerializer):
 
 
 class NotificationGroupSerializer(EntitySerializer):
-    """NotificationGroup. Context: that of SubjectSerializer, and `paged`: whether the groups are those of a page."""
+    """NotificationGroup. Context: that of SubjectSerializer, and `paged`: whether the groups belong to a page."""
 
     def to_representation(self, instance: NotificationGroup) -> dict[str, Any]:
-        """The entity; its accounts and its post stand beside the groups."""
+        """Return the entity; it refers to its accounts and post by id."""
         entity: dict[str, Any] = {
             "group_key": instance.key,
             "notifications_count": instance.count,
@@ -100,7 +99,7 @@ class NotificationGroupSerializer(EntitySerializer):
 
 
 def _is_shown(row: ListedNotification, statuses: Collection[int], subjects: Subjects) -> bool:
-    """Return whether its post, if any, may still be read by the recipient, and what else it is about is still there."""
+    """Tell whether the recipient may still read its post, if any, and its other subject still exists."""
     return (row.status_id is None or row.status_id in statuses) and subjects.has(row)
 
 
@@ -114,8 +113,8 @@ def _context(page: NotificationPage | GroupPage) -> dict[str, Any]:
 
 
 def present_groups(page: GroupPage, *, paged: bool) -> dict[str, Any]:
-    """GroupedNotificationsResults: every account and post once, in the order of the groups. As `present`, without groups
-    of what the recipient may no longer read.
+    """Return GroupedNotificationsResults: every account and post once, in the order of the groups. As in `present`, groups
+    about something that the recipient may no longer read are left out.
     """
     statuses = present_by_id(page.statuses)
     shown = [group for group in page.groups if _is_shown(group.newest, statuses, page.subjects)]
@@ -132,8 +131,8 @@ def present_groups(page: GroupPage, *, paged: bool) -> dict[str, Any]:
 
 
 def present(page: NotificationPage) -> list[dict[str, Any]]:
-    """The entities of a page, in its order. A notification whose post the recipient may no longer read is left out, and one
-    whose subject was removed while the page was loaded.
+    """Return the entities of a page, in its order. Notifications whose post the recipient may no longer read, or whose
+    subject was deleted while the page was loaded, are left out.
     """
     statuses = present_by_id(page.statuses)
     shown = [row for row in page.rows if _is_shown(row, statuses, page.subjects)]

@@ -27,16 +27,14 @@ class NotificationPolicySerializer(EntitySerializer):
     """NotificationPolicy. Context: `summary`."""
 
     def to_representation(self, instance: NotificationPolicy) -> dict[str, Any]:
-        """The entity."""
         settings = {column: str(getattr(instance, column)) for column in POLICY_COLUMNS}
         return {**settings, "summary": _summary(self.context["summary"])}
 
 
 class NotificationPolicyV1Serializer(EntitySerializer):
-    """V1::NotificationPolicy, which does not know limited accounts. Context: `summary`."""
+    """V1::NotificationPolicy, which has no setting for limited accounts. Context: `summary`."""
 
     def to_representation(self, instance: NotificationPolicy) -> dict[str, Any]:
-        """The entity."""
         return {
             "filter_not_following": instance.for_not_following != Handling.ACCEPT,
             "filter_not_followers": instance.for_not_followers != Handling.ACCEPT,
@@ -48,10 +46,9 @@ class NotificationPolicyV1Serializer(EntitySerializer):
 
 
 class MergedSerializer(EntitySerializer):
-    """The entity that says if everything of accepted requests is delivered."""
+    """The entity that tells whether the notifications of all accepted requests are delivered."""
 
     def to_representation(self, instance: bool) -> dict[str, bool]:
-        """The entity."""
         return {"merged": instance}
 
 
@@ -59,7 +56,7 @@ class NotificationRequestSerializer(EntitySerializer):
     """NotificationRequest. Context: `accounts` and `statuses` as encoded entities by id."""
 
     def to_representation(self, instance: NotificationRequest) -> dict[str, Any]:
-        """The entity; the count is a string."""
+        """Return the entity; its count is a string."""
         accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
         statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]
         return {
@@ -73,7 +70,7 @@ class NotificationRequestSerializer(EntitySerializer):
 
 
 def present_requests(page: RequestPage) -> list[Any]:
-    """The entities of a page, in its order; a last post that may not be read any more is null."""
+    """Return the entities of a page, in its order; a last post that the recipient may no longer read is null."""
     context = {"accounts": present_counted_accounts(page.accounts), "statuses": present_by_id(page.statuses)}
     entities: list[Any] = NotificationRequestSerializer(page.requests, many=True, context=context).data
     return entities

@@ -14,7 +14,6 @@ class PushSubscriptionSerializer(EntitySerializer):
     """WebPushSubscription."""
 
     def to_representation(self, instance: PushSubscription) -> dict[str, Any]:
-        """The entity."""
         return {
             "id": str(instance.id),
             "endpoint": instance.endpoint,

@@ -1,4 +1,4 @@
-"""Makes the reports of years that people ask for."""
+"""Creates the yearly reports that users request."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from social.kernel.events import publish
 
 
 def request_report(*, account_id: int, year: int | None) -> AnnualReport | None:
-    """Have the report of a year made; None when there is one already, or none is offered. Asking again while it is made
-    changes nothing. Publishes AnnualReportRequested.
+    """Request the report of a year; return it while it is computed. Return None when it is finished already, or not
+    offered. Another request while it is computed changes nothing. Publishes AnnualReportRequested.
     """
     if year is None or year != offered_report_year() or not has_posted(account_id, year):
         return None
@@ -33,7 +33,7 @@ def request_report(*, account_id: int, year: int | None) -> AnnualReport | None:
 
 
 def write_reports(events: Sequence[AnnualReportRequested]) -> None:
-    """Compute the reports that were asked for, and notify those who asked (behaviours section 13, `annual_report`)."""
+    """Compute the requested reports, and notify their owners (behaviours section 13, `annual_report`)."""
     for event in events:
         for report in AnnualReport.objects.select_for_update().filter(id=event.report_id, data__isnull=True):
             report.data = compute_report(report.account_id, report.year)
@@ -53,7 +53,7 @@ def write_reports(events: Sequence[AnnualReportRequested]) -> None:
 
 
 def mark_read(*, account_id: int, year: int | None) -> None:
-    """Mark the report of a year as read: lists of reports leave it out. Raises NotFound."""
+    """Mark the report of a year as read, so that lists of reports leave it out. Raises NotFound."""
     found = AnnualReport.objects.filter(account_id=account_id, year=year or 0, data__isnull=False)
     if not found.exists():
         raise NotFound

@@ -1,4 +1,4 @@
-"""Notifies people of the collections that they are in (contract, behaviours section 13)."""
+"""Creates notifications about collections for the accounts in them (contract, behaviours section 13)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from notifications.services.notifying import Note, notify, notify_anew
 
 
 def notify_added(events: Sequence[CollectionItemAdded]) -> None:
-    """Notifies who was put into a collection."""
+    """Notify accounts that were added to a collection."""
     notify(
         [
             Note(
@@ -28,7 +28,7 @@ def notify_added(events: Sequence[CollectionItemAdded]) -> None:
 
 
 def notify_changed(events: Sequence[CollectionChanged]) -> None:
-    """Notifies who is in a collection that was edited; the notification of an earlier edit is replaced."""
+    """Notify the accounts in an edited collection; the notification of an earlier edit is replaced."""
     notify_anew(
         [
             Note(
@@ -44,12 +44,12 @@ def notify_changed(events: Sequence[CollectionChanged]) -> None:
 
 
 def forget_removed(events: Sequence[CollectionItemRemoved]) -> None:
-    """Removes the notifications of somebody about a collection that they are in no more."""
+    """Delete an account's notifications about a collection from which it was removed."""
     for event in events:
         Notification.objects.filter(collection_id=event.collection_id, account_id=event.account_id).delete()
 
 
 def _accepted(**conditions: object) -> list[tuple[CollectionItem, int]]:
-    """The items of those who have agreed, with their account ids."""
+    """Return the items whose accounts have agreed, with their account ids."""
     rows = CollectionItem.objects.filter(state=ItemState.ACCEPTED, **conditions).select_related("collection")
     return [(item, item.account_id) for item in rows.order_by("id") if item.account_id is not None]

@@ -1,4 +1,4 @@
-"""Turns edits of posts into notifications: of who is mentioned now, has boosted the post, or quotes it."""
+"""Creates notifications of edited posts, for newly mentioned accounts, boosters and quoters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from statuses.events import StatusEdited
 from statuses.models import Quote, QuoteState, Status
 
 BATCH_SIZE: Final = 200
-"""Boosts or quotes whose authors are notified in one transaction."""
+"""Maximum of boosts or quotes whose authors are notified in one transaction."""
 
 
 def notify_added(events: Sequence[StatusEdited]) -> None:
-    """Notifies those whom an edit mentions for the first time."""
+    """Notify accounts that an edit mentions for the first time."""
     first_ids: dict[int, int] = {}
     for event in events:
         if event.first_mention_id is not None:
@@ -28,13 +28,13 @@ def notify_added(events: Sequence[StatusEdited]) -> None:
 
 
 def notify_boosters(events: Sequence[StatusEdited]) -> None:
-    """Notifies everybody here who has boosted a post that was edited; the notification of an earlier edit is replaced."""
+    """Notify the local boosters of an edited post; the notification of an earlier edit is replaced."""
     for status in _edited(event.status_id for event in events):
         _notify_boosters(status, after_id=0)
 
 
 def notify_more_boosters(events: Sequence[BoostersWaiting]) -> None:
-    """The next step of `notify_boosters`."""
+    """Notify the next batch of `notify_boosters`."""
     for event in events:
         for status in _edited([event.status_id]):
             _notify_boosters(status, after_id=event.after_id)
@@ -56,15 +56,13 @@ def _notify_boosters(status: Status, *, after_id: int) -> None:
 
 
 def notify_quoters(events: Sequence[StatusEdited]) -> None:
-    """Notifies everybody here whose post quotes one that was edited, with its author's consent; otherwise as
-    `notify_boosters`.
-    """
+    """Notify the local authors who quote an edited post with its author's consent; otherwise as `notify_boosters`."""
     for status in _edited(event.status_id for event in events):
         _notify_quoters(status, after_id=0)
 
 
 def notify_more_quoters(events: Sequence[QuotersWaiting]) -> None:
-    """The next step of `notify_quoters`."""
+    """Notify the next batch of `notify_quoters`."""
     for event in events:
         for status in _edited([event.status_id]):
             _notify_quoters(status, after_id=event.after_id)

@@ -1,4 +1,4 @@
-"""Turns what happened in the apps below into notifications; every function is the reaction to one kind of event."""
+"""Creates and deletes notifications for events of other apps; every function handles one kind of event."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from statuses.queries.statuses import is_readable
 from timelines.services.conversations import add_posts
 
 BATCH_SIZE: Final = 200
-"""Followers notified in one transaction."""
+"""Maximum of followers notified in one transaction."""
 
 MAX_AGE: Final = timedelta(days=1)
 _FAVOURITES = Plan(
@@ -64,8 +64,11 @@ _FAVOURITES = Plan(
 
 
 def notify_followed(events: Sequence[AccountFollowed]) -> None:
-    """A new follower; an accepted request replaces the notification of the request (contract, behaviours section 13)."""
-    # A pair that is not among the events matches too if its request is gone; its notification would be outdated, too.
+    """Notify of a new follower; an accepted request replaces the notification of the request (contract, behaviours section
+    13).
+    """
+    # Pairs that combine two of these events match too, but only without a request: their notification is outdated as
+    # well.
     waiting = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
     Notification.objects.filter(
         ~Exists(waiting),
@@ -83,7 +86,7 @@ def notify_followed(events: Sequence[AccountFollowed]) -> None:
 
 
 def notify_follow_requested(events: Sequence[FollowRequested]) -> None:
-    """Notifies a locked account of a request to follow."""
+    """Notify a locked account of a follow request."""
     requests = FollowRequest.objects.filter(id__one_of=[event.request_id for event in events])
     notify(
         [
@@ -94,9 +97,9 @@ def notify_follow_requested(events: Sequence[FollowRequested]) -> None:
 
 
 def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
-    """The follow or request has ended: its notification is removed, whether it was read or not."""
+    """Delete the notification of a follow or request that has ended, read or unread."""
     for event in events:
-        # The number is that of a follow or of a request: only between these two people does it name one row.
+        # The id may be that of a follow or of a request: only together with both accounts is it unique.
         take_back(
             (f"follow:{event.follow_id}", f"follow_request:{event.follow_id}"),
             account_id=event.target_id,
@@ -105,15 +108,15 @@ def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
 
 
 def notify_mentioned(events: Sequence[StatusPublished]) -> None:
-    """Notifies everybody a post mentions, unless it mentions or answers somebody they block; those addressed silently
-    are not notified. A direct post becomes part of the conversations of those who are, for whom it is not held (behaviours
-    section 11).
+    """Notify the local accounts that a post mentions, unless it also mentions or replies to an account that they block;
+    silently addressed accounts are not notified. Add a direct post to the conversations of the notified accounts for whom
+    it is not held (behaviours section 11).
     """
     notify_of_mentions({event.status_id: 0 for event in events})
 
 
 def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
-    """`notify_mentioned` for mentions in these posts whose ids are not below the number given for the post."""
+    """Do `notify_mentioned` for the mentions in these posts with at least the id given for the post."""
     mentions = (
         Mention.objects.select_related("status")
         .filter(status_id__one_of=list(first_ids), status__deleted_at=None)
@@ -143,8 +146,8 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
 
 
 def notify_followers(events: Sequence[StatusPublished]) -> None:
-    """Notifies those who follow an author with `notify`: of posts, of answers only to themselves (behaviours section
-    13, `status`).
+    """Notify the followers with `notify` of an author's posts, and of replies only to the author's own posts (behaviours
+    section 13, `status`).
 
     A post written more than MAX_AGE before it arrived notifies nobody.
     """
@@ -170,7 +173,7 @@ def notify_followers(events: Sequence[StatusPublished]) -> None:
 
 
 def notify_more_followers(events: Sequence[FollowersWaiting]) -> None:
-    """The next step of `notify_followers`."""
+    """Notify the next batch of `notify_followers`."""
     for event in events:
         for status in Status.objects.filter(id=event.status_id, deleted_at=None):
             _notify_followers(status, after_id=event.after_id)
@@ -194,7 +197,7 @@ def _notify_followers(status: Status, *, after_id: int) -> None:
 
 
 def notify_reblogged(events: Sequence[StatusReblogged]) -> None:
-    """The author of a boosted post."""
+    """Notify the author of a boosted post."""
     boosts = Status.objects.select_related("reblog_of").filter(
         id__one_of=[event.reblog_id for event in events], deleted_at=None, reblog_of__deleted_at=None
     )
@@ -214,7 +217,7 @@ def notify_reblogged(events: Sequence[StatusReblogged]) -> None:
 
 
 def notify_quoted(events: Sequence[StatusQuoted]) -> None:
-    """The author of a quoted post, if they may read the one that quotes it."""
+    """Notify the author of a quoted post, if they may read the quoting post."""
     quotes = Quote.objects.select_related("quoted_status").filter(
         id__one_of=[event.quote_id for event in events],
         state=QuoteState.ACCEPTED,
@@ -238,7 +241,7 @@ def notify_quoted(events: Sequence[StatusQuoted]) -> None:
 
 
 def notify_favourited(events: Sequence[StatusFavourited]) -> None:
-    """The author of a favourited post."""
+    """Notify the author of a favourited post."""
     notify(
         [
             Note(author_id, account_id, NotificationType.FAVOURITE, f"favourite:{number}", status_id)
@@ -250,9 +253,9 @@ def notify_favourited(events: Sequence[StatusFavourited]) -> None:
 
 
 def notify_poll_ended(events: Sequence[PollEnded]) -> None:
-    """The author of a poll that has ended, and everybody here who voted in it (behaviours section 13, `poll`).
+    """Notify the author of a poll that has ended, and its local voters (behaviours section 13, `poll`).
 
-    Nobody while it goes on: an edit has moved its end, and that is announced by an event of its own.
+    A poll that is still open is skipped: an edit has moved its end, for which there is an event of its own.
     """
     for event in events:
         for poll in _ended_polls(event.poll_id):
@@ -261,7 +264,7 @@ def notify_poll_ended(events: Sequence[PollEnded]) -> None:
 
 
 def notify_more_voters(events: Sequence[VotersWaiting]) -> None:
-    """The next step of `notify_poll_ended`."""
+    """Notify the next batch of `notify_poll_ended`."""
     for event in events:
         for poll in _ended_polls(event.poll_id):
             _notify_voters(poll, after_id=event.after_id)
@@ -282,25 +285,25 @@ def _notify_voters(poll: Poll, *, after_id: int) -> None:
 
 
 def _poll_note(poll: Poll, recipient_id: int) -> Note:
-    assert poll.expires_at is not None  # only polls that have ended are asked for
+    assert poll.expires_at is not None  # the query selects only polls that have ended
     cause = f"poll:{poll.id}:{int(poll.expires_at.timestamp())}"
     return Note(recipient_id, poll.status.account_id, NotificationType.POLL, cause, poll.status_id)
 
 
 def forget_favourite(events: Sequence[StatusUnfavourited]) -> None:
-    """The favourite was taken back."""
+    """Delete the notification of a favourite that was undone."""
     take_back(f"favourite:{event.favourite_id}" for event in events)
 
 
 def forget_status(events: Sequence[StatusDeleted]) -> None:
-    """A post was deleted: its notifications are removed; an undone boost removes its own notification."""
+    """Delete the notifications about a deleted post; for an undone boost, the notification of the boost."""
     remove_of_posts([event.status_id for event in events])
     take_back(f"reblog:{event.status_id}" for event in events)
 
 
 def forget_blocked(events: Sequence[AccountBlocked]) -> None:
-    """Blocking removes the notifications of both about each other (SEED-130), and whom one blocks is let through no more,
-    unless the block was undone meanwhile.
+    """Delete, after a block, the notifications of both accounts about each other (SEED-130), and the permission of the
+    blocked account, unless the block was undone meanwhile.
     """
     pairs = {(event.account_id, event.target_id) for event in events}
     for account_id, target_id in pairs & load_block_pairs([event.block_id for event in events]):
@@ -310,14 +313,14 @@ def forget_blocked(events: Sequence[AccountBlocked]) -> None:
 
 
 def forget_blocked_domains(events: Sequence[DomainBlocked]) -> None:
-    """Blocking a server removes the notifications about its people."""
+    """Delete, after a block of a server, the notifications about its accounts."""
     for event in events:
         if blocks_domain(event.account_id, event.domain):
             remove_from_domain(account_id=event.account_id, domain=event.domain)
 
 
 def forget_muted(events: Sequence[AccountMuted]) -> None:
-    """Muting with notifications removes the old ones."""
+    """Delete, after a mute with notifications, the existing ones."""
     for event in events:
         mute = load_relations(event.account_id, [event.target_id]).muting.get(event.target_id)
         if mute is not None and mute.hide_notifications:
@@ -325,7 +328,7 @@ def forget_muted(events: Sequence[AccountMuted]) -> None:
 
 
 def notify_reported(events: Sequence[ReportFiled]) -> None:
-    """Notifies everybody who manages reports (behaviours section 18): of the report, in the name of whom it is by."""
+    """Notify all who manage reports of a report (behaviours section 18); the sender is the reporter."""
     reports = Report.objects.filter(id__one_of=[event.report_id for event in events])
     staff = list(list_staff(Permission.MANAGE_REPORTS).values_list("account_id", flat=True))
     notify(
@@ -340,7 +343,7 @@ def notify_reported(events: Sequence[ReportFiled]) -> None:
 
 
 def notify_signed_up(events: Sequence[UserActivated]) -> None:
-    """Notifies everybody who manages users of somebody new who can use their account (behaviours section 6)."""
+    """Notify all who manage users of a new user who can use the account (behaviours section 6)."""
     users = User.objects.filter(pk__one_of=[event.user_id for event in events])
     staff = list(list_staff(Permission.MANAGE_USERS).values_list("account_id", flat=True))
     notify(
@@ -353,8 +356,8 @@ def notify_signed_up(events: Sequence[UserActivated]) -> None:
 
 
 def notify_warned(events: Sequence[StrikeIssued]) -> None:
-    """Notifies the person whom staff have acted on, in their own name: who acted is not said. What was taken
-    back meanwhile is passed over.
+    """Notify a person of an action of staff; the person is also the sender, so that the moderator stays unnamed. Strikes
+    that were undone meanwhile are skipped.
     """
     ids = [event.strike_id for event in events]
     standing = set(Strike.objects.filter(id__one_of=ids, overruled_at=None).values_list("id", flat=True))

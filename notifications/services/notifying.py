@@ -1,4 +1,4 @@
-"""Tells people what concerns them, once, whatever happens to the process that does it."""
+"""Creates and deletes notifications; each is created once, even if the process is killed in between."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from statuses.queries.marks import load_muted
 from statuses.queries.threads import load_solicited
 
 _GROUP_SECONDS = 12 * 3600
-# The rows that a notification may be about: names of columns, and of the fields of a Note.
+# Columns of the rows that a notification may be about, which are also fields of a Note.
 _SUBJECTS: Final = ("status_id", "report_id", "strike_id", "severed_id", "collection_id", "annual_report_id")
 _COLUMNS: Final = ", ".join(("account_id", "from_account_id", *_SUBJECTS, "type", "cause", "group_key", "filtered"))
 _INSERT: Final = f"""
@@ -68,8 +68,8 @@ _PEOPLE = Plan(lambda: Account.objects.select_related("user__role", "notificatio
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A notification to make: `cause` is the row that made it, `involved` as in `outcomes.Candidate`; `private`: it is of a
-    private mention.
+    """A notification to be created: `cause` is the row that caused it, `involved` as in `outcomes.Candidate`; `private`: it
+    is about a private mention.
     """
 
     recipient_id: int
@@ -87,7 +87,6 @@ class Note:
 
     @property
     def pair(self) -> tuple[int, int]:
-        """The recipient and the sender."""
         return self.recipient_id, self.sender_id
 
 
@@ -99,18 +98,18 @@ def _group_key(note: Note) -> str | None:
 
 
 def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
-    """Make these notifications, leaving out those the recipient does not want and those that exist already. Returns who was
-    notified, of which post.
+    """Create these notifications, except those that the recipient does not want and those that exist already. Return the
+    notified recipients with the post concerned.
 
-    Those that the recipient's policy holds are kept, and nobody is notified; messages among them make a request. Works in the
-    caller's transaction; publishes NotificationMade for each new row that is not held. Remote recipients are left out:
-    their own server notifies them. The number of statements does not depend on that of the recipients.
+    Notifications that the recipient's policy holds are stored without notifying; messages among them create a request.
+    Works in the caller's transaction; publishes NotificationMade for each new row that is not held. Remote recipients are
+    left out: their own server notifies them. The number of statements does not depend on that of the recipients.
     """
     judged = [(note, found, outcome_of(found)) for note, found in _candidates(notes) if not is_dropped(found)]
     if not judged:
         return []
     with transaction.atomic():
-        # Read for those alone whom the policy stops, who are few, and after the lock: see `lock_recipients`.
+        # Permissions are read only for the few pairs that the policy stops, and after the lock: see `lock_recipients`.
         stopped = {note.pair for note, _found, decided in judged if decided is not NotificationOutcome.DELIVER}
         lock_recipients({recipient_id for recipient_id, _sender in stopped})
         permitted = load_permitted(stopped)
@@ -132,7 +131,7 @@ def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
 
 
 def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, Candidate]]:
-    """The notifications for people of this server, with what decides about them."""
+    """Return the notifications for local accounts, with the data on which their outcome depends."""
     people = (
         {
             account.id: account
@@ -197,7 +196,7 @@ def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, Candidate]]:
 
 
 def notify_anew(notes: Sequence[Note]) -> None:
-    """Make the notifications like `notify`, in place of those that the same causes made earlier: of an edit the latest."""
+    """Create notifications as `notify` does, in place of earlier ones with the same causes: only the latest edit is listed."""
     Notification.objects.filter(
         cause__one_of=list({note.cause for note in notes}),
         account_id__one_of=[note.recipient_id for note in notes],
@@ -207,7 +206,7 @@ def notify_anew(notes: Sequence[Note]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A new row."""
+    """A row that was inserted."""
 
     id: int
     account_id: int
@@ -218,7 +217,7 @@ class _Made:
 
 
 def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Made]:
-    """The rows that were not there yet, of notes and whether they are held. Held ones are in no group, also later."""
+    """Insert notes, each with whether it is held; return the new rows. Held ones never join a group."""
     columns: list[Any] = [
         [note.recipient_id for note, _held in notes],
         [note.sender_id for note, _held in notes],
@@ -236,13 +235,15 @@ def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Made]:
 
 
 def take_back(causes: Iterable[str], **between: int) -> None:
-    """Remove the notifications of acts that were undone; `between` narrows it to an `account_id` and a `from_account_id`."""
+    """Delete the notifications of actions that were undone; `between` restricts them to an `account_id` and a
+    `from_account_id`.
+    """
     Notification.objects.filter(cause__one_of=causes, **between).delete()
 
 
 def remove_between(*, account_id: int, from_account_id: int) -> None:
-    """Remove all notifications of `account_id` about `from_account_id`, and that sender's request (block; mute with
-    notifications).
+    """Delete all notifications of `account_id` about `from_account_id`, and that sender's request (after a block, or a mute
+    with notifications).
     """
     between = {"account_id": account_id, "from_account_id": from_account_id}
     NotificationRequest.objects.filter(**between).delete()
@@ -250,8 +251,8 @@ def remove_between(*, account_id: int, from_account_id: int) -> None:
 
 
 def remove_from_domain(*, account_id: int, domain: str) -> None:
-    """Remove all notifications of `account_id` about people of a server they have blocked, in batches; with their requests,
-    and with the permission of those who were let through.
+    """Delete all notifications of `account_id` about accounts of a blocked server, in batches, with their requests and the
+    permissions of its accounts.
     """
     models: tuple[type[Model], ...] = (NotificationPermission, NotificationRequest, Notification)
     for model in models:
@@ -261,17 +262,17 @@ def remove_from_domain(*, account_id: int, domain: str) -> None:
 
 
 def remove_of_posts(status_ids: Collection[int]) -> None:
-    """Remove the notifications of posts that are gone."""
+    """Delete the notifications about deleted posts."""
     _remove("n.status_id = ANY(%(posts)s)", {"posts": list(status_ids)})
 
 
 def dismiss(*, account_id: int, notification_id: int) -> bool:
-    """Remove one of one's own notifications; False when there is none."""
+    """Delete one of the account's notifications; return whether it existed."""
     return _remove("n.account_id = %(account)s AND n.id = %(id)s", {"account": account_id, "id": notification_id})
 
 
 def dismiss_group(*, account_id: int, key: str) -> None:
-    """Remove the notifications of one group of one's own; one of no group by the key that it has instead."""
+    """Delete one of the account's groups of notifications; an ungrouped notification by the key that it has instead."""
     values = {"account": account_id, "key": key, "id": 0}
     condition = "n.account_id = %(account)s AND n.group_key = %(key)s"
     if key.startswith(UNGROUPED):
@@ -281,7 +282,7 @@ def dismiss_group(*, account_id: int, key: str) -> None:
 
 
 def _remove(condition: str, values: dict[str, Any]) -> bool:
-    """Remove notifications, and count anew the requests that had some of them; whether there were any."""
+    """Delete notifications, and recount the requests to which some of them belonged; return whether there were any."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_REMOVE.format(condition=condition), values)
@@ -291,5 +292,5 @@ def _remove(condition: str, values: dict[str, Any]) -> bool:
 
 
 def clear(*, account_id: int) -> None:
-    """Remove all of one's notifications; requests stay."""
+    """Delete all of the account's notifications; requests stay."""
     Notification.objects.filter(account_id=account_id).delete()

@@ -1,4 +1,4 @@
-"""Subscribes applications to what is pushed to them, and ends that."""
+"""Creates, changes and ends the push subscriptions of applications."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from social.kernel.lengths import URI_LIMIT
 
 
 def subscribe(*, token_id: int, target: PushTarget, chosen: PushSettings) -> PushSubscription:
-    """Have notifications pushed to where an access token says, instead of where it said before.
+    """Create the push subscription of an access token, in place of an earlier one.
 
-    Beyond SUBSCRIPTIONS_LIMIT the person's oldest one ends. Raises Invalid (contract, parameters section 5), and
-    Unauthorized when the token is being revoked.
+    Beyond SUBSCRIPTIONS_LIMIT the user's oldest one ends. Raises Invalid (contract, parameters section 5), and Unauthorized
+    when the token is being revoked.
     """
     place = _place(target.endpoint)
     if errors := list(target_errors(target, may_be_asked=place is not None)):
@@ -55,8 +55,9 @@ def subscribe(*, token_id: int, target: PushTarget, chosen: PushSettings) -> Pus
 
 
 def _place(endpoint: str) -> Target | None:
-    """The endpoint taken apart; None for one to which this server sends nothing, as far as that can be said without
-    asking for its address: https only, and no address or port that is refused."""
+    """Return the parsed endpoint; None for one to which this server sends nothing. Without resolving its name only these
+    are refused: schemes other than https, and blocked addresses and ports.
+    """
     if len(endpoint) > URI_LIMIT:
         return None
     try:
@@ -68,25 +69,27 @@ def _place(endpoint: str) -> Target | None:
 
 
 def change_push_settings(*, token_id: int, chosen: PushSettings) -> PushSubscription:
-    """Choose anew what is pushed; what is not chosen is as at the beginning. Raises NotFound."""
+    """Replace the settings of a subscription; values that are left out get their defaults. Raises NotFound."""
     PushSubscription.objects.filter(token_id=token_id).update(alerts=chosen.alerts, policy=chosen.policy)
     return find_push_subscription(token_id)
 
 
 def unsubscribe(*, token_id: int) -> None:
-    """End the subscription of an access token, if it has one."""
+    """End the subscription of an access token, if there is one."""
     PushSubscription.objects.filter(token_id=token_id).delete()
 
 
 def unsubscribe_by_link(*, signed: str) -> None:
-    """End the subscription that an address of `unsubscribe_url` names; nothing for any other text."""
+    """End the subscription that a URL of `unsubscribe_url` names; any other text is ignored."""
     subscription_id = signed_subscription(signed)
     if subscription_id is not None:
         PushSubscription.objects.filter(id=subscription_id).delete()
 
 
 def forget_all_subscriptions(*, by: Staff) -> int:
-    """End every subscription, when the keys of this server are replaced; how many. Writes an audit row. Raises Forbidden."""
+    """End every subscription, because the keys of this server are replaced; return their number. Writes an audit row.
+    Raises Forbidden.
+    """
     require(by, Permission.ADMINISTRATOR)
     with transaction.atomic():
         count = PushSubscription.objects.count()

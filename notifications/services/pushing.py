@@ -1,4 +1,4 @@
-"""Chooses whom a notification is pushed to."""
+"""Queues pushes of notifications."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ ON CONFLICT DO NOTHING
 
 
 def queue_pushes(events: Sequence[NotificationMade]) -> None:
-    """Have notifications pushed to the subscriptions of their recipients that ask for them, in one statement.
+    """Queue notifications for the push subscriptions of their recipients that want them, in one statement.
 
     Works in the caller's transaction; a notification is queued once for each subscription, however often this runs.
-    Publishes PushesDue if anything is.
+    Publishes PushesDue if any was queued.
     """
     with connection.cursor() as cursor:
         cursor.execute(_QUEUE, {"ids": [event.notification_id for event in events]})

@@ -1,7 +1,7 @@
-"""Writes policies, and the requests of senders whose messages a policy holds: made, accepted, dismissed.
+"""Writes policies, and the requests of senders whose messages a policy holds: creates, accepts and dismisses them.
 
-Source: contract, behaviours section 13. What is held is delivered or removed after the answer, in batches: each commits with
-the event of the next one, so that a process that is killed loses nothing and nothing is done twice.
+Source: contract, behaviours section 13. Held notifications are delivered or deleted after the response, in batches: each
+commits with the event of the next one, so that a process that is killed loses nothing and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from social.kernel.events import publish
 from timelines.services.conversations import add_posts
 
 BATCH_SIZE: Final = 500
-"""Held notifications that are delivered or removed in one transaction."""
+"""Maximum of held notifications that are delivered or deleted in one transaction."""
 
 _LOCK_RECIPIENTS: Final = "SELECT id FROM accounts_account WHERE id = ANY(%(ids)s) ORDER BY id FOR SHARE"
 
 MESSAGES_SQL: Final = ", ".join(f"'{type}'" for type in MESSAGE_TYPES)
-"""The types that requests count. Literals, not parameters: they choose the partial index."""
+"""The types that requests count. Literals, not parameters, so that the partial index is used."""
 
 _PAIRS: Final = "unnest(%(accounts)s::bigint[], %(senders)s::bigint[]) asked (account_id, from_account_id)"
 _MAKE: Final = f"""
@@ -62,7 +62,7 @@ RETURNING r.from_account_id, (
   SELECT max(n.id) FROM notifications_notification n
    WHERE n.account_id = r.account_id AND n.from_account_id = r.from_account_id AND n.filtered)
 """
-# Oldest first, in which order conversations want their posts.
+# Oldest first: conversations need their posts in this order.
 _DELIVER: Final = f"""
 WITH chosen AS MATERIALIZED (
   SELECT held.id
@@ -88,13 +88,13 @@ DELETE FROM notifications_notification WHERE id IN (
 """
 
 Pairs = Collection[tuple[int, int]]
-"""Recipients with senders."""
+"""Pairs of recipient and sender."""
 
 
 def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
-    """Write settings of the account's policy (`POLICY_COLUMNS`, values of `Handling`); those that are not named stay.
+    """Store settings of the account's policy (`POLICY_COLUMNS`, values of `Handling`); other settings stay.
 
-    What is held, or was let through, stays so.
+    Notifications that are held, or were delivered, are not changed.
     """
     if settings:
         NotificationPolicy.objects.bulk_create(
@@ -106,32 +106,32 @@ def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
 
 
 def lock_recipients(account_ids: Collection[int]) -> None:
-    """Have nobody among these accept or dismiss requests until the transaction ends, and wait for who is doing so.
+    """Lock these accounts against accepting or dismissing requests until the transaction ends; wait for running ones.
 
-    With it, what is read of permissions afterwards holds for what is written then: nothing is held for good because its
-    sender was let through at the same moment.
+    With the lock, permissions that are read afterwards stay valid until the transaction ends: otherwise a notification
+    could be held for good because its sender was accepted at the same moment.
     """
     if account_ids:
         _run(_LOCK_RECIPIENTS, {"ids": list(account_ids)})
 
 
 def make_requests(pairs: Pairs) -> None:
-    """Note that messages of these senders are held, in a request for each pair; one that is there counts anew."""
+    """Create a request for each pair whose messages are held, or recount an existing one."""
     if pairs:
         _run(_MAKE, _arrays(pairs) | {"now": clock.now()})
-        # In a statement of its own, which counts what others have added while it was waited for them.
+        # A separate statement: it must count what other transactions added while the first one waited for their locks.
         _run(_RECOUNT, _arrays(pairs))
 
 
 def review_requests(pairs: Pairs) -> None:
-    """Count anew what is held for these pairs, after some of it is gone; a request without messages is removed."""
+    """Recount the held messages of these pairs after some were deleted; a request without messages is deleted."""
     if pairs:
         for statement in (_LOCK, _RECOUNT, _REMOVE_EMPTY):
             _run(statement, _arrays(pairs))
 
 
 def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
-    """Let the senders of these requests through, from now on and with what is held of them; how many requests there were.
+    """Accept the senders of these requests, for the future and for what is held; return the number of requests.
 
     Publishes RequestAccepted for each; NotificationsMerged follows when everything is delivered.
     """
@@ -152,7 +152,7 @@ def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
 
 
 def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
-    """Remove these requests and what is held of their senders, who may ask again; how many requests there were.
+    """Delete these requests and the held notifications; the senders may cause new requests. Return the number of requests.
 
     Publishes RequestDismissed for each.
     """
@@ -169,18 +169,18 @@ def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
 
 
 def _take(account_id: int, request_ids: Collection[int]) -> list[tuple[int, int | None]]:
-    """Remove requests: their senders, each with the newest notification that is held of them."""
-    # It waits for those who hold the lock of `lock_recipients`, and not for foreign keys: two people who accept each other's
-    # requests do not wait for one another.
+    """Delete requests; return their senders, each with the id of the newest held notification."""
+    # The lock waits for holders of `lock_recipients`, but not for foreign keys: two users who accept each other's
+    # requests do not block one another.
     list(Account.objects.select_for_update(no_key=True).filter(id=account_id).values_list("id"))
     return _rows(_TAKE, {"account": account_id, "ids": list(request_ids)})
 
 
 def deliver_held(events: Sequence[RequestAccepted]) -> None:
-    """Deliver BATCH_SIZE notifications of the accepted senders at most, private mentions also to conversations; the rest
-    follows. Publishes NotificationsMerged for those of whom nothing is held any more.
+    """Deliver at most BATCH_SIZE notifications of the accepted senders, private mentions also to conversations; the rest
+    follows. Publishes NotificationsMerged for accounts without any held ones left.
 
-    Nobody is notified of each: they are as old as they are, and clients read the list again.
+    Streams and pushes are not sent: the notifications are old, and clients reload the list.
     """
     pairs = {(event.account_id, event.from_account_id) for event in events}
     delivered = _rows(_DELIVER, _arrays(pairs) | {"limit": BATCH_SIZE})
@@ -198,8 +198,8 @@ def deliver_held(events: Sequence[RequestAccepted]) -> None:
 
 
 def remove_held(events: Sequence[RequestDismissed]) -> None:
-    """Remove BATCH_SIZE notifications of each dismissed request at most; the rest follows. Newer ones stay: they have made
-    a new request, which counts them alone in the end.
+    """Delete at most BATCH_SIZE notifications of each dismissed request; the rest follows. Newer ones stay: they have
+    created a new request, which in the end counts only them.
     """
     done = []
     for event in dict.fromkeys(events):

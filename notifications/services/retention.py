@@ -1,4 +1,4 @@
-"""Forgets notifications that are older than the setting says."""
+"""Deletes notifications whose retention period is over."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ BATCH_SIZE: Final = 1000
 
 
 def forget_old() -> int:
-    """Delete notifications of more than KEEP_NOTIFICATIONS_DAYS ago, the oldest first, in batches; how many.
+    """Delete notifications older than KEEP_NOTIFICATIONS_DAYS, the oldest first, in batches; return their number.
 
-    Run by the scheduler. Their ids are made of the time.
+    Run by the scheduler. The age is read from the ids, which contain the time.
     """
     before = clock.days_ago(settings.KEEP_NOTIFICATIONS_DAYS)
     forgotten = 0

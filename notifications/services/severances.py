@@ -1,4 +1,4 @@
-"""Tells people which follows a block or a suspension has cost them, once it is over (behaviours section 13)."""
+"""Notifies users of the follows that a block or a suspension has ended, once it is complete (behaviours section 13)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from notifications.services.notifying import Note, notify
 from social.kernel.events import publish
 
 BATCH_SIZE: Final = 200
-"""People who are notified in one transaction."""
+"""Maximum of users who are notified in one transaction."""
 
 
 def notify_severed(events: Sequence[FollowsSevered]) -> None:
-    """Notifies everybody here who has lost follows by this act, in their own name; BATCH_SIZE in one step."""
+    """Notify the local accounts that have lost follows by this action, each also as the sender; BATCH_SIZE in one batch."""
     for event in events:
         _notify(event.cause, after_id=0)
 
 
 def notify_more_severed(events: Sequence[SeveredWaiting]) -> None:
-    """The next step of `notify_severed`."""
+    """Notify the next batch of `notify_severed`."""
     for event in events:
         _notify(event.cause, after_id=event.after_id)
 

@@ -1,4 +1,4 @@
-"""Reports of years over HTTP."""
+"""Yearly reports over HTTP."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RETRY_SECONDS: Final = 2
 
 
 class AnnualReportsViewSet(ApiViewSet):
-    """`/api/v1/annual_reports`, and how far the making of one is."""
+    """`/api/v1/annual_reports`, and the progress of their computation."""
 
     endpoints = {
         "list": Endpoint(user("read:accounts"), "AnnualReports"),
@@ -54,22 +54,22 @@ class AnnualReportsViewSet(ApiViewSet):
         return reply(AnnualReportsSerializer(load_report(self.account_id, parse_year(year))).data)
 
     def state(self, request: Request, year: str) -> HttpResponse:
-        """Show if there is a report of the year, or could be one."""
+        """Show whether the report of a year exists, or can be requested."""
         state, report = find_state(self.account_id, parse_year(year))
         return _reply(AnnualReportStateSerializer(state).data, report)
 
     def mark_read(self, request: Request, year: str) -> HttpResponse:
-        """Mark one's report of a year as read."""
+        """Mark the report of a year as read."""
         mark_read(account_id=self.account_id, year=parse_year(year))
         return reply({})
 
     def generate(self, request: Request, year: str) -> HttpResponse:
-        """Have one's report of a year made: 202 while that goes on, 200 when there is one or none is offered."""
+        """Request the report of a year: 202 while it is computed, 200 when it is finished or none is offered."""
         report = request_report(account_id=self.account_id, year=parse_year(year))
         return _reply({}, report, status=200 if report is None else 202)
 
     def refresh(self, request: Request, id: int) -> HttpResponse:
-        """State of the making of one of one's reports, or of the fetching of the thread around a post."""
+        """Progress of the computation of a report, or of the fetching of the thread around a post."""
         try:
             found = _state_of(find_requested(self.account_id, id))
         except NotFound:
@@ -87,6 +87,6 @@ def _state_of(report: AnnualReport) -> AsyncRefresh:
 
 
 def _reply(body: Any, report: AnnualReport | None, *, status: int = 200) -> HttpResponse:
-    """The answer, with the header that says how to ask again while the report is made."""
+    """Answer, with the header that says when to poll again while the report is computed."""
     headers = _state_of(report).headers(_RETRY_SECONDS) if report is not None else {}
     return reply(body, status=status, headers=headers)

@@ -50,7 +50,7 @@ _PAGES = ByCursor(Limit(40, 80), next_when="any")
 
 
 def _filter(form: ListInput | CountInput, *, include_filtered: bool = False) -> NotificationFilter | None:
-    """The conditions of a request; None for a sender that cannot be."""
+    """Return the filter of a request; None for an impossible sender."""
     sender_id = parse_id(form.account_id)
     if form.account_id and sender_id is None:
         return None
@@ -79,7 +79,7 @@ class NotificationsViewSet(ApiViewSet):
         return page.respond(present(load_page(page.items, me, form.supported_types)))
 
     def unread_count(self, request: Request) -> Any:
-        """Count those that are newer than the marker."""
+        """Count the notifications that are newer than the marker."""
         form = CountInput.read(request)
         wanted = _filter(form)
         count = count_unread(self.account_id, wanted, form.effective_limit) if wanted is not None else 0
@@ -106,7 +106,7 @@ class NotificationsViewSet(ApiViewSet):
 
 
 class NotificationGroupsViewSet(ApiViewSet):
-    """`/api/v2/notifications`: like ones as one."""
+    """`/api/v2/notifications`: similar notifications in groups."""
 
     endpoints = {
         "list": Endpoint(
@@ -145,7 +145,7 @@ class NotificationGroupsViewSet(ApiViewSet):
         return reply(entity)
 
     def accounts(self, request: Request, key: str) -> HttpResponse:
-        """List the accounts in a group, newest first; nobody where there is none of that key."""
+        """List the accounts in a group, newest first; an empty list for an unknown key."""
         me = self.account_id
         page = self.paginate(partial(list_of_group, me, key))
         found = present_accounts((row.from_account_id for row in page.items), me)
@@ -161,7 +161,7 @@ class NotificationGroupsViewSet(ApiViewSet):
         return UnreadCountSerializer(count).data
 
     def dismiss(self, request: Request, key: str) -> HttpResponse:
-        """Remove a group; nothing happens where there is none of that key."""
+        """Remove a group; an unknown key is no error."""
         dismiss_group(account_id=self.account_id, key=key)
         return reply({})
 

@@ -1,4 +1,4 @@
-"""The policy for notifications, and the requests of those whom it holds, over HTTP."""
+"""The policy for notifications, and the requests of senders whose messages it holds, over HTTP."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NotificationPolicyViewSet(ApiViewSet):
     }
 
     def retrieve(self, request: Request) -> Any:
-        """Show the policy, with the number of requests that wait."""
+        """Show the policy, with the number of pending requests."""
         context = {"summary": count_requests(self.account_id)}
         return NotificationPolicySerializer(find_policy(self.account_id), context=context).data
 
@@ -72,7 +72,7 @@ class NotificationPolicyV1ViewSet(ApiViewSet):
 
 
 class NotificationRequestsViewSet(ApiViewSet):
-    """`/api/v1/notifications/requests`: those whose messages are held."""
+    """`/api/v1/notifications/requests`: senders whose messages are held."""
 
     endpoints = {
         "list": Endpoint(_READ, "NotificationRequest", many=True, paging=ByCursor(Limit(40, 80))),
@@ -85,7 +85,7 @@ class NotificationRequestsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """The requests that wait, newest first."""
+        """List the pending requests, newest first."""
         page = self.paginate(list_requests(self.account_id))
         return page.respond(present_requests(load_request_page(page.items, self.account_id)))
 
@@ -94,27 +94,27 @@ class NotificationRequestsViewSet(ApiViewSet):
         return present_requests(load_request_page([find_request(self.account_id, id)], self.account_id))[0]
 
     def accept(self, request: Request, id: int) -> Any:
-        """Let the sender through, with what is held."""
+        """Accept the sender and deliver what is held."""
         if not accept_requests(account_id=self.account_id, request_ids=[id]):
             raise NotFound
         return {}
 
     def dismiss(self, request: Request, id: int) -> Any:
-        """Remove the request and what is held."""
+        """Remove the request and what is held of its sender."""
         if not dismiss_requests(account_id=self.account_id, request_ids=[id]):
             raise NotFound
         return {}
 
     def accept_many(self, request: Request) -> Any:
-        """Accept those of these requests that there are."""
+        """Accept several requests; unknown ids are skipped."""
         accept_requests(account_id=self.account_id, request_ids=RequestsInput.read(request).id)
         return {}
 
     def dismiss_many(self, request: Request) -> Any:
-        """Dismiss those of these requests that there are."""
+        """Dismiss several requests; unknown ids are skipped."""
         dismiss_requests(account_id=self.account_id, request_ids=RequestsInput.read(request).id)
         return {}
 
     def merged(self, request: Request) -> Any:
-        """Show if what was accepted is in the list."""
+        """Show whether the notifications of accepted requests are in the list."""
         return MergedSerializer(is_merged(self.account_id)).data

@@ -23,7 +23,7 @@ _ENTITY = "WebPushSubscription"
 
 
 class PushSubscriptionsViewSet(ApiViewSet):
-    """`/api/v1/push/subscription`: the one of the access token that asks."""
+    """`/api/v1/push/subscription`: the subscription of the access token in use."""
 
     endpoints = {
         "retrieve": Endpoint(user("push"), _ENTITY),
@@ -38,23 +38,23 @@ class PushSubscriptionsViewSet(ApiViewSet):
         return reply(PushSubscriptionSerializer(find_push_subscription(self.identity.token_id)).data)
 
     def create(self, request: Request) -> HttpResponse:
-        """Subscribe, instead of an earlier subscription."""
+        """Subscribe, in place of an earlier subscription."""
         target, chosen = PushTargetInput.read(request), PushSettingsInput.read(request)
         made = subscribe(token_id=self.identity.token_id, target=target, chosen=chosen)
         return reply(PushSubscriptionSerializer(made).data)
 
     def update(self, request: Request) -> HttpResponse:
-        """Choose anew what is pushed."""
+        """Change which notifications are pushed."""
         chosen = PushSettingsInput.read(request)
         changed = change_push_settings(token_id=self.identity.token_id, chosen=chosen)
         return reply(PushSubscriptionSerializer(changed).data)
 
     def destroy(self, request: Request) -> HttpResponse:
-        """Unsubscribe; once more does nothing."""
+        """Unsubscribe; repeating it is no error."""
         unsubscribe(token_id=self.identity.token_id)
         return reply({})
 
     def unsubscribe(self, request: Request, signed: str) -> HttpResponse:
-        """End the subscription of an address that was sent with a message, whoever asks."""
+        """End the subscription whose URL was sent with a message; no authentication is needed."""
         unsubscribe_by_link(signed=signed)
         return reply_empty(request)

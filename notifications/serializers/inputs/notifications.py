@@ -1,4 +1,4 @@
-"""Parameters of notifications, of the policy for them and of requests (contract, parameters section 5)."""
+"""Parameters of notifications, of their policy and of requests (contract, parameters section 5)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _Choice = Annotated[str | None, ClientChoice(Handling.values)]
 
 
 class _TypesInput(Form):
-    """Types to list, and to leave out."""
+    """Types to list, and to exclude."""
 
     types: tuple[str, ...] = ()
     exclude_types: tuple[str, ...] = ()
 
 
 class ListInput(_TypesInput):
-    """Conditions on notifications; `account_id` of the sender."""
+    """Filter of the list of notifications; `account_id` is the sender."""
 
     account_id: str = ""
     include_filtered: bool = False
@@ -36,19 +36,21 @@ class ListInput(_TypesInput):
 
 
 class CountInput(_TypesInput):
-    """Conditions on notifications, and up to which number they are counted."""
+    """Filter of the notifications to count, and the maximum of the count."""
 
     account_id: str = ""
     limit: int = UNREAD_LIMIT
 
     @property
     def effective_limit(self) -> int:
-        """The absolute value, capped, as for pages."""
+        """Return the absolute value of the limit, capped as for pages."""
         return min(abs(self.limit), UNREAD_MAXIMUM)
 
 
 class GroupListInput(_TypesInput):
-    """Conditions like those of the list but for the sender; types that are grouped; accounts in full or in short."""
+    """Filter of the list of groups: as for notifications, but without the sender; the types to group; accounts in full or
+    in short.
+    """
 
     include_filtered: bool = False
     supported_types: tuple[str, ...] | None = None
@@ -57,7 +59,7 @@ class GroupListInput(_TypesInput):
 
     @classmethod
     def read(cls, request: Request) -> Self:
-        """Reads like any input. Raises BadRequest for accounts that are neither in full nor in short."""
+        """Read the parameters. Raises BadRequest for an unknown value of `expand_accounts`."""
         form = super().read(request)
         if form.expand_accounts not in _EXPANSIONS:
             allowed = " and ".join(f"'{value}'" for value in _EXPANSIONS)
@@ -68,13 +70,13 @@ class GroupListInput(_TypesInput):
 
 
 class GroupCountInput(CountInput):
-    """Conditions like those of the count of notifications, and types that are grouped."""
+    """Filter of the groups to count: as for notifications, and the types to group."""
 
     grouped_types: tuple[str, ...] = ()
 
 
 class PolicyInput(Form):
-    """`accept`, `filter` or `drop` for people of each kind; None for settings that are not sent."""
+    """Settings of the policy: `accept`, `filter` or `drop` for each kind of senders; None for settings that are not sent."""
 
     for_not_following: _Choice = None
     for_not_followers: _Choice = None
@@ -85,12 +87,12 @@ class PolicyInput(Form):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The settings that were sent."""
+        """Return the settings that were sent."""
         return {name: value for name in POLICY_COLUMNS if (value := getattr(self, name)) is not None}
 
 
 class PolicyV1Input(Form):
-    """Settings of the first version of the policy, which filters or does not; None for those that are not sent."""
+    """Settings of version 1 of the policy, which can only filter or accept; None for settings that are not sent."""
 
     filter_not_following: bool | None = None
     filter_not_followers: bool | None = None
@@ -100,7 +102,7 @@ class PolicyV1Input(Form):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The settings that were sent, as those of today."""
+        """Return the settings that were sent, converted to the current version."""
         found = {}
         for column in POLICY_COLUMNS:
             value = getattr(self, column.replace("for_", "filter_"), None)
@@ -110,6 +112,6 @@ class PolicyV1Input(Form):
 
 
 class RequestsInput(Form):
-    """The requests of a bulk action; those that are not there are passed over."""
+    """Ids of the requests of a bulk action; unknown ones are skipped."""
 
     id: Annotated[tuple[int, ...], IdListField(scalar=True)] = ()

@@ -14,7 +14,7 @@ from social.kernel.lengths import WORD_LIMIT
 
 
 class _TargetInput(Form):
-    """The members of `subscription` beside its keys."""
+    """The members of `subscription`, without its keys."""
 
     endpoint: str = ""
     standard: bool = False
@@ -28,17 +28,17 @@ class _KeysInput(Form):
 
 
 class _PolicyInput(Form):
-    """The member of `data` beside its alerts. Any text is a policy, as long as it can be kept."""
+    """The member `policy` of `data`. Any text is accepted as long as it can be stored."""
 
     policy: Annotated[str, ClientString(max_length=WORD_LIMIT)] = ""
 
 
 class PushSettingsInput(Input[PushSettings]):
-    """The parameter `data`: what is left out is as at the beginning, alerts of unknown types are dropped."""
+    """The parameter `data`: missing values get their defaults, alerts of unknown types are dropped."""
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PushSettings:
-        """Read like any input. Raises BadRequest for `data` that is no object."""
+        """Read the settings. Raises BadRequest if `data` is not an object."""
         data = values.get("data") or {}
         if not isinstance(data, dict):
             raise BadRequest.missing("data")
@@ -59,7 +59,7 @@ class PushTargetInput(Input[PushTarget]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PushTarget:
-        """Read like any input. Raises BadRequest for one that is missing, empty or no object."""
+        """Read the target. Raises BadRequest if `subscription` is missing, empty or not an object."""
         sent = values.get("subscription")
         if not isinstance(sent, dict) or not sent:
             raise BadRequest.missing("subscription")
