@@ -1,4 +1,4 @@
-"""Staff look at reports, strikes, appeals and the audit log, and write what this server says about itself."""
+"""Admin pages of moderation: reports, strikes, appeals, the audit log, and the texts of this server about itself."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def load_figures() -> Figures:
 
 
 def count_active(since: datetime) -> int:
-    """Count the local users who have read, signed in or posted since a time, and are not disabled."""
+    """Count the local users who have read, signed in or posted since a time, and are approved and not disabled."""
     with connection.cursor() as cursor:
         cursor.execute(_ACTIVE, [since])
         return int(cursor.fetchone()[0])

@@ -40,7 +40,7 @@ from social.kernel.text.to_html import MentionTarget, to_html
 from statuses.models import Status
 from statuses.queries.statuses import list_statuses
 
-# Formatted at each call: a test server's name is no link to the text scanner.
+# Searched in the raw text: the scanner finds no link in the host name of a test server.
 _STATUS_URL: Final = r"(?<!\S){}/@[a-zA-Z0-9_]+/([0-9]{{1,19}})(?!\S)"
 
 

@@ -1,4 +1,4 @@
-"""Carries out for spam rules what staff do by hand: reports by the server's own account, and strikes of limited accounts."""
+"""Automatic actions of spam rules: reports by the server's own account, and strikes against limited accounts."""
 
 from __future__ import annotations
 

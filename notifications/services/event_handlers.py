@@ -328,7 +328,7 @@ def forget_muted(events: Sequence[AccountMuted]) -> None:
 
 
 def notify_reported(events: Sequence[ReportFiled]) -> None:
-    """Notify all who manage reports of a report (behaviours section 18); the sender is the reporter."""
+    """Notify everyone who manages reports about a new report (behaviours section 18); the sender is the reporter."""
     reports = Report.objects.filter(id__one_of=[event.report_id for event in events])
     staff = list(list_staff(Permission.MANAGE_REPORTS).values_list("account_id", flat=True))
     notify(
@@ -343,7 +343,7 @@ def notify_reported(events: Sequence[ReportFiled]) -> None:
 
 
 def notify_signed_up(events: Sequence[UserActivated]) -> None:
-    """Notify all who manage users of a new user who can use the account (behaviours section 6)."""
+    """Notify everyone who manages users that a new user can use their account (behaviours section 6)."""
     users = User.objects.filter(pk__one_of=[event.user_id for event in events])
     staff = list(list_staff(Permission.MANAGE_USERS).values_list("account_id", flat=True))
     notify(
