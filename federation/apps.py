@@ -1,20 +1,20 @@
-"""The Django configuration of the app `federation`."""
+"""Django configuration of the app `federation`."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 
 class FederationConfig(AppConfig):
-    """Federation: what comes from other servers and what goes to them. Nothing imports it; it can be left out."""
+    """Federation: exchange with other servers. No other app imports it, so that it can be left out."""
 
     name = "federation"
     verbose_name = _("Other servers")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps below, answer their ports, and put documents into archives.
+        """Subscribe to the events of the apps below, plug in their ports, and add the ActivityPub part to archives.
 
-        A deleted account keeps its keys for as long as something that it has signed is on its way.
+        A deleted account keeps its keys as long as activities that it signs are on their way.
         """
         from accounts.ports import remote_accounts, remote_devices
         from accounts.services import erasing, merging
@@ -39,7 +39,7 @@ class FederationConfig(AppConfig):
             remote_documents.plug(HeldDocuments())
         if remote_threads.find() is None:
             remote_threads.plug(RemoteThreads())
-        # What it has sent is its own: it is believed of nobody else.
+        # Not moved when accounts are merged: a received activity proves something only of the actor that signed it.
         merging.register("received activities", None, ("federation.InboundActivity", "actor"))
         register_parts()
         erasing.register_hold(erasing.Hold((OutboundActivity,), is_delivering))

@@ -6,16 +6,17 @@ from social.kernel.events import Event
 
 
 class ActivityReceived(Event, key="actor:{actor_id}"):
-    """A signed activity is stored. What one actor sends is worked off in its order."""
+    """A signed activity was stored. Activities of one actor are processed in the order in which they arrived."""
 
     activity_id: int
     actor_id: int
 
 
 class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
-    """`account_id` (ours) owes the follower's server an answer for which no other event is published.
+    """The local account `account_id` owes the follower's server an answer to a Follow that changed nothing, so that no other
+    event is published.
 
-    A repeated Follow is accepted again; one that may not be is rejected.
+    A repeated Follow is accepted again, a forbidden one is rejected.
     """
 
     account_id: int
@@ -25,8 +26,9 @@ class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
 
 
 class QuoteAnswerDue(Event, key="quote:{quote_id}"):
-    """`account_id` (ours) owes `actor_id` an answer to the QuoteRequest `uri`, of which each answer is another: the quote as
-    it is then. `quote_id` is 0 for a request that was refused.
+    """The local account `account_id` owes `actor_id` an answer to the QuoteRequest `uri`.
+
+    Each request gets an answer of its own, by the state of the quote at that time. `quote_id` is 0 for a refused request.
     """
 
     account_id: int
@@ -38,8 +40,8 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
 
 
 class FeatureAnswerDue(Event, key="pair:{actor_id}:{account_id}"):
-    """`account_id` (ours) owes `actor_id` an answer to the FeatureRequest `uri`: the consent with the number `item_id`, or a
-    refusal when that is 0.
+    """The local account `account_id` owes `actor_id` an answer to the FeatureRequest `uri`: an Accept with the consent for the
+    item `item_id`, or a Reject when that is 0.
     """
 
     account_id: int
@@ -49,37 +51,37 @@ class FeatureAnswerDue(Event, key="pair:{actor_id}:{account_id}"):
 
 
 class UnknownFollowFound(Event, key="pair:{account_id}:{target_id}"):
-    """The server of `target_id` has `account_id` (ours) for a follower, and nobody here knows of it."""
+    """The server of `target_id` lists the local account `account_id` as a follower, but no such follow is known here."""
 
     account_id: int
     target_id: int
 
 
 class ForwardingDue(Event, key="status:{status_id}"):
-    """The stored activity of another server, about a post of its own, is to be passed on."""
+    """The stored activity of a remote actor about its own post is to be forwarded."""
 
     activity_id: int
     status_id: int
 
 
 class DeliveriesDue(Event):
-    """Wake-up for deliveries; several of them do no more than one."""
+    """Wake-up for the deliveries; several of them are merged into one."""
 
 
 class FetchesDue(Event):
-    """Wake-up for fetches; several of them do no more than one."""
+    """Wake-up for the fetches; several of them are merged into one."""
 
 
 class ThreadsDue(Event):
-    """Wake-up for the steps of reading threads; several of them do no more than one."""
+    """Wake-up for the steps of reading threads; several of them are merged into one."""
 
 
 class LookupsDue(Event):
-    """Wake-up for lookups; several of them do no more than one."""
+    """Wake-up for the lookups; several of them are merged into one."""
 
 
 class ServerPurgeDue(Event, key="server:{domain}"):
-    """Removal in steps of everything of a server is due, as somebody of the staff wished (`account_id` 0: the operator)."""
+    """Everything of a server is to be removed in steps, as a member of staff requested (`account_id` is 0 for the operator)."""
 
     domain: str
     account_id: int

@@ -1,4 +1,4 @@
-"""The tables of federation: what came in, what goes out, and what is known of other servers."""
+"""Tables of federation: received activities, fetches, sent activities with their deliveries, relays and tombstones."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from statuses.models import Status
 
 
 class InboundActivity(models.Model):
-    """Signed activity that was received. `body` is the JSON as it was sent, of `size` bytes, and empty once it was acted
-    upon; `host` is its actor's; `fingerprint` is made of the key's id and the signature.
+    """A signed activity that was received.
 
-    The same signature a second time is a replay: the unique fingerprint refuses it (security row 11). `outcome` says
-    what became of it, for people who look. `recipient` is whose inbox it came to, None for the shared one.
+    `body` is the JSON as it was sent, of `size` bytes, and emptied once it is processed; `host` is that of the actor;
+    `fingerprint` is a hash of the key's id and the signature: its unique constraint refuses a replay (security row 11).
+    `outcome` describes the result to staff. `recipient` is the account in whose inbox it arrived, None for the shared inbox.
     """
 
     fingerprint = models.TextField(unique=True)
@@ -79,7 +79,7 @@ class InboundActivity(models.Model):
 
 
 class FetchKind(StrEnum):
-    """Kinds of documents to fetch, by what they are wanted for."""
+    """Kinds of fetches, by their purpose."""
 
     ACTIVITY = "activity"
     POST = "post"
@@ -99,13 +99,13 @@ class FetchKind(StrEnum):
 
 
 class Fetch(WantedRow):
-    """A document to be fetched from `host`, once however many want it.
+    """A document to be fetched from `host`: one row, however many posts or activities need it.
 
-    `uri` is the id of the post (of a quote that of the quoting one), of a collection or the item of one, of the actor (of what
-    hangs on a profile whose it is; a `PERSON` is unknown here and mentioned by posts), or the number of the activity; of the
-    followers of an activity's actor their address, with their digest as its fragment; of a server's NodeInfo its address, with
-    the server's domain as its fragment. `remaining` is how many posts above this one may still be fetched for the activity
-    that began it.
+    `uri` is by kind: the id of a post (of a QUOTE the quoting one), of a collection or a collection item; the id of the actor
+    (also for everything that belongs to its profile; a `PERSON` is unknown here and mentioned in a post); the number of an
+    activity; for FOLLOWERS the address of the collection with their digest as its fragment; for SOFTWARE the address of the
+    server's NodeInfo with its domain as the fragment. `remaining` is the number of posts above this one that may still be
+    fetched for the activity that started it.
     """
 
     queue = "fetches"
@@ -131,10 +131,10 @@ class Fetch(WantedRow):
 
 
 class ThreadWalk(models.Model):
-    """Reading of the thread around a post of another server, begun for somebody who opened it.
+    """Crawl of the thread around a remote post, started by a viewer who opened it.
 
-    `found` counts posts that were unknown here, `actors` their authors; `posts` and `pages` are marks of what was asked
-    for: its budget, and what keeps it from going round in circles.
+    `found` counts the posts that were unknown here, `actors` their authors; `posts` and `pages` are hashes of the fetched
+    addresses: they count against the limits, and prevent loops.
     """
 
     status = models.OneToOneField(Status, on_delete=models.CASCADE, related_name="+")
@@ -149,7 +149,7 @@ class ThreadWalk(models.Model):
 
 
 class StepKind(StrEnum):
-    """Steps of reading a thread: a post and the answers that it names, a page of answers, a post above."""
+    """Steps of a crawl: a post with the replies that it lists, a page of replies, a parent post."""
 
     POST = "post"
     PAGE = "page"
@@ -157,7 +157,9 @@ class StepKind(StrEnum):
 
 
 class ThreadStep(WaitingRow):
-    """A document that is to be fetched for a thread; of a page, `remaining` is how many posts of its collection still count."""
+    """A document to be fetched for a thread; for a page `remaining` is the number of posts of its collection that may still be
+    fetched.
+    """
 
     queue = "threads"
     due = ThreadsDue
@@ -184,8 +186,8 @@ class ThreadStep(WaitingRow):
 
 
 class Lookup(WantedRow):
-    """An account to be found by its address (lower case, Punycode), once however many want it. One that is given up was
-    not found.
+    """An account to be looked up by its address (lower case, Punycode): one row, however many need it. A dead row means that it
+    was not found.
     """
 
     queue = "lookups"
@@ -206,9 +208,9 @@ class Lookup(WantedRow):
 
 
 class OutboundActivity(models.Model):
-    """An activity as it will be sent, signed by `account`; deleted with the last of its deliveries.
+    """An activity with the body that is sent, signed by `account`; removed with its last delivery.
 
-    With `synchronizes` each server learns which of its people are known to follow the account.
+    With `synchronizes` it carries the header with which each server compares its followers of the account (FEP-8fcf).
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
@@ -232,8 +234,8 @@ class OutboundActivity(models.Model):
 class Delivery(WaitingRow):
     """Sending of one activity to one inbox.
 
-    Deliveries of one `key` (the thing they are about, `status:12`) to one inbox go out in the order of their ids.
-    It is dead when the receiver refused it for good, or after the last attempt.
+    Deliveries of one `key` (their subject, such as `status:12`) to one inbox are sent in the order of their ids. A delivery is
+    dead once the receiver has refused it for good, or after the last attempt.
     """
 
     queue = "deliveries"
@@ -272,7 +274,7 @@ class Delivery(WaitingRow):
 
 
 class RelayState(models.TextChoices):
-    """Answer of a relay to the subscription."""
+    """Answers of a relay to the subscription."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -280,8 +282,8 @@ class RelayState(models.TextChoices):
 
 
 class Relay(models.Model):
-    """A relay to which this server has subscribed with the Follow `follow_uri`: once it has accepted, it gets public posts,
-    and what it names is fetched.
+    """A relay that this server has subscribed to with the Follow `follow_uri`. Once it has accepted, public posts are sent to
+    it, and the posts that it announces are fetched.
     """
 
     inbox_url = models.TextField(unique=True)
@@ -299,10 +301,10 @@ class Relay(models.Model):
 
 
 class Tombstone(models.Model):
-    """The id of a remote object that was deleted, or (with `expires_at`) of what was deleted or undone before it came.
+    """The id of a remote object that was deleted, or (with `expires_at`) that was deleted or undone before it arrived.
 
-    A late Create of it by the same actor is refused (contract, federation sections 5 and 7): nobody can forbid what
-    others of the same server will write (security row 8). An actor's own has its id twice.
+    A late Create of it by the same actor is refused (contract, federation sections 5 and 7); another actor of the same server
+    cannot block the id in this way (security row 8). The tombstone of an actor has its id in both columns.
     """
 
     uri = models.TextField()

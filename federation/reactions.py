@@ -1,4 +1,6 @@
-"""Subscriptions of federation: each event and the activity that it sends to other servers."""
+"""Subscriptions of federation: the events of the apps, and the reactions that send activities to other servers or fetch from
+them.
+"""
 
 from accounts.events import (
     AccountBlocked,
@@ -50,7 +52,7 @@ from statuses.events import (
     StatusUnfavourited,
 )
 
-# Writing the rows is not sending them: it must not wait behind a slice of deliveries.
+# Reactions only write rows of deliveries, so they must not wait in the queue behind deliveries that are being sent.
 QUEUE = "default"
 
 on(StatusPublished, distributing.send_published, queue=QUEUE, database=True, when=lambda event: event.local)

@@ -1,4 +1,4 @@
-"""The URLs of the app `federation`."""
+"""URLs of the app `federation`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.urls import URLPattern, re_path
 
 urlpatterns: list[URLPattern] = []
 
-# This module is included also where the app is not installed; then it has no tables and no URLs.
+# This module is included even if the app is not installed; its views cannot be imported then.
 if apps.is_installed("federation"):
     from federation.views import (
         actors,
@@ -24,7 +24,7 @@ if apps.is_installed("federation"):
     from federation.views.numbered import numbered
 
     _POST = r"/statuses/(?P<id>[0-9]{1,19})"
-    # Documents of a person by the end of their path; their ids are in the scheme with the username (docs/adr/0003).
+    # Documents of an account by the end of their path. Ids have the scheme with the username (docs/adr/0003).
     _OF_PEOPLE = (
         (r"/inbox/?$", inbox.inbox),
         (r"/?$", actors.actor),
@@ -48,7 +48,7 @@ if apps.is_installed("federation"):
         (_POST + r"/shares/?$", posts.shares),
     )
     urlpatterns = [
-        # What is asked for most comes first.
+        # Patterns are tried in order: the most requested come first.
         re_path(r"^inbox/?$", inbox.shared_inbox),
         *(re_path(rf"^users/(?P<username>[A-Za-z0-9_.-]+){end}", view) for end, view in _OF_PEOPLE),
         re_path(r"^\.well-known/webfinger/?$", discovery.webfinger),

@@ -1,4 +1,4 @@
-"""Tables of federation for operators: what comes in and goes out, and the servers."""
+"""Admin tables of federation: received and sent activities, deliveries, and servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of activities for operators: what comes in and goes out, and deliveries to be tried again."""
+"""Admin tables of received and sent activities, and of deliveries, which staff can retry."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from social.api.staff_columns import ConditionFilter, address, lines, mark, shor
 
 URL_LENGTH: Final = 120
 
-# No index has an order by type, and these tables grow with every post: the filter chooses.
+# Not sortable: no index covers the type, and these tables grow with every post. There is a filter by type instead.
 TYPE = shown("type", gettext_lazy("Activity"))
 ATTEMPTS = shown("attempts", gettext_lazy("Attempts"), minor=True)
 DELIVERY_ATTEMPTS = shown("attempts", gettext_lazy("Attempts"), order="attempts", minor=True)
@@ -40,21 +40,21 @@ class FederationAdmin(ReadOnlyAdmin):
     """A table that only staff who manage federation may see."""
 
     def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Tell whether the role may act on federation."""
+        """Tell whether the user's role may manage federation."""
         user: Any = request.user
         return bool(user.role.can(Permission.MANAGE_FEDERATION))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Activities hold posts that are not for everybody: only who manages federation sees them."""
+        """Tell whether the user may view the rows: only managers of federation may, because activities hold private posts."""
         return self.has_manage_permission(request)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Grant the list where each row is granted."""
+        """Tell whether the table is listed: to the same users who may view its rows."""
         return self.has_manage_permission(request)
 
 
 class ActivityAdmin(FederationAdmin):
-    """Activities, of which the newest are found by their sender, in the column `sender`, and by a part of their id."""
+    """Table of activities. A search looks among the newest ones for a sender (the column `sender`) or a part of an id."""
 
     sender: ClassVar[str]
     search_fields = ("uri",)
@@ -65,7 +65,7 @@ class ActivityAdmin(FederationAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Activities of the newest ones."""
+        """Return the matching activities among the newest ones."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -74,7 +74,7 @@ class ActivityAdmin(FederationAdmin):
 
 
 class InboundStateFilter(ConditionFilter):
-    """Filter of activities by whether they have been acted upon."""
+    """Filter of received activities: processed or waiting."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -102,7 +102,7 @@ OUTCOME = shown(
 
 @admin.register(OutboundActivity)
 class OutboundActivityAdmin(ActivityAdmin):
-    """Activities of this server. Their bodies are not shown: they may hold private posts."""
+    """Activities that this server sends. The bodies are not shown: they may hold private posts."""
 
     sender = "account"
     list_display = (TYPE, SENDER, URI, CREATED)
@@ -114,7 +114,7 @@ class OutboundActivityAdmin(ActivityAdmin):
 
 @admin.register(InboundActivity)
 class InboundActivityAdmin(ActivityAdmin):
-    """Received activities, and what became of them. The bodies are not shown: they may hold private posts."""
+    """Received activities and their outcomes. The bodies are not shown: they may hold private posts."""
 
     sender = "actor"
     list_display = (TYPE, ACTOR, RECEIVED_URI, INBOUND_STATE, ATTEMPTS, OUTCOME, RECEIVED)
@@ -163,7 +163,7 @@ DUE_AT = shown("due_at", gettext_lazy("Due"), order="due_at", minor=True)
 
 @admin.register(Delivery)
 class DeliveryAdmin(FederationAdmin):
-    """Deliveries on their way, and those that were given up."""
+    """Deliveries that are waiting, failing or given up."""
 
     list_display = (DELIVERED, RECEIVER, ABOUT, DELIVERY_STATE, DELIVERY_ATTEMPTS, DUE_AT, ERROR)
     list_filter = (DeliveryStateFilter,)
@@ -195,14 +195,14 @@ class DeliveryAdmin(FederationAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
     ) -> tuple[QuerySet[Delivery], bool]:
-        """Deliveries with this in them, as it is written: without regard to case a comparison costs five times as much."""
+        """Return the deliveries that contain the term, case-sensitively: a case-insensitive search costs five times as much."""
         term = search_term.strip()
         names = Q(host__contains=term.lower()) | Q(key__contains=term) | Q(activity__uri__contains=term)
         return (queryset.filter(names) if term else queryset), False
 
     @admin.action(description=gettext_lazy("Try the chosen rows again"), permissions=["manage"])
     def retry_now(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
-        """Give them a fresh set of attempts, now; their hosts are not left alone any longer."""
+        """Give the deliveries a fresh set of attempts from now on, and end the back-off of their hosts."""
         count = retry(by=staff_of(cast("User", request.user)), ids=list(queryset.values_list("id", flat=True)))
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

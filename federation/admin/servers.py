@@ -1,4 +1,4 @@
-"""Tables of servers for operators: those that are known, and those that do not answer as they should."""
+"""Admin tables of servers: the known ones, and the hosts that fail."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ RETRY = shown("retry_at", gettext_lazy("Next try"), order="retry_at")
 
 @admin.register(Host)
 class HostAdmin(FederationAdmin):
-    """Servers that do not answer as they should."""
+    """Hosts that fail or time out."""
 
     list_display = (NAME, QUEUE, HOST_STATE, FAILURES, FAILING_SINCE, RETRY, ERROR)
     search_fields = ("name",)
@@ -65,23 +65,23 @@ class HostAdmin(FederationAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Host]:
-        """Servers that fail and that somebody here has to do with."""
+        """Return the failing hosts that matter here (`list_troubled`)."""
         return list_troubled()
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[QuerySet[Host], bool]:
-        """The hosts with this in their name, or in that of a server whose host they are."""
+        """Return the hosts with this term in their own name, or in the name of a server at that host."""
         found, may_repeat = super().get_search_results(request, queryset, search_term)
         named = Domain.objects.filter(host=OuterRef("name"), name__icontains=search_term.strip()).exclude(host="")
         return found | queryset.filter(Exists(named)), may_repeat
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """The list; each host of the page has the names of its servers."""
+        """Return the list, with the names of its servers on each host of the page."""
         changes = super().get_changelist_instance(request)
         _name_servers(list(changes.result_list))
         return changes
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """The host with the names of its servers, or None."""
+        """Return the host with the names of its servers, or None."""
         host = super().get_object(request, object_id, from_field)
         _name_servers([host] if host is not None else [])
         return host
@@ -133,25 +133,27 @@ _REFUSED: Final = (gettext_lazy("Reason"), gettext_lazy("How often"))
 
 
 class SoftwareFilter(DropdownFilter):
-    """Filter by what servers run, of which those are named that most run: the names are theirs, and may be any number."""
+    """Filter by the software of servers, of which the SOFTWARE_LIMIT most used are listed: servers choose the names, and may
+    choose any number.
+    """
 
     title = gettext_lazy("software")
     parameter_name = "software"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The names, and how many servers each."""
+        """Return the names of the software, each with the number of its servers."""
         counts = Domain.objects.values_list("software").annotate(number=Count("id")).order_by("-number", "software")
         return [(name or UNKNOWN, f"{name or _('unknown')} ({number})") for name, number in counts[:SOFTWARE_LIMIT]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The servers that run it."""
+        """Return the servers that run the chosen software."""
         chosen = self.value()
         return queryset if chosen is None else queryset.filter(software="" if chosen == UNKNOWN else chosen)
 
 
 @admin.register(Domain)
 class ServerAdmin(FederationAdmin):
-    """Servers that are known here: how many people of them, what is on its way to them, and how they answer."""
+    """Known servers: their accounts, the deliveries on their way to them, and whether they answer."""
 
     list_display = (
         SERVER,
@@ -207,22 +209,22 @@ class ServerAdmin(FederationAdmin):
     )
 
     def has_purge_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Tell whether the role may remove what people have written."""
+        """Tell whether the role may remove everything of a server, which needs the permission to delete user data as well."""
         user: Any = request.user
         return self.has_manage_permission(request) and bool(user.role.can(Permission.DELETE_USER_DATA))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list, under words of people."""
+        """Return the list under a title of its own."""
         return super().changelist_view(request, {**(extra_context or {}), "title": _("Known servers")})
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """The list; each server of the page has its figures."""
+        """Return the list, with its figures on each server of the page."""
         changes = super().get_changelist_instance(request)
         _load_figures(list(changes.result_list))
         return changes
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """The server with its figures, or None."""
+        """Return the server with its figures, or None."""
         server = super().get_object(request, object_id, from_field)
         if server is not None:
             _load_figures([server])
@@ -262,7 +264,7 @@ class ServerAdmin(FederationAdmin):
 
 
 def _load_figures(servers: list[Any]) -> None:
-    """Give each server its figures, its rule, and the counts of what it sent and was not taken, in three queries."""
+    """Set on each server its figures, its rule, and the counts of its refused activities, in three queries."""
     names = [server.name for server in servers]
     found = {figures["domain"]: figures for figures in load_servers(names, limit=len(names))} if names else {}
     rules = load_rules(names)

@@ -1,6 +1,4 @@
-"""Selection of accounts of other servers for a command: named ones, those of a server, or all that were not seen
-lately.
-"""
+"""Selection of remote accounts for a command: named ones, those of a server, or all that were not refreshed lately."""
 
 from __future__ import annotations
 
@@ -23,14 +21,14 @@ _LIMIT = 1000
 
 @dataclass(frozen=True)
 class Selection:
-    """The accounts, and how the audit log calls them."""
+    """The selected accounts, and the name of the selection in the audit log."""
 
     accounts: Sequence[Account]
     about: str
 
     @property
     def count(self) -> int:
-        """The number of chosen accounts."""
+        """The number of selected accounts."""
         return len(self.accounts)
 
     @staticmethod
@@ -45,7 +43,7 @@ class Selection:
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> Selection:
-        """The accounts that the options choose. Raises CommandError."""
+        """Return the accounts that the options select. Raises CommandError."""
         if sum(map(bool, (options["addresses"], options["domain"], options["all"]))) != 1:
             raise CommandError(_("Name accounts, or say --domain or --all."))
         if options["addresses"]:

@@ -37,7 +37,7 @@ POSTS_PER_PAGE = 20
 
 @reads
 def actor(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username`: the document, or the way to the page."""
+    """`/users/:username`: the document, or a redirect to the page."""
     form = wanted(request)
     if form is None:
         return not_acceptable()
@@ -48,7 +48,7 @@ def actor(request: HttpRequest, username: str) -> HttpResponse:
 
 
 def actor_response(request: HttpRequest, account: Account) -> HttpResponse:
-    """The document of an account; makes its keys when nobody has asked for them before."""
+    """Return the document of an account; its key pair is made at the first request for it."""
     require_signature(request)
     emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))
     return document(actor_document(account, keys_of(account=account).public_key, emojis))
@@ -63,7 +63,7 @@ def instance_actor(request: HttpRequest) -> HttpResponse:
 
 @reads
 def instance_outbox(request: HttpRequest) -> HttpResponse:
-    """`/actor/outbox`: the server writes nothing."""
+    """`/actor/outbox`: always empty, because the server publishes nothing itself."""
     return document(collections.whole(f"{find_instance_actor().uri}/outbox", []))
 
 
@@ -87,7 +87,7 @@ def following(request: HttpRequest, username: str) -> HttpResponse:
 
 @reads
 def followers_synchronization(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/followers_synchronization`: the followers on the server that asks, for that server alone."""
+    """`/users/:username/followers_synchronization`: the followers who are on the signer's server, for that server alone."""
     account, signer = find_local_account(username), signer_of(request)
     if signer is None:
         raise BadSignature(Reason.NOT_SIGNED)
@@ -124,7 +124,7 @@ def _people(request: HttpRequest, account: Account, name: str, rows: QuerySet[Fo
 
 @reads
 def outbox(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/outbox`: what everybody may read, and for a signed follower what followers may."""
+    """`/users/:username/outbox`: public and unlisted posts, and followers-only ones for a signer who follows the account."""
     account = find_local_account(username)
     uri = f"{account.uri}/outbox"
     if request.GET.get("page") != "true":
@@ -168,7 +168,7 @@ def _outbox_page(request: HttpRequest, uri: str, posts: QuerySet[Status]) -> dic
 
 @reads
 def featured(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/collections/featured`: pinned posts, those for followers by their ids only."""
+    """`/users/:username/collections/featured`: pinned posts, followers-only ones by their ids alone; none for a blocked signer."""
     account, signer = find_local_account(username), signer_of(request)
     pins = Pin.objects.filter(account=account).order_by("-id")
     if signer is not None and load_relations(signer.id, [account.id]).is_blocked_by(account.id):

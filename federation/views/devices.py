@@ -1,4 +1,4 @@
-"""Devices of people here, and their one-time keys, for other servers (contract, federation section 4; seed decision D-05)."""
+"""Devices of local accounts, and their one-time keys, for other servers (contract, federation section 4; seed decision D-05)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from social.api.limits import CLAIMS_OF_HOST, refuse_exceeded
 from social.kernel import redis
 from social.kernel.errors import NotFound
 
-#: Longer than a signature is valid (contract, federation section 10 "Time").
+#: Longer than the longest validity of a signature (contract, federation section 10 "Time").
 _REPLAY_SECONDS = 14 * 3600
 
 
 @reads
 def devices(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/collections/devices`: the newest, none for who is blocked."""
+    """`/users/:username/collections/devices`: the newest devices; none for a blocked signer."""
     signer, account = signer_of(request), find_local_account(username)
     found = Device.objects.filter(account=account).order_by("-id")
     if signer is not None and account.id not in reachable(signer.id, [account.id]):
@@ -37,9 +37,9 @@ def devices(request: HttpRequest, username: str) -> HttpResponse:
 
 @accepts
 def claim(request: HttpRequest, username: str) -> HttpResponse:
-    """`POST /users/:username/claim?id=`: a one-time key of the device, for a signed request, each request once.
+    """`POST /users/:username/claim?id=`: a one-time key of the device, for a signed request that is no replay.
 
-    Raises NotFound without a key or a device, also for who is blocked, and RateLimited.
+    Raises NotFound for an unknown device, when no key is left and for a blocked signer, and RateLimited.
     """
     signed = signature_of(request)
     if signed is None:
@@ -55,7 +55,7 @@ def claim(request: HttpRequest, username: str) -> HttpResponse:
 
 
 def _refuse_replay(fingerprint: str) -> None:
-    """Raise BadSignature for a request that was seen before: it would take another key."""
+    """Raise BadSignature for a request that was received before: it would use up another key."""
     with redis.best_effort("remember a claim"):
         name = redis.key("cache", "claim", fingerprint)
         if not redis.client("cache").set(name, 1, nx=True, ex=_REPLAY_SECONDS):

@@ -34,8 +34,8 @@ def _json(data: dict[str, Any], content_type: str, cache: str) -> HttpResponse:
 
 @reads
 def webfinger(request: HttpRequest) -> HttpResponse:
-    """`/.well-known/webfinger?resource=`: 400 without a resource that could be one, 404 for nobody here, 410 for somebody
-    who is no longer here, all three empty.
+    """`/.well-known/webfinger?resource=`: 400 for a resource that is missing or malformed, 404 for an unknown account, 410 for
+    a deleted one, all three with an empty body.
     """
     resource = clean_input(request.GET.get("resource", "")).strip()
     if not resource or len(resource) > 2048:
@@ -58,11 +58,11 @@ def _empty(status: int) -> HttpResponse:
 
 
 def _find(resource: str) -> tuple[Account | None, bool]:
-    """The account behind a resource, and whether it is this server itself.
+    """Return the account that a resource names, and whether it stands for this server itself.
 
-    Raises Gone for a deleted one, Invalid for what is neither an address nor a web page.
+    Raises Gone for a deleted account, Invalid for a resource that is neither an address nor a URL.
     """
-    # Schemes, and the hosts behind them, have no case (RFC 3986 section 3).
+    # Schemes and hosts are case-insensitive (RFC 3986 section 3).
     scheme, separator, rest = resource.partition("://")
     if separator and scheme.lower() in ("http", "https"):
         host, slash, path = rest.partition("/")
@@ -78,7 +78,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
     address = resource
     if resource[:5].lower() == "acct:":
         address = resource[5:]
-        if address.startswith("@"):  # no URI of an account (RFC 7565), though people write addresses so
+        if address.startswith("@"):  # people write addresses so, but it is no valid acct: URI (RFC 7565)
             return None, False
     if "@" not in address.removeprefix("@"):
         if not links.is_own_domain(address):
@@ -101,7 +101,7 @@ def _shown(username: str) -> Account | None:
 
 @reads
 def host_meta(request: HttpRequest) -> HttpResponse:
-    """`/.well-known/host-meta`: XRD, or JSON for whoever asks for it."""
+    """`/.well-known/host-meta`: XRD, or JSON for a client that accepts it."""
     if "json" in request.headers.get("Accept", "") or request.path.rstrip("/").endswith(".json"):
         return _json(discovery.host_meta_json(), "application/json; charset=utf-8", _DAYS_3)
     headers = {"Cache-Control": _DAYS_3, "Vary": "Origin, Accept"}
@@ -118,7 +118,7 @@ def nodeinfo_links(request: HttpRequest) -> HttpResponse:
 def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
     """`/nodeinfo/2.0` and `/nodeinfo/2.1`."""
     texts, figures = load_site_texts(), load_figures()
-    # As in the documents of the interface: how many are active is for the servers that are let in (contract, entities).
+    # As in the client API: with limited federation the numbers of active users are not public (contract, entities).
     shown = not settings.LIMITED_FEDERATION
     document = discovery.nodeinfo(
         version,

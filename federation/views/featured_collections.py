@@ -1,4 +1,4 @@
-"""Documents of collections of people (contract, federation sections 2 and 8)."""
+"""Documents of collections of accounts (contract, federation sections 2 and 8)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLLECTIONS_PER_PAGE = 5
 
 @reads
 def featured_collections(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/featured_collections`: those that everybody may find."""
+    """`/users/:username/featured_collections`: the account's discoverable collections; none for a blocked signer."""
     signer, account = signer_of(request), find_local_account(username)
     found = list_of_account(account, signer.id if signer is not None else None)
     uri, total = featured_collections_uri(account), found.count()
@@ -58,7 +58,7 @@ def featured_collections(request: HttpRequest, username: str) -> HttpResponse:
 
 @reads
 def collection(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/collections/:id`: the document, or the way to the page."""
+    """`/users/:username/collections/:id`: the document, or a redirect to the page."""
     form = wanted(request)
     if form is None:
         return not_acceptable()
@@ -69,8 +69,8 @@ def collection(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 
 def collection_response(request: HttpRequest, id: str, username: str | None = None) -> HttpResponse:
-    """The document of a collection of somebody here, of `username` if that is given. Raises NotFound, also for who is
-    blocked.
+    """Return the document of a local collection, which must be owned by `username` if that is given. Raises NotFound, also for
+    a blocked signer.
     """
     signer, found = signer_of(request), _find_own(id, username)
     if _blocks(found.account_id, signer.id if signer is not None else None):
@@ -89,7 +89,7 @@ def _find_own(id: str, username: str | None) -> Collection:
 
 @reads
 def collection_item(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/collection_items/:id`: there is no page of it."""
+    """`/users/:username/collection_items/:id`: the document of an item; there is no page of it."""
     signer, account = signer_of(request), find_local_account(username)
     if wanted(request) is not Wanted.DOCUMENT:
         return not_acceptable()
@@ -102,7 +102,7 @@ def collection_item(request: HttpRequest, username: str, id: str) -> HttpRespons
 
 @reads
 def authorization(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/feature_authorizations/:id`, as long as the person agrees."""
+    """`/users/:username/feature_authorizations/:id`: the account's consent to be in a collection, while it lasts."""
     signer, account = signer_of(request), find_local_account(username)
     if wanted(request) is not Wanted.DOCUMENT:
         return not_acceptable()

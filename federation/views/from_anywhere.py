@@ -1,7 +1,7 @@
-"""Pages on which somebody with an account elsewhere says where, to follow a person or act on a post from there.
+"""Pages on which visitors with an account on another server name it, to follow an account or act on a post from there.
 
-Their server names the page that they go on to (WebFinger, the relation `SUBSCRIBE`). It is shown as a link with its host:
-nobody is sent anywhere (security row 30).
+Their server names the page to continue on (WebFinger, the relation `SUBSCRIBE`). That page is shown as a link with its host:
+there is no redirect to another server (security row 30).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LONGEST_ADDRESS = 320
 
 @dataclass(frozen=True)
 class _Aim:
-    """Person or post that somebody wants to act on: its id, its author, and the post if it is one."""
+    """The account or post that a visitor wants to act on: its id, its author, and the post if it is one."""
 
     uri: str
     person: Person
@@ -48,7 +48,7 @@ class _Aim:
 
 
 class ServerForm(forms.Form):
-    """The address of somebody who has an account elsewhere, or the name of their server."""
+    """Form for the visitor's address on another server, or the name of that server."""
 
     address = forms.CharField(
         label=gettext_lazy("Your server, or your address on it"),
@@ -61,7 +61,7 @@ class ServerForm(forms.Form):
 @page
 @require_http_methods(["GET", "HEAD", "POST"])
 def follow(request: HttpRequest, username: str) -> HttpResponse:
-    """`/@:username/follow`. Raises NotFound, Gone or Forbidden for who cannot be followed."""
+    """`/@:username/follow`. Raises NotFound, Gone or Forbidden for an account that cannot be followed."""
     account = find_local_account(username)
     return _ask(request, _Aim(account.uri, shown_author(load_entities([account.id])[0])))
 
@@ -69,7 +69,7 @@ def follow(request: HttpRequest, username: str) -> HttpResponse:
 @page
 @require_http_methods(["GET", "HEAD", "POST"])
 def interact(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/@:username/:id/interact`, for posts that anybody may read. Raises NotFound."""
+    """`/@:username/:id/interact`, for public and unlisted posts. Raises NotFound."""
     post = find_embeddable(username, id)
     shown = require_found(next(iter(load_shown([post.id])), None))
     return _ask(request, _Aim(post.object_uri, shown["author"], shown))
@@ -101,7 +101,7 @@ def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
 
 
 def _typed(text: str) -> tuple[str, str | None] | None:
-    """The username and domain of what somebody typed: an address, a domain (its server's own actor), or a page of it."""
+    """Return the username and domain from an address, a domain (then the server's own actor is meant) or a URL that was typed."""
     address = clean_input(text).strip().removeprefix("https://").removeprefix("http://").partition("/")[0]
     if "@" not in address.removeprefix("@"):
         address = address.removeprefix("@")
@@ -110,7 +110,7 @@ def _typed(text: str) -> tuple[str, str | None] | None:
 
 
 def _find(username: str, domain: str, uri: str) -> str:
-    """The page of their server; empty when it cannot be asked, or names none."""
+    """Return the URL of the page on the visitor's server; empty when the server cannot be asked, or names none."""
     try:
         return find_interaction_page(username, domain, uri) if may_look_up(domain) else ""
     except (Rejected, KernelError) as error:

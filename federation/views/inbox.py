@@ -1,4 +1,4 @@
-"""The inboxes: stored, then 202 (contract, federation section 11)."""
+"""Inboxes: an activity is stored, then answered with 202 (contract, federation section 11)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _take(message: Message, recipient: Account | None) -> HttpResponse:
 
 
 def _try_again(message: Message, recipient: Account | None, place: object) -> HttpResponse | None:
-    """Answer a sender who waits for its key; None when it is not their turn yet."""
+    """Return the answer to a request whose sender's key is to be fetched; None while too many other keys are being fetched."""
     with web_request_budget():
         try:
             answer = _take(message, recipient)

@@ -1,4 +1,4 @@
-"""Choice between the document and the page of an address that has both (contract, federation section 1)."""
+"""Content negotiation between the document and the page at one address (contract, federation section 1)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml", "text/*", "*/*"})
 
 
 class Wanted(StrEnum):
-    """Form of an answer."""
+    """Representation that a client prefers."""
 
     DOCUMENT = "document"
     PAGE = "page"
 
 
 def wanted(request: HttpRequest) -> Wanted | None:
-    """The form the caller likes best; None for a form that does not exist (406)."""
+    """Return the representation that the client prefers; None when it accepts neither (406)."""
     header = request.headers.get("Accept", "").strip()
     if not header:
         return Wanted.PAGE
@@ -62,13 +62,14 @@ def _by_preference(header: str) -> list[str]:
 
 
 def is_secure_mode() -> bool:
-    """Tell whether documents are for signed requests only (contract, federation section 11 "Secure mode")."""
+    """Tell whether documents are served to signed requests only (contract, federation section 11 "Secure mode")."""
     return settings.AUTHORIZED_FETCH or settings.LIMITED_FEDERATION
 
 
 def document(data: dict[str, Any], *, private: bool = False, status: int = 200, seconds: int = 180) -> HttpResponse:
-    """An ActivityPub document, which caches may keep for so many `seconds`. What only this caller may see is kept by no cache
-    (security row 39), and in secure mode nothing is.
+    """Return the response with an ActivityPub document, which caches may store for `seconds`.
+
+    A `private` document, and in secure mode any document, must not be cached (security row 39).
     """
     response = HttpResponse(orjson.dumps(data), status=status, content_type=CONTENT_TYPE)
     response.headers["Vary"] = _VARY
@@ -79,26 +80,26 @@ def document(data: dict[str, Any], *, private: bool = False, status: int = 200, 
 
 
 def alternate(uri: str) -> str:
-    """The part of a `Link` header that says where the document is (contract, federation section 1)."""
+    """Return the part of a `Link` header that names the address of the document (contract, federation section 1)."""
     return f'<{uri}>; rel="alternate"; type="application/activity+json"'
 
 
 def not_acceptable() -> HttpResponse:
-    """406: neither a document nor a page was asked for."""
+    """Return 406: the client accepts neither a document nor a page."""
     response = HttpResponse(b"", status=406)
     response.headers["Vary"] = _VARY
     return response
 
 
 def redirect(url: str, *, permanent: bool = True) -> HttpResponse:
-    """Redirect to the page of what has a document here."""
+    """Return a redirect to the page that belongs to a document."""
     response = HttpResponse(b"", status=301 if permanent else 302, headers={"Location": url})
     response.headers["Vary"] = _VARY
     return response
 
 
 def refusal(message: str, status: int) -> HttpResponse:
-    """`{"error": message}`."""
+    """Return the response `{"error": message}`."""
     response = responses.error(message, status=status)
     response.headers["Vary"] = _VARY
     return response
@@ -110,11 +111,11 @@ _RETRY_AFTER: Final = "30"
 
 
 class TooLarge(Exception):
-    """A body beyond what is read."""
+    """Body larger than MAX_BYTES."""
 
 
 def message_of(request: HttpRequest) -> Message:
-    """The request with its body, at most MAX_BYTES. Raises TooLarge."""
+    """Return the request with its body, at most MAX_BYTES. Raises TooLarge."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     if length.isdigit() and int(length) > MAX_BYTES:
         raise TooLarge
@@ -122,18 +123,18 @@ def message_of(request: HttpRequest) -> Message:
     if len(body) > MAX_BYTES:
         raise TooLarge
     headers = {name.lower(): value for name, value in request.headers.items()}
-    # HEAD is signed by nobody as such.
+    # RAW_URI is the target as it was sent and signed; Django's own path is decoded and encoded again.
     target = request.META.get("RAW_URI") or request.get_full_path()
     return Message(request.method or "GET", target, headers, body, rate_key(client_ip(request)))
 
 
 def reads(view: View) -> View:
-    """Answer GET and HEAD only, with errors as JSON: for documents."""
+    """Decorate a view of documents: it answers GET and HEAD only, and errors as JSON."""
     return _guarded(view, _READ)
 
 
 def accepts(view: View) -> View:
-    """Answer POST only, with errors as JSON: for inboxes."""
+    """Decorate a view of an inbox: it answers POST only, and errors as JSON."""
     return _guarded(view, frozenset({"POST"}))
 
 
@@ -142,7 +143,7 @@ REFUSALS: Final = (TooLarge, BadSignature, Rejected, KernelError)
 
 
 def refused(error: Exception) -> HttpResponse:
-    """The answer to a request that ended with one of REFUSALS."""
+    """Return the response to a request that ended with one of REFUSALS."""
     if isinstance(error, TooLarge):
         return HttpResponse(b"", status=413)
     if isinstance(error, BadSignature):
@@ -168,6 +169,6 @@ def _guarded(view: View, methods: frozenset[str]) -> View:
         except REFUSALS as error:
             return refused(error)
 
-    # Other servers sign what they send and have no cookies.
+    # Other servers sign their requests and send no cookies, so that CSRF is impossible.
     guarded.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
     return guarded

@@ -1,4 +1,4 @@
-"""Documents of people at addresses with the number of their account (contract, federation sections 1 and 2)."""
+"""Documents at addresses with the number of an account instead of its username (contract, federation sections 1 and 2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from social.kernel.ids import parse_id
 
 
 def numbered(view: View) -> View:
-    """Answer `/ap/users/:number/...` as the view answers `/users/:username/...`; the way to a page is 302 instead of 301."""
+    """Answer `/ap/users/:number/...` as the view answers `/users/:username/...`; a redirect to a page is 302 instead of 301."""
 
     @wraps(view)
     def answer(request: HttpRequest, number: str, **rest: str) -> HttpResponse:

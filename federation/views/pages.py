@@ -1,4 +1,4 @@
-"""Pages of people and posts: what somebody sees who follows a link from elsewhere; to servers they are the documents."""
+"""Web pages of local accounts, posts, hashtags and collections; servers get the ActivityPub document at the same address."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ from timelines.pages.public import tag as tag_page
 
 
 def profile(request: HttpRequest, username: str) -> HttpResponseBase:
-    """`/@:username`: the page, or the document for who asks for it."""
+    """`/@:username`: the page, or the document for a client that accepts it."""
     return _negotiated(request, _actor, _profile, username=username)
 
 
 def post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
-    """`/@:username/:id`: the page, or the document for who asks for it."""
+    """`/@:username/:id`: the page, or the document for a client that accepts it."""
     return _negotiated(request, _note, _post, username=username, id=id)
 
 
 def tag(request: HttpRequest, name: str) -> HttpResponseBase:
-    """`/tags/:name`: the page, or the document for who asks for it."""
+    """`/tags/:name`: the page, or the document for a client that accepts it."""
     return _negotiated(request, _hashtag, page(tag_page), name=name)
 
 
 def collection(request: HttpRequest, id: str) -> HttpResponseBase:
-    """`/collections/:id`: the page, or the document for who asks for it."""
+    """`/collections/:id`: the page, or the document for a client that accepts it."""
     return _negotiated(request, _collection, page(collection_page), id=id)
 
 
@@ -77,7 +77,7 @@ def _collection(request: HttpRequest, id: str) -> HttpResponse:
 
 @reads
 def _hashtag(request: HttpRequest, name: str) -> HttpResponse:
-    """A hashtag has no more than an id and a type (contract, federation section 2)."""
+    """Return the document of a hashtag, which has no more than an id and a type (contract, federation section 2)."""
     require_signature(request)
     uri = links.tag_url(named_tag(name).name)
     return document(with_context({"id": uri, "type": "OrderedCollection"}))
@@ -94,7 +94,7 @@ def _note(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 
 def no_feed(request: HttpRequest, username: str) -> HttpResponse:
-    """`/@:username/:id.rss`: 406, a single post is no feed (contract, federation section 1)."""
+    """`/@:username/:id.rss`: 406, because a single post has no feed (contract, federation section 1)."""
     return not_acceptable()
 
 
@@ -141,7 +141,9 @@ def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
 
 
 def _add_documents(response: HttpResponseBase, account: Account, uri: str = "") -> None:
-    """Add the address of WebFinger and of the document, the account's if it is no other's (contract, federation section 1)."""
+    """Add a `Link` header with the WebFinger address and the document: that at `uri`, or else the account's (contract,
+    federation section 1).
+    """
     resource = quote(f"acct:{account.username}@{settings.LOCAL_DOMAIN}", safe="")
     response.headers["Link"] = (
         f'<{links.web_url(WEBFINGER_PATH)}?resource={resource}>; rel="lrdd"; type="application/jrd+json", '

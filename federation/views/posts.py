@@ -23,7 +23,7 @@ CONVERSATION_PER_PAGE = 60
 
 @reads
 def post(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/statuses/:id`: the document, or the way to the page."""
+    """`/users/:username/statuses/:id`: the document, or a redirect to the page."""
     form = wanted(request)
     if form is None:
         return not_acceptable()
@@ -33,7 +33,7 @@ def post(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 
 def post_response(request: HttpRequest, username: str, status_id: str) -> HttpResponse:
-    """The document of a post; a deleted one has a tombstone, and 410."""
+    """Return the document of a post; for a deleted one its Tombstone, with status 410."""
     try:
         post, signer_id = find_shown_post(request, username, status_id)
     except NotFound:
@@ -57,21 +57,23 @@ def activity(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 @reads
 def likes(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/statuses/:id/likes`: how many."""
+    """`/users/:username/statuses/:id/likes`: the number of favourites."""
     post, signer_id = find_shown_post(request, username, id)
     return _count(f"{post.object_uri}/likes", post.favourites_count, signer_id)
 
 
 @reads
 def shares(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/statuses/:id/shares`: how many."""
+    """`/users/:username/statuses/:id/shares`: the number of boosts."""
     post, signer_id = find_shown_post(request, username, id)
     return _count(f"{post.object_uri}/shares", post.reblogs_count, signer_id)
 
 
 @reads
 def quote_authorization(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/quote_authorizations/:id`: the consent of somebody here to a quote, for who may read that."""
+    """`/users/:username/quote_authorizations/:id`: the consent of a local account to a quote, for signers who may read both
+    posts.
+    """
     number = require_found(parse_id(id))
     author, signer = find_local_account(username), signer_of(request)
     viewer_id = signer.id if signer is not None else None
@@ -88,7 +90,7 @@ def _count(uri: str, total: int, signer_id: int | None) -> HttpResponse:
 
 @reads
 def replies(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/statuses/:id/replies`: the author's own first, then other people's; public ones only."""
+    """`/users/:username/statuses/:id/replies`: public and unlisted replies, those of the author first, then those of others."""
     parent, signer_id = find_shown_post(request, username, id)
     uri = f"{parent.object_uri}/replies"
     others = request.GET.get("only_other_accounts") == "true"
@@ -115,9 +117,10 @@ def replies(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 @reads
 def context(request: HttpRequest, account_id: str, status_id: str) -> HttpResponse:
-    """`/contexts/:account_id-:status_id`: the posts that anybody may read of the conversation that a post belongs to.
+    """`/contexts/:account_id-:status_id`: the public and unlisted posts of a conversation that the signer may read; the address
+    names one of its posts.
 
-    One of a post that the asker may not read is 404, as if there were none: the address names it (security row 76).
+    404 when the signer may not read that post, as if it did not exist: the address names it (security row 76).
     """
     signer = signer_of(request)
     viewer_id = signer.id if signer is not None else None

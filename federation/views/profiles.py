@@ -1,4 +1,4 @@
-"""Pages of a person: posts, replies, files, followers and who is followed; and the feed of the posts."""
+"""Web pages of a local account: posts, replies, media, followers and followed accounts; and the RSS feed of its posts."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ POSTS_PER_PAGE: Final = 20
 PEOPLE_PER_PAGE: Final = 40
 FILES_PER_PAGE: Final = 40
 
-#: No boosts, and no answers to others: what a feed has.
+#: A feed has no boosts, and no replies to others.
 _FEED: Final = AccountStatusesFilter(exclude_replies=True, exclude_reblogs=True)
 _PINNED: Final = AccountStatusesFilter(pinned=True)
-#: By the last part of a page's path.
+#: Filters by the last part of a page's path.
 _TABS: Final = {
     "": AccountStatusesFilter(exclude_replies=True),
     "with_replies": AccountStatusesFilter(exclude_reblogs=True),
@@ -60,7 +60,7 @@ def tab(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
 
 @page
 def profile_page(request: HttpRequest, username: str) -> HttpResponseBase:
-    """The page of `/@:username`, with what is pinned before everything else."""
+    """Return the page of `/@:username`, with the pinned posts first."""
     account = find_local_account(username)
     context = _posts_of(request, account, "")
     if not context["newest"]:
@@ -108,7 +108,7 @@ def _files(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
 
 @page
 def _network(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
-    """Raises NotFound for who hides it."""
+    """Return the page of followers or followed accounts. Raises NotFound for an account that hides its network."""
     account = find_local_account(username)
     if account.hide_collections:
         raise NotFound
@@ -139,7 +139,7 @@ def _show(request: HttpRequest, account: Account, template: str, context: dict[s
         "header": path_of(entity["header_static"]) if account.header else "",
         "kind": _("Group") if entity["group"] else _("Bot") if entity["bot"] else "",
         "moved_to": shown_author(entity["moved"]) if entity.get("moved") else None,
-        # Fields and biography were written by our own formatter when they were saved.
+        # Fields and biography are safe HTML: our own formatter made it when they were saved.
         "note": with_emojis(shown_html(entity["note"]), entity["emojis"]),
         "fields": [
             {
@@ -174,19 +174,19 @@ def _tabs(request: HttpRequest, account: Account) -> list[dict[str, Any]]:
 
 
 def open_in_app(path: str) -> dict[str, str]:
-    """Addresses that lead from a page of ours to the same in an app (FEP-07d7)."""
+    """Return the addresses that open the same page in an app (FEP-07d7)."""
     address = links.web_url(path)
     return {"url": address, "scheme_url": f"web+ap://{address.partition('://')[2]}"}
 
 
 def may_be_indexed(entity: Mapping[str, Any]) -> bool:
-    """Tell whether search engines may keep the pages of a local account; for its profile and its posts alike."""
+    """Tell whether search engines may index the pages of a local account: its profile and its posts alike."""
     wanted = entity["indexable"] and entity["discoverable"] is not False
     return bool(wanted and not entity.get("noindex") and not entity.get("limited"))
 
 
 def sharing_of_person(account: Account) -> Sharing:
-    """Describe a profile to those that show a preview of it: by its header, else by the picture of the person."""
+    """Return the preview metadata of a profile, with its header as the image, or else its avatar."""
     who = shown_person(account)
     biography = " ".join(visible_text(plain(account.note_html)).split())
     return Sharing(
@@ -203,7 +203,7 @@ def sharing_of_person(account: Account) -> Sharing:
 
 @page
 def feed(request: HttpRequest, username: str) -> HttpResponseBase:
-    """`/@:username.rss`: the first page of somebody's posts as a feed (contract, federation section 1)."""
+    """`/@:username.rss`: the newest posts of an account as a feed (contract, federation section 1)."""
     account = find_local_account(username)
     sharing = sharing_of_person(account)
     return show_feed(

@@ -1,4 +1,4 @@
-"""Readers of documents: who asks, and what they may be given.
+"""Access to documents: who the requester is, and what it may read.
 
 Source: contract, federation sections 1 and 8; behaviours section 7; security rows 19, 39 and 40.
 """
@@ -25,9 +25,9 @@ from statuses.queries.statuses import find_post
 
 
 def find_local_account(username: str, *, served_while_suspended: bool = False) -> Account:
-    """The local account with a document of its own.
+    """Return the local account with this username. The instance actor is not among them.
 
-    Raises NotFound, Gone for one that was deleted or erased, and Forbidden for one suspended for a time.
+    Raises NotFound, Gone for an account that was deleted or erased, and Forbidden for a temporarily suspended one.
     """
     account = (
         list_accounts()
@@ -45,18 +45,18 @@ def find_local_account(username: str, *, served_while_suspended: bool = False) -
 
 
 def signer_of(request: HttpRequest) -> Account | None:
-    """The account that signed the request and reads as itself; None for nobody, and for a signature that is not good.
+    """Return the account that signed the request and reads as itself; None without a signature, and for an invalid one.
 
-    A suspended account and one of a closed server are strangers (security row 13), and so are the accounts of this server.
-    In secure mode raises BadSignature (401) without a good signature, Unavailable when the signer's server could not be
-    asked, and Forbidden for a closed server.
+    A signature counts as none from a suspended account, from a blocked server (`is_closed_to`, security row 13) and from this
+    server. In secure mode raises BadSignature (401) without a valid signature, Unavailable when the signer's server could not
+    be asked, and Forbidden for a blocked server.
     """
     signed = signature_of(request)
     return signed.account if signed is not None else None
 
 
 def signature_of(request: HttpRequest) -> signers.Signed | None:
-    """The signature of a request, as `signer_of`, with its fingerprint."""
+    """Return the signature of a request with its fingerprint. The rules and errors are those of `signer_of`."""
     secure = is_secure_mode()
     if "Signature" not in request.headers and not secure:
         return None
@@ -79,22 +79,23 @@ def signature_of(request: HttpRequest) -> signers.Signed | None:
 
 
 def require_signature(request: HttpRequest) -> None:
-    """Raise as `signer_of` in secure mode, for what is the same for every reader."""
+    """Raise the errors of `signer_of` in secure mode, for documents that are the same for every reader."""
     if is_secure_mode():
         signer_of(request)
 
 
 def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tuple[Post, int | None]:
-    """The post of this server, if the signer, or without one anybody, may read it; and the signer's id. Raises NotFound, and
-    for any post of an account that is suspended for a time or gone as `find_local_account`: not found would say that the
-    post was deleted.
+    """Return a local post that the signer, or without one everybody, may read, and the signer's id. Raises NotFound.
 
-    Whom the author has blocked may not read the public ones either (contract, federation section 11). Another account of
-    the reader's server is a stranger, the one that stands for the server too (behaviours section 7).
+    For any post of a temporarily suspended or deleted account it raises the errors of `find_local_account`: NotFound would say
+    that the post was deleted.
+
+    An account that the author has blocked may not read public posts either (contract, federation section 11). Other accounts of
+    the reader's server get no more than anonymous readers, its instance actor included (behaviours section 7).
     """
     number = require_found(parse_id(status_id))
-    # The signer is found before the post: a key that is fetched for a private one and not for an absent one would reveal
-    # which of the two it is (security row 60).
+    # The signer comes first: a key that were fetched for a private post only, not for a missing one, would reveal which of
+    # the two it is (security row 60).
     signer = signer_of(request)
     viewer_id = signer.id if signer is not None else None
     try:
@@ -108,7 +109,7 @@ def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tupl
 
 
 def find_deleted(username: str, status_id: str) -> Post | None:
-    """A post everybody could read and that was deleted, for its tombstone."""
+    """Return a deleted post that was public or unlisted, for its tombstone; None for any other."""
     number = parse_id(status_id)
     for post in load_posts([number]) if number is not None else ():
         if post.is_deleted and _is_at(post, username) and is_for_anybody(post.visibility):

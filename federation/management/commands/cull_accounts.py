@@ -1,4 +1,4 @@
-"""`manage.py cull_accounts`: removes accounts that are gone from their servers."""
+"""`manage.py cull_accounts`: removes accounts that no longer exist on their servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from federation.remote.refreshing import ACTIVITY_PERIOD, Finding, cull_accounts
 
 
 class Command(BaseCommand):
-    """A run asks for a bounded number of accounts, those longest unseen first: the next one goes on where it ended."""
+    """A run checks a limited number of accounts, those unchecked for longest first: the next run continues where it ended."""
 
     help = "Ask other servers whether accounts are still there, and delete those that are gone."
 

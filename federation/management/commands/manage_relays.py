@@ -1,4 +1,4 @@
-"""`manage.py manage_relays`: shows the relays this server is subscribed to, subscribes to one, or ends that."""
+"""`manage.py manage_relays`: lists the relays that this server is subscribed to, subscribes to one, or unsubscribes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from social.kernel.errors import KernelError
 
 
 class Command(BaseCommand):
-    """A relay passes on public posts between the servers that are subscribed to it."""
+    """A relay passes public posts on between the servers that are subscribed to it."""
 
     help = "Show the relays to which this server is subscribed, subscribe to one by its inbox, or end a subscription."
 

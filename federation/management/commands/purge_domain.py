@@ -17,7 +17,7 @@ _REPORTED = 100
 
 
 class Command(BaseCommand):
-    """A run that was ended goes on where it stopped when it is started again."""
+    """A run that was interrupted continues where it stopped when it is started again."""
 
     help = (
         "Delete every account of a server with all that it has written. They come back when they are met again: block the "

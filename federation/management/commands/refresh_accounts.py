@@ -1,4 +1,4 @@
-"""`manage.py refresh_accounts`: asks other servers for their accounts again."""
+"""`manage.py refresh_accounts`: fetches remote accounts again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from federation.remote.refreshing import Finding, refresh_accounts
 
 
 class Command(BaseCommand):
-    """Fetch accounts anew, one after the other; what was fetched stays when it is stopped."""
+    """Accounts are fetched one after the other; those already fetched stay so when the run is interrupted."""
 
     help = "Fetch accounts of other servers again: names, pictures, keys, inboxes."
 

@@ -1,4 +1,4 @@
-"""`manage.py self_destruct`: ends this server, and notifies all others that its accounts are gone."""
+"""`manage.py self_destruct`: closes this server, and notifies all others that its accounts are deleted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from social.kernel.outbox import OutboxRow
 
 
 class Command(BaseCommand):
-    """Deletes every account; the worker sends what says so. Run again, it shows what still waits to be sent."""
+    """Deletes every account; the worker sends the Delete activities. Run again, the command shows how many are still to be
+    sent.
+    """
 
     help = (
         "Delete every account of this server for good, and notify every known server. Keep the server running afterwards "
@@ -40,7 +42,7 @@ class Command(BaseCommand):
         left = User.objects.filter(account__deleted_at=None).count()
         if options["confirm"] not in (None, settings.LOCAL_DOMAIN):
             raise CommandError(_("That is not the domain of this server. Nothing was deleted."))
-        # Without accounts there is nothing to confirm: what is left is to wait.
+        # Once all accounts are deleted there is nothing to confirm: only deliveries are left.
         if left and (options["dry_run"] or options["confirm"] is None):
             servers = {origin_of(inbox) for inbox in known_inboxes()}
             values = {"accounts": left, "servers": len(servers), "domain": settings.LOCAL_DOMAIN}
@@ -63,7 +65,7 @@ class Command(BaseCommand):
 
 def _progress() -> str:
     waiting = Delivery.objects.filter(dead_at=None).count()
-    # Deliveries are written by the worker, some time after the account was deleted.
+    # The worker writes the deliveries some time after the account was deleted: until then only the outbox shows them.
     if waiting or OutboxRow.objects.filter(event=AccountDeleted.__name__, dead_at=None).exists():
         return _(
             "Not every server is notified yet. Deliveries on their way: %(count)d. "

@@ -1,4 +1,4 @@
-"""`manage.py show_deliveries`: shows what waits for other servers, and tries it again or drops it."""
+"""`manage.py show_deliveries`: lists the deliveries to other servers, retries them or drops them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         chosen.add_argument("--drop", metavar="ID|all", help="never send it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do what was asked; the rows are shown when nothing was to be changed."""
+        """Retry or drop deliveries; list them when neither is requested."""
         if options["limit"] < 1:
             raise CommandError(_("--limit wants a whole number above 0."))
         rows = Delivery.objects.all()

@@ -1,4 +1,4 @@
-"""`manage.py show_domains`: shows the servers that are known here, and asks those again that were left alone."""
+"""`manage.py show_domains`: lists the known servers, and ends the back-off of those that failed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from social.management.tables import table
 
 
 class Command(BaseCommand):
-    """Accounts, follows from here and to here, posts, deliveries and troubles of each server."""
+    """Lists the accounts, follows in both directions, posts, deliveries and failures of each server."""
 
     help = "Show known servers with their figures: all, some, or those that do not answer; have some asked again."
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         if options["retry"]:
             if not names:
                 raise CommandError(_("Name the servers that are to be asked again."))
-            # What waits for a relay that is well is all that is known of it.
+            # A relay that does not fail is in neither table: it is known by its deliveries alone.
             waiting = Delivery.objects.filter(host__one_of=names).values_list("host", flat=True)
             _require_known(names, {server["domain"] for server in load_servers(names, limit=len(names))} | set(waiting))
             for name in names:
