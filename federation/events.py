@@ -40,8 +40,8 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
 
 
 class FeatureAnswerDue(Event, key="pair:{actor_id}:{account_id}"):
-    """The local account `account_id` owes `actor_id` an answer to the FeatureRequest `uri`: an Accept with the consent for the
-    item `item_id`, or a Reject when that is 0.
+    """The local account `account_id` owes `actor_id` an answer to the FeatureRequest `uri`: an Accept with the consent for
+    the item `item_id`, or a Reject when that is 0.
     """
 
     account_id: int

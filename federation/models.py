@@ -157,8 +157,8 @@ class StepKind(StrEnum):
 
 
 class ThreadStep(WaitingRow):
-    """A document to be fetched for a thread; for a page `remaining` is the number of posts of its collection that may still be
-    fetched.
+    """A document to be fetched for a thread; for a page `remaining` is the number of posts of its collection that may still
+    be fetched.
     """
 
     queue = "threads"
@@ -186,8 +186,8 @@ class ThreadStep(WaitingRow):
 
 
 class Lookup(WantedRow):
-    """An account to be looked up by its address (lower case, Punycode): one row, however many need it. A dead row means that it
-    was not found.
+    """An account to be looked up by its address (lower case, Punycode): one row, however many need it. A dead row means that
+    it was not found.
     """
 
     queue = "lookups"
@@ -282,8 +282,8 @@ class RelayState(models.TextChoices):
 
 
 class Relay(models.Model):
-    """A relay that this server has subscribed to with the Follow `follow_uri`. Once it has accepted, public posts are sent to
-    it, and the posts that it announces are fetched.
+    """A relay that this server has subscribed to with the Follow `follow_uri`. Once it has accepted, public posts are sent
+    to it, and the posts that it announces are fetched.
     """
 
     inbox_url = models.TextField(unique=True)

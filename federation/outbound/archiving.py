@@ -1,7 +1,7 @@
-"""Writes the ActivityPub part of an archive: the actor, its outbox and what it likes (`accounts.services.archives`).
+"""ActivityPub part of an archive: the actor, its outbox and its likes (`accounts.services.archives`).
 
-Other servers and readers of archives know these names: `actor.json`, `outbox.json`, `likes.json`; a file is named by its
-path in the archive.
+The names `actor.json`, `outbox.json` and `likes.json` are those that other servers and readers of archives expect; a file is
+referred to by its path in the archive.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _write_actor(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def _write_outbox(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
-    """Write everything that the account has written and boosted, whoever may read it, oldest first."""
+    """Write the posts and boosts of the account with any visibility, oldest first."""
     own = Status.objects.filter(account=account, deleted_at=None, id__gt=cursor).order_by("id")
     ids = list(own.values_list("id", flat=True)[:_POSTS])
     documents = activities.of_posts(load_posts(ids), context=False)
@@ -61,14 +61,14 @@ def _write_likes(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def _name_files(note: dict[str, Any]) -> None:
-    """Files of this server are in the archive, by the paths they are stored under."""
+    """Replace the URLs of local files by their paths in the archive, which are those of the storage."""
     prefix = storage.url("")
     for file in note["attachment"]:
         file["url"] = file["url"].removeprefix(prefix)
 
 
 def _append(writer: ArchiveWriter, name: str, items: Sequence[Any], *, first: bool, last: bool) -> None:
-    """Write some of a collection; its own members stand after the last of them, when their number is known."""
+    """Append items to a collection. Its own members follow after the last item, when the total is known."""
     written = writer.items(name)
     lines = [b'{"orderedItems":['] if first else []
     for item in items:
@@ -81,7 +81,6 @@ def _append(writer: ArchiveWriter, name: str, items: Sequence[Any], *, first: bo
 
 
 def register_parts() -> None:
-    """Add the parts of this app."""
     archives.register(
         ArchivePart("actor", _write_actor), ArchivePart("outbox", _write_outbox), ArchivePart("likes", _write_likes)
     )

@@ -1,7 +1,7 @@
-"""Inboxes that an activity goes to, each server's once (contract, federation section 12).
+"""Inboxes to which an activity is sent, once for each server (contract, federation section 12).
 
-A post goes where it is addressed and nowhere else: private ones to followers and those mentioned, direct ones to those
-mentioned only.
+A post is sent only to its audience: followers-only posts to followers and mentioned accounts, direct ones to mentioned accounts
+alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from social.kernel.ids import first_at
 from statuses.policies.posts import Post
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_for_anybody, is_listed
 
-# The shared inbox of a server, where it has one, stands for everybody there.
+# One delivery to a shared inbox reaches every account of its server.
 _INBOXES: Final = f"""
 SELECT DISTINCT COALESCE(NULLIF(a.shared_inbox_url, ''), a.inbox_url) FROM accounts_account a
  WHERE a.domain IS NOT NULL AND {PRESENT.sql("a.id", has_viewer=False, joined="a")} AND a.inbox_url <> ''
@@ -34,14 +34,14 @@ SELECT m.account_id FROM statuses_mention m WHERE m.status_id IN (
   SELECT id FROM statuses_status WHERE account_id = ANY(%(people)s) AND id >= %(since)s ORDER BY id DESC LIMIT 200)
 """
 LATELY: Final = timedelta(days=2)
-# Contract, federation section 6: those who follow a limited author, or have asked to.
+# Contract, federation section 6: the mentioned accounts that follow a limited author, or have asked to.
 _MENTIONED_FOLLOWERS: Final = """
 SELECT m.account_id FROM statuses_mention m WHERE m.status_id = %(status)s AND EXISTS (
   SELECT 1 FROM accounts_follow f WHERE f.account_id = m.account_id AND f.target_id = %(author)s UNION ALL
   SELECT 1 FROM accounts_followrequest r WHERE r.account_id = m.account_id AND r.target_id = %(author)s)
 """
 _CONCERNED_ACCOUNTS: Final = "SELECT unnest(%(concerned)s::bigint[])"
-# What answers a deleted post names it no more except in its path.
+# A reply to a deleted post refers to it in its path alone.
 _INTERACTING_ACCOUNTS: Final = """
 SELECT account_id FROM statuses_status WHERE reblog_of_id = %(status)s
 UNION SELECT account_id FROM statuses_status
@@ -54,37 +54,37 @@ UNION SELECT v.account_id FROM statuses_pollvote v JOIN statuses_poll p ON p.id 
 
 
 def inbox_of(account: Account) -> set[str]:
-    """Return an account's own inbox; None for a local one."""
+    """Return the account's own inbox; an empty set for a local account."""
     return {account.inbox_url} if not account.local and account.inbox_url else set()
 
 
 def servers_inboxes(*account_ids: int) -> set[str]:
-    """The inboxes of the servers of these accounts."""
+    """Return the inboxes of the servers of these accounts."""
     return _inboxes(_CONCERNED_ACCOUNTS, relays=False, concerned=list(account_ids))
 
 
 def followers_inboxes(*account_ids: int) -> set[str]:
-    """The inboxes of the followers of these accounts."""
+    """Return the inboxes of the followers of these accounts."""
     return _inboxes(_FOLLOWERS_OF_SEVERAL, relays=False, people=list(account_ids))
 
 
 def profile_inboxes(account_id: int) -> set[str]:
-    """The inboxes of an account's followers, of whom its posts have mentioned lately, and of relays."""
+    """Return the inboxes of an account's followers, of the accounts that its posts have mentioned lately, and of relays."""
     since = first_at(clock.now() - LATELY)
     return _inboxes(_FOLLOWERS_OF_SEVERAL, _LATELY_MENTIONED, relays=True, people=[account_id], since=since)
 
 
 def known_inboxes() -> set[str]:
-    """An inbox of every server that is known here, and those of relays."""
+    """Return an inbox of every known server, and those of relays."""
     return _inboxes(_REMOTE_ACCOUNTS, relays=True)
 
 
 def post_inboxes(post: Post) -> set[str]:
-    """The inboxes of a post (or boost): those it addresses, and in public the author it answers or boosts
-    and relays.
+    """Return the inboxes of a post (or boost): those of its audience; for a public or unlisted one also that of the author whom
+    it answers or boosts; for a public one also those of relays.
 
-    Of a limited author's it is those who follow the author, or have asked to, and whom it boosts (contract, federation
-    section 6).
+    A limited author's post is sent only to accounts that follow the author, or have asked to, and to the author whom it boosts
+    (contract, federation section 6).
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, answered_id=None)
@@ -92,8 +92,8 @@ def post_inboxes(post: Post) -> set[str]:
 
 
 def edited_inboxes(post: Post) -> set[str]:
-    """The inboxes of an edit: those of `post_inboxes` and, in public, of whoever has boosted, liked or answered the post,
-    or voted in it.
+    """Return the inboxes of an edit: those of `post_inboxes` and, for public and unlisted posts, of the accounts that have
+    boosted, favourited or answered the post, or voted in it.
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, *_interacting(post), answered_id=None)
@@ -101,7 +101,7 @@ def edited_inboxes(post: Post) -> set[str]:
 
 
 def reached_inboxes(post: Post) -> set[str]:
-    """The inboxes where a post may have arrived: where `edited_inboxes` sends those of an author who is not limited."""
+    """Return the inboxes where a post may have arrived: those of `edited_inboxes` for an author who is not limited."""
     people = (_MENTIONED, *_interacting(post))
     return _post_inboxes(post, *people, answered_id=post.in_reply_to_account_id, relays=True)
 

@@ -1,4 +1,4 @@
-"""Sends what is due: many hosts at once, a few requests each.
+"""Sends deliveries that are due: to many hosts at once, with few requests to each.
 
 Source: contract, federation section 12; DESIGN "Deliveries are fair".
 """
@@ -24,32 +24,32 @@ from social.kernel.runner import Failed, Job, Steps, Work
 
 logger = logging.getLogger("social.federation")
 
-#: Seconds for one answer.
+#: Time-out of one request, in seconds.
 DEADLINE: Final = 10.0
 ATTEMPTS_IN_DOUBT: Final = 4
 _TEMPORARY: Final = (401, 408, 429)
-# Sent to servers that this one is closed to, because they end follows.
+# Sent to blocked servers too, because they end follows.
 _SENT_TO_CLOSED: Final = frozenset({"Reject", "Undo"})
 _HEADERS: Final = {"Content-Type": "application/activity+json"}
 
 
 class DeliveryOutcome(StrEnum):
-    """Meaning of an answer for a delivery, and for the host that gave it."""
+    """Meaning of a response for the delivery and for the health of its host."""
 
     ARRIVED = "arrived"
     REFUSED = "refused"
-    """Refusal for good; the host is well."""
+    """Permanent refusal; the host is healthy."""
     POSTPONED = "postponed"
-    """The host is well, and says "not now"."""
+    """Temporary refusal; the host is healthy."""
     IN_DOUBT = "in doubt"
-    """The host is well. Mastodon answers 422 to one of two first requests of an actor that come at once, and keeps nothing
-    of it; sent again, it is taken. A few times are enough to know that it was not that."""
+    """Retried up to ATTEMPTS_IN_DOUBT times; the host is healthy. Of an unknown actor's first two requests at the same time
+    Mastodon answers one with 422 and discards it; a retry succeeds. Any other 422 is a permanent refusal."""
     FAILED = "failed"
-    """The host is not well."""
+    """The host is failing."""
 
 
 def outcome_of(status: int) -> DeliveryOutcome:
-    """The meaning of an HTTP status: 4xx is final except 401, 408, 422 and 429, and so is 501."""
+    """Return the meaning of an HTTP status: 4xx except 401, 408, 422 and 429 is a permanent refusal, and so is 501."""
     if 200 <= status < 300:
         return DeliveryOutcome.ARRIVED
     if status in _TEMPORARY:
@@ -75,7 +75,7 @@ def _begin(jobs: Sequence[Job[Delivery]]) -> Iterator[Steps]:
 
 
 def _signers(activities: Iterable[OutboundActivity]) -> dict[int, Sequence[Signer]]:
-    """The signers of the authors; one whose key cannot be opened is left out."""
+    """Return the signers of the activities' accounts, by account; accounts whose key cannot be decrypted are left out."""
     found: dict[int, Sequence[Signer]] = {}
     for activity in activities:
         pair = getattr(activity.account, "key_pair", None)
@@ -95,7 +95,7 @@ def _deliver(
     closed: set[str],
 ) -> Steps:
     if job.row.host in closed and activity is not None and activity.type not in _SENT_TO_CLOSED:
-        # The server of the inbox may be another one than that of the people (contract, federation section 17).
+        # The host of the inbox may differ from the domain of the accounts (contract, federation section 17).
         raise Failed("This server is closed to the one of the inbox.", final=True)
     usable = signers.get(activity.account_id) if activity is not None else None
     if activity is None or not usable:
@@ -129,7 +129,7 @@ def _deliver(
 async def _send(request: Request, signers: Sequence[Signer]) -> Response:
     for signer in signers:
         response = await fetch_async(replace(request, signer=signer))
-        # A signature it cannot check: perhaps it knows only the key before.
+        # 401: the server may know only the key before the last rotation.
         if response.status != 401:
             break
     return response

@@ -1,7 +1,7 @@
-"""Tells other servers what has happened here: of each event, which activity goes to which inboxes.
+"""Sends local changes to other servers: chooses for each event the activity and its inboxes.
 
-Every function is a reaction that reads the current state inside one transaction with the removal of its outbox rows, so
-that each activity is put on its way exactly once. Source: contract, federation sections 6, 7 and 12.
+Every function is a reaction: it reads the current state in the transaction that removes its outbox rows, so that each activity
+is enqueued exactly once. Source: contract, federation sections 6, 7 and 12.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def _accounts(ids: Iterable[int]) -> dict[int, Account]:
 
 
 def _sends_activities(account: Account) -> bool:
-    """Tell whether activities of an account of ours are sent: of a deleted or erased account none but its Delete."""
+    """Tell whether activities of an account are sent: only of local ones, and of a deleted or erased one nothing but its
+    Delete.
+    """
     return account.local and account.deleted_at is None and account.erased_at is None
 
 
@@ -77,11 +79,10 @@ def _pair_key(one: int, other: int) -> str:
 
 
 def _spaced(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
-    """The time to send the next of several Follows and Undos of one pair: SPACING after what still waits, and not
-    before `delay` from now; None for at once.
+    """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last that is still
+    waiting, and at least `delay` from now; None for at once.
 
-    They arrive in order, but other servers work them off in any order: of a quick succession the last one wins only if
-    there is time for the one before.
+    They arrive in order, but other servers process them in any order: the spacing lets the last one win.
     """
     before = last_due(key, inboxes)
     moments = [] if before is None else [before + SPACING]
@@ -91,7 +92,7 @@ def _spaced(key: str, inboxes: Iterable[str], delay: timedelta | None = None) ->
 
 
 def send_published(events: Sequence[StatusPublished]) -> None:
-    """Create or Announce, to whom the post addresses."""
+    """Send a Create or Announce of each post to its audience."""
     found = load_posts(event.status_id for event in events)
     posts = [post for post in found if post.local and not post.is_deleted and not post.author.is_suspended]
     inboxes = {post.id: reached for post in posts if (reached := post_inboxes(post))}
@@ -111,24 +112,26 @@ def send_published(events: Sequence[StatusPublished]) -> None:
 
 
 def send_edited(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSettled]) -> None:
-    """Update, to wherever the post may have arrived; of several that still wait for an inbox the last alone."""
+    """Send an Update of each post to everywhere it may have arrived. It replaces earlier Updates that are still waiting."""
     _send_updates((event.status_id for event in events), activities.update)
 
 
 def send_poll_votes(events: Sequence[PollVotesDue]) -> None:
-    """Update, with the votes as they are now."""
+    """Send an Update of each poll with its current votes."""
     begin_announcement(event.poll_id for event in events)
     _send_updates((event.status_id for event in events), activities.update_poll)
 
 
 def send_poll_ended(events: Sequence[PollEnded]) -> None:
-    """Update, with the votes and the end; of a poll that goes on, because an edit has moved its end, nothing."""
+    """Send an Update of each poll that has ended, with its final votes; nothing when an edit has moved the end into the
+    future.
+    """
     ended = Poll.objects.filter(id__one_of=[event.poll_id for event in events], expires_at__lte=clock.now())
     _send_updates(ended.values_list("status_id", flat=True), activities.update_poll)
 
 
 def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any], datetime], dict[str, Any]]) -> None:
-    """Update of each of these posts that is ours, made by `activity`, to wherever the post may have arrived."""
+    """Send the Update that `activity` makes of each of these local posts to everywhere the post may have arrived."""
     found = load_posts(status_ids)
     posts = [post for post in found if post.local and not post.is_deleted and not post.author.is_suspended]
     inboxes = {post.id: reached for post in posts if (reached := edited_inboxes(post))}
@@ -149,9 +152,10 @@ def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any],
 
 
 def send_deleted(events: Sequence[StatusDeleted]) -> None:
-    """Delete, or the Undo of an Announce, to wherever the post may have arrived; what still waits is dropped.
+    """Send a Delete, or the Undo of an Announce, to everywhere each post may have arrived. Deliveries about it that are still
+    waiting are dropped.
 
-    Nothing of a deleted account: its own Delete says it all.
+    Nothing is sent for a deleted account: its own Delete covers its posts.
     """
     posts = [post for post in load_posts(event.status_id for event in events) if post.local]
     accounts = _accounts(post.account_id for post in posts)
@@ -165,7 +169,7 @@ def send_deleted(events: Sequence[StatusDeleted]) -> None:
 
 
 def send_favourited(events: Sequence[StatusFavourited]) -> None:
-    """Send a Like to the author's server."""
+    """Send a Like to the server of each post's author."""
     rows = Favourite.objects.select_related("account", "status__account").filter(
         id__one_of=[event.favourite_id for event in events], account__domain=None, status__local=False
     )
@@ -180,7 +184,7 @@ def send_favourited(events: Sequence[StatusFavourited]) -> None:
 
 
 def send_voted(events: Sequence[PollVoted]) -> None:
-    """The votes of somebody here, to the server of the poll's author."""
+    """Send the votes of local accounts to the server of the poll's author."""
     votes = PollVote.objects.select_related("account", "poll__status__account").filter(
         id__one_of=[event.vote_id for event in events]
     )
@@ -196,7 +200,7 @@ def send_voted(events: Sequence[PollVoted]) -> None:
 
 
 def send_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
-    """Undo of a Like, to the author's server."""
+    """Send an Undo of the Like to the server of each post's author."""
     posts = {post.id: post for post in load_posts(event.status_id for event in events) if not post.local}
     accounts = _accounts([*(event.account_id for event in events), *(post.account_id for post in posts.values())])
     for event in events:
@@ -210,7 +214,7 @@ def send_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
 
 
 def send_follow_requested(events: Sequence[FollowRequested]) -> None:
-    """Follow, to the server of who is asked."""
+    """Send a Follow to the server of each account that a local account asks to follow."""
     requests = FollowRequest.objects.select_related("account", "target").filter(
         id__one_of=[event.request_id for event in events], account__domain=None, target__domain__isnull=False
     )
@@ -226,8 +230,8 @@ def send_follow_requested(events: Sequence[FollowRequested]) -> None:
 
 
 def send_follows_again(events: Sequence[FollowsToRenew]) -> None:
-    """Send the Follows of an account of another server by people here again, RENEWED_AT_ONCE at a time: a server that has lost
-    them gets them back, and one that has them answers as before (contract, federation section 10 "Key change").
+    """Send the Follows of a remote account by local ones again, RENEWED_AT_ONCE at a time. A server that has lost them gets
+    them back, any other answers as before (contract, federation section 10 "Key change").
     """
     for event in events:
         rows: list[Follow | FollowRequest] = []
@@ -249,7 +253,7 @@ def send_follows_again(events: Sequence[FollowsToRenew]) -> None:
 
 
 def send_followed(events: Sequence[AccountFollowed]) -> None:
-    """Accept, to the server of a new follower from elsewhere."""
+    """Send an Accept to the server of each new remote follower."""
     follows = Follow.objects.select_related("account", "target").filter(
         id__one_of=[event.follow_id for event in events], account__domain__isnull=False, target__domain=None
     )
@@ -259,7 +263,9 @@ def send_followed(events: Sequence[AccountFollowed]) -> None:
 
 
 def send_answer(events: Sequence[FollowAnswerDue]) -> None:
-    """Accept or Reject of a Follow that changed nothing here; no Accept of one that was undone or replaced meanwhile."""
+    """Send an Accept or Reject of each Follow that changed nothing here; no Accept of one that was undone or replaced in the
+    meantime.
+    """
     accounts = _accounts(number for event in events for number in (event.account_id, event.follower_id))
     for event in events:
         account, follower = accounts.get(event.account_id), accounts.get(event.follower_id)
@@ -272,9 +278,9 @@ def send_answer(events: Sequence[FollowAnswerDue]) -> None:
 
 
 def send_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
-    """Undo of our Follow, or Reject of theirs.
+    """Send an Undo of our Follow, or a Reject of theirs.
 
-    When the other side ended its own follow it knows, and an Accept that still waits for it is dropped.
+    When the remote follower has ended the follow itself, nothing is sent, and an Accept that is still waiting is dropped.
     """
     accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
     for event in events:
@@ -309,12 +315,12 @@ def _answer(account: Account, follower: Account, uri: str, *, accepted: bool, nu
 
 
 def send_blocked(events: Sequence[AccountBlocked]) -> None:
-    """Block, to the blocked one's server."""
+    """Send a Block to the server of each blocked remote account."""
     _send_of_block(events, activities.block)
 
 
 def send_unblocked(events: Sequence[AccountUnblocked]) -> None:
-    """Undo of a Block."""
+    """Send an Undo of the Block to the server of each remote account that is no longer blocked."""
     _send_of_block(events, activities.undo_block)
 
 
@@ -322,7 +328,7 @@ def _send_of_block(
     events: Sequence[AccountBlocked] | Sequence[AccountUnblocked],
     activity: Callable[[Account, str, str], dict[str, Any]],
 ) -> None:
-    """`activity` of each block of an account elsewhere by one of ours."""
+    """Send the `activity` of each block of a remote account by a local one."""
     accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
     for event in events:
         account, target = accounts.get(event.account_id), accounts.get(event.target_id)
@@ -333,8 +339,8 @@ def _send_of_block(
 
 
 def send_profile(events: Sequence[ProfileUpdated]) -> None:
-    """Update of an actor, to its followers, whom it has mentioned lately and relays; one for many changes, and the last one
-    only.
+    """Send an Update of each actor to its followers, to accounts that it has mentioned lately, and to relays. It replaces
+    earlier ones that are still waiting.
     """
     for account in _accounts(event.account_id for event in events).values():
         inboxes = profile_inboxes(account.id) if _sends_activities(account) else ()
@@ -354,7 +360,7 @@ def send_profile(events: Sequence[ProfileUpdated]) -> None:
 
 
 def send_moved(events: Sequence[AccountMoved]) -> None:
-    """Move of an account of ours, to its followers; nothing of one that was taken back meanwhile."""
+    """Send a Move of each local account to its followers; nothing for a move that was reverted in the meantime."""
     for event in events:
         move = Move.objects.select_related("account", "target").filter(account_id=event.account_id).latest("id")
         account, target = move.account, move.target
@@ -364,7 +370,7 @@ def send_moved(events: Sequence[AccountMoved]) -> None:
 
 
 def send_account_deleted(events: Sequence[AccountDeleted]) -> None:
-    """Delete of an actor, to every server that is known: posts and mentions of it may have reached any of them."""
+    """Send a Delete of each actor to every known server: its posts and mentions may have reached any of them."""
     for account in _accounts(event.account_id for event in events).values():
         enqueue(
             account=account,

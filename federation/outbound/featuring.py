@@ -1,4 +1,4 @@
-"""Tells followers elsewhere what people here have put on their profiles, and taken off (contract, federation section 7)."""
+"""Sends changes of profiles and collections of local accounts to their followers' servers (contract, federation section 7)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from statuses.queries.posts import load_posts
 
 
 def send_pins(events: Sequence[StatusPinChanged]) -> None:
-    """Add or Remove of a post, as it is now; its own Delete says enough of a deleted one."""
+    """Send an Add or Remove of each post, by whether it is pinned now; nothing for a deleted post, whose Delete is enough."""
     posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
     pinned = set(Pin.objects.filter(status_id__one_of=[post.id for post in posts]).values_list("status_id", flat=True))
     accounts = Account.objects.filter(id__one_of=[post.account_id for post in posts]).in_bulk()
@@ -35,7 +35,7 @@ def send_pins(events: Sequence[StatusPinChanged]) -> None:
 
 
 def send_featured_tags(events: Sequence[FeaturedTagChanged]) -> None:
-    """Add or Remove of a hashtag, as it is now."""
+    """Send an Add or Remove of each hashtag, by whether it is featured now."""
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
     tags = Tag.objects.filter(id__one_of=[event.tag_id for event in events]).in_bulk()
     rows = FeaturedTag.objects.filter(account_id__one_of=accounts).values_list("account_id", "tag_id", "name")
@@ -56,7 +56,9 @@ def _send(account: Account, target: str | dict[str, Any], key: str, *, shown: bo
 
 
 def send_listed(events: Sequence[CollectionListed]) -> None:
-    """Add or Remove of a collection, as it is now. One that only those know who have its address is sent to nobody."""
+    """Send an Add of each collection if it is discoverable now, else a Remove by its id. Collections that are not
+    discoverable are not published.
+    """
     shown = _shown_collections(event.collection_id for event in events)
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
     items = featured_collections.load_items(shown)
@@ -71,7 +73,7 @@ def send_listed(events: Sequence[CollectionListed]) -> None:
 
 
 def send_collections(events: Sequence[CollectionChanged]) -> None:
-    """Update of collections, as they are now."""
+    """Send an Update of each collection that is discoverable."""
     shown = _shown_collections(event.collection_id for event in events)
     items = featured_collections.load_items(shown)
     for number, collection in shown.items():
@@ -80,7 +82,7 @@ def send_collections(events: Sequence[CollectionChanged]) -> None:
 
 
 def send_items_added(events: Sequence[CollectionItemAdded]) -> None:
-    """Add of who is in a collection from now on."""
+    """Send an Add of each item that was added to a discoverable collection."""
     shown = _shown_collections(event.collection_id for event in events)
     items = featured_collections.load_items(shown)
     wanted = {event.item_id for event in events}
@@ -93,7 +95,7 @@ def send_items_added(events: Sequence[CollectionItemAdded]) -> None:
 
 
 def send_items_removed(events: Sequence[CollectionItemRemoved]) -> None:
-    """Remove of who is in a collection no more."""
+    """Send a Remove of each item that was taken out of a discoverable collection."""
     shown = _shown_collections(event.collection_id for event in events)
     for event in events:
         collection = shown.get(event.collection_id)
@@ -104,7 +106,7 @@ def send_items_removed(events: Sequence[CollectionItemRemoved]) -> None:
 
 
 def send_feature_requests(events: Sequence[CollectionItemAdded]) -> None:
-    """FeatureRequest, to the server of who is put into a collection of ours and has not answered."""
+    """Send a FeatureRequest to the server of each account that was put into a local collection and has not answered yet."""
     waiting = CollectionItem.objects.filter(
         id__one_of=[event.item_id for event in events], state=ItemState.PENDING, collection__uri=None
     )
@@ -117,7 +119,7 @@ def send_feature_requests(events: Sequence[CollectionItemAdded]) -> None:
 
 
 def send_feature_answers(events: Sequence[FeatureAnswerDue]) -> None:
-    """Accept or Reject of a FeatureRequest; Reject when the consent has ended meanwhile."""
+    """Send an Accept or Reject of each FeatureRequest; Reject also when the consent was withdrawn in the meantime."""
     wanted = [number for event in events for number in (event.account_id, event.actor_id)]
     accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
     agreed = CollectionItem.objects.filter(id__one_of=[event.item_id for event in events], state=ItemState.ACCEPTED)
@@ -133,7 +135,7 @@ def send_feature_answers(events: Sequence[FeatureAnswerDue]) -> None:
 
 
 def send_withdrawn(events: Sequence[CollectionItemRemoved]) -> None:
-    """Delete of the authorization of somebody here who has left a collection of another server."""
+    """Send a Delete of the authorization of each local account that has left a remote collection."""
     collections = Collection.objects.filter(id__one_of=[event.collection_id for event in events], uri__isnull=False)
     shown = collections.select_related("account").in_bulk()
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events], domain=None).in_bulk()
@@ -151,7 +153,7 @@ def _consent_key(account_id: int, other: Account) -> str:
 
 
 def _shown_collections(collection_ids: Iterable[int]) -> dict[int, Collection]:
-    """Discoverable collections of people of this server."""
+    """Return the discoverable local collections among these, by id."""
     found = Collection.objects.filter(id__one_of=list(set(collection_ids)), discoverable=True, account__domain=None)
     return found.select_related("account", "tag").in_bulk()
 

@@ -1,4 +1,4 @@
-"""Passes on what other servers have sent about posts that are known through people here (contract, federation section 11)."""
+"""Forwards activities of remote actors about posts that local accounts have spread (contract, federation section 11)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from statuses.models import Status
 
 
 def send_forwarded(events: Sequence[ForwardingDue]) -> None:
-    """The activity as it came, to the servers of the followers of whoever has made the post known, but for its author's.
+    """Send each activity unchanged to the servers of the followers of the local accounts that have spread the post, except the
+    server of its author.
 
-    An Update or Delete takes the place of earlier ones that still wait.
+    An Update or Delete replaces earlier ones that are still waiting.
     """
     activities = OutboundActivity.objects.filter(id__one_of=[event.activity_id for event in events]).in_bulk()
     wanted = Status.objects.select_related("account").filter(id__one_of=[event.status_id for event in events])

@@ -1,4 +1,4 @@
-"""Answers the port of devices: asks other servers for devices and one-time keys, and has messages sent to them."""
+"""Devices and encrypted messages of remote accounts: answers the port by asking their servers, and sends messages to them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ logger = logging.getLogger("social.federation")
 
 LOOKUP_SECONDS: Final = 5.0
 CACHED_SECONDS: Final = 60
-"""Time in which the devices of an account are not asked for again: a conversation asks for them, claims and sends at once."""
+"""Lifetime of the cached devices of an account: a conversation needs them several times within moments."""
 _KEY_BYTES: Final = 1 << 16
 
 
 class DevicesElsewhere:
-    """Devices by the collections that actors name, claimed as the person who writes to them."""
+    """Devices of remote accounts, from the collections that their actors name. One-time keys are claimed as the sender."""
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
         """See `accounts.ports.RemoteDevices`."""
@@ -76,7 +76,7 @@ class DevicesElsewhere:
 
 
 def _ask(account: Account, seconds: float) -> list[RemoteDevice] | None:
-    """The devices of an account, asked for at its server; None when they cannot be had."""
+    """Fetch the devices of an account from its server; None when that fails."""
     if not may_look_up(origin_of(account.devices_url) or ""):
         return None
     try:
@@ -91,7 +91,7 @@ def _ask(account: Account, seconds: float) -> list[RemoteDevice] | None:
 
 
 def _kept(account_ids: Sequence[int]) -> dict[int, Sequence[RemoteDevice]]:
-    """The devices that were asked for a moment ago."""
+    """Return the cached devices, by account."""
     values: Any = []
     if account_ids:
         with redis.best_effort("look for devices of other servers"):
@@ -108,7 +108,7 @@ def _name(account_id: int) -> str:
 
 
 def _claim(url: str, host: str, account: Account) -> dict[str, Any]:
-    """Return the answer of the server of a device to a claim. Raises Rejected, and Unavailable."""
+    """Claim a one-time key from the server of a device, and return the answer. Raises Rejected and Unavailable."""
     if is_closed_to(host):
         raise Rejected(Reason.CLOSED_TO_SERVER)
     request = Request(

@@ -1,4 +1,4 @@
-"""Puts activities on their way: one row per activity, one per inbox, in the caller's transaction."""
+"""Queue of deliveries: stores one row per activity and one per inbox in the caller's transaction, retries and drops them."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def enqueue(
     synchronizes: bool = False,
     due_at: datetime | None = None,
 ) -> OutboundActivity | None:
-    """Have `document` delivered to these inboxes, signed by `account`; None when there are no inboxes.
+    """Store `document` for delivery to these inboxes, signed by `account`, and return its row; None without remote inboxes.
 
-    `key` names what it is about (`status:12`): activities of one key reach an inbox in the order of these calls. With
-    `supersedes` those that wait for the same inboxes are dropped: nobody needs a post that is deleted by now. With
-    `synchronizes` it tells each server who follows the account there. It is sent at `due_at`, None for now. Announces
-    DeliveriesDue, inside the caller's transaction.
+    `key` names its subject (`status:12`): activities of one key reach an inbox in the order of these calls. With `supersedes`,
+    deliveries of the key that are still waiting for the same inboxes are dropped: a deleted post need not be sent any more.
+    With `synchronizes`, each server gets a digest of its followers of the account. It is sent at `due_at`, None for now.
+    Publishes DeliveriesDue, inside the caller's transaction.
     """
     inboxes = _elsewhere(inboxes)
     if not inboxes:
@@ -61,7 +61,9 @@ def enqueue(
 
 
 def send(activity: OutboundActivity, *, inboxes: Iterable[str], key: str, due_at: datetime | None = None) -> bool:
-    """Have a stored activity delivered to these inboxes, as `enqueue`; False when there are none."""
+    """Store deliveries of an activity to these inboxes, with `enqueue`'s rules for `key` and `due_at`; False without remote
+    inboxes.
+    """
     wanted = _elsewhere(inboxes)
     if not wanted:
         return False
@@ -78,21 +80,21 @@ def send(activity: OutboundActivity, *, inboxes: Iterable[str], key: str, due_at
 
 
 def _elsewhere(inboxes: Iterable[str]) -> dict[str, str]:
-    """The inboxes that are on other servers, with their hosts."""
+    """Return the inboxes that are on other servers, with their hosts."""
     places = {inbox: origin_of(inbox) for inbox in inboxes}
     own = origin_of(settings.BASE_URL)
     return {inbox: host for inbox, host in places.items() if host is not None and host != own}
 
 
 def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
-    """The time when the last of what waits for these inboxes about this key will be sent; None when nothing waits."""
+    """Return the time at which the last waiting delivery of this key to these inboxes is due; None when none is waiting."""
     waiting = Delivery.objects.filter(key=key, inbox_url__one_of=inboxes, dead_at=None)
     moment: datetime | None = waiting.aggregate(last=Max("due_at"))["last"]
     return moment
 
 
 def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> int:
-    """Delete the unclaimed deliveries of a key, or those of activities of one kind; returns how many."""
+    """Delete the unclaimed deliveries of a key, only those of activities of one kind if given, and return their number."""
     waiting = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
     if kind is not None:
         waiting = waiting.filter(activity__type=kind)
@@ -103,20 +105,20 @@ def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> i
 
 
 def forget_delivered(activity_ids: Iterable[int]) -> None:
-    """Remove activities that have no delivery left."""
+    """Delete those activities that have no delivery left."""
     OutboundActivity.objects.filter(id__one_of=activity_ids, deliveries__isnull=True).delete()
 
 
 def is_delivering(account_id: int) -> bool:
-    """Tell whether anything that the account has signed is still on its way."""
+    """Tell whether any activity signed by the account is still to be delivered."""
     return Delivery.objects.filter(activity__account_id=account_id, dead_at=None).exists()
 
 
 @transaction.atomic
 def retry(*, by: Staff, ids: Iterable[int]) -> int:
-    """Give deliveries (waiting or given up) a fresh set of attempts from now on; how many.
+    """Give deliveries (waiting or dead) a fresh set of attempts from now on, and return their number.
 
-    Their hosts are not left alone any longer. Writes the audit log and announces DeliveriesDue.
+    The back-off of their hosts ends. Writes the audit log and publishes DeliveriesDue.
     """
     rows = Delivery.objects.filter(idle(), id__one_of=ids).select_for_update(of=("self",)).order_by("id")
     chosen = list(rows.values_list("id", "activity__type", "host"))
@@ -133,12 +135,12 @@ def retry(*, by: Staff, ids: Iterable[int]) -> int:
 
 
 def retry_all(*, by: Staff, rows: QuerySet[Delivery]) -> int:
-    """`retry` for any number of deliveries, in batches, each a transaction; how many."""
+    """Run `retry` for any number of deliveries, in batches of one transaction each, and return their number."""
     return sum(retry(by=by, ids=ids) for ids in _batches(rows))
 
 
 def retry_host(*, by: Staff, name: str) -> int:
-    """Ask a server again that was left alone, whatever for, and give all deliveries to it a fresh set of attempts; how many.
+    """End the back-off of a server in every queue, give all deliveries to it a fresh set of attempts, and return their number.
 
     Writes the audit log. Raises Forbidden.
     """
@@ -150,14 +152,14 @@ def retry_host(*, by: Staff, name: str) -> int:
 
 
 def deliveries_to(name: str) -> QuerySet[Delivery]:
-    """Deliveries to a server, by its name or that of its host: on their way, or given up."""
+    """Return the deliveries to a server, waiting or dead, by its name or that of its host."""
     return Delivery.objects.filter(host__one_of=load_hosts(name))
 
 
 def drop(*, by: Staff, rows: QuerySet[Delivery]) -> int:
-    """Delete deliveries that no process has in its hands: what they were to send never arrives; how many.
+    """Delete deliveries that are not leased by a process, and return their number: what they were to send never arrives.
 
-    In batches, each a transaction. Writes the audit log. Raises Forbidden.
+    Works in batches of one transaction each. Writes the audit log. Raises Forbidden.
     """
     require(by, Permission.MANAGE_FEDERATION)
     dropped = 0
@@ -174,7 +176,7 @@ def drop(*, by: Staff, rows: QuerySet[Delivery]) -> int:
 
 
 def _batches(rows: QuerySet[Delivery]) -> Iterator[list[int]]:
-    """The ids of rows, some at a time, in their order."""
+    """Return the ids of the rows in ascending order, in batches."""
     last = 0
     while ids := list(rows.filter(id__gt=last).order_by("id").values_list("id", flat=True)[:BATCH]):
         yield ids

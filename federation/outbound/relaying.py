@@ -1,4 +1,4 @@
-"""Subscribes this server to relays, and ends that (contract, federation sections 7 and 12)."""
+"""Subscribes this server to relays, and unsubscribes it (contract, federation sections 7 and 12)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from social.kernel.locks import lock
 
 
 def add_relay(*, by: Staff, inbox_url: str) -> Relay:
-    """Subscribe to the relay with this inbox, once: a Follow of everybody by this server's actor. Its answer decides.
+    """Subscribe to the relay with this inbox, unless that was done before: the server's own actor sends a Follow of the public
+    collection, and the relay's answer decides.
 
-    Raises Forbidden, and Invalid for what is no address of another server.
+    Raises Forbidden, and Invalid for anything but an address on another server.
     """
     require(by, Permission.MANAGE_FEDERATION)
     url = web_uri(inbox_url.strip())
@@ -45,7 +46,7 @@ def add_relay(*, by: Staff, inbox_url: str) -> Relay:
 
 
 def remove_relay(*, by: Staff, inbox_url: str) -> None:
-    """End the subscription to the relay with this inbox: the Undo of its Follow. Raises Forbidden and NotFound."""
+    """Unsubscribe from the relay with this inbox: sends the Undo of its Follow. Raises Forbidden and NotFound."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         relay = Relay.objects.select_for_update().filter(inbox_url=inbox_url.strip()).first()

@@ -1,4 +1,4 @@
-"""Sends reports on to the servers of the reported (contract, federation section 7 "Flag")."""
+"""Forwards reports to the servers of the reported accounts (contract, federation section 7 "Flag")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from statuses.queries.posts import load_posts
 
 
 def send_reports(events: Sequence[ReportFiled]) -> None:
-    """The reaction to ReportFiled: a Flag to the servers that its reporter has named, which do not learn who that is."""
+    """React to ReportFiled: send a Flag to the servers that the reporter has chosen, without revealing who the reporter is."""
     reports = Report.objects.select_related("target_account").filter(id__one_of=[event.report_id for event in events])
     for report in reports.order_by("id"):
         posts = load_posts(sorted(report.status_ids))
@@ -28,7 +28,7 @@ def send_reports(events: Sequence[ReportFiled]) -> None:
             *(post.object_uri for post in posts),
             *(uri for uri in collections.values_list("uri", flat=True) if uri is not None),
         ]
-        # The same id whenever this runs; it says nothing of the number of reports.
+        # A hash: the same whenever this runs, and it does not reveal the number of reports.
         uri = links.web_url(f"/{uuid5(NAMESPACE_URL, links.web_url(f'/reports/{report.id}'))}")
         enqueue(
             account=instance_actor(),
@@ -39,7 +39,9 @@ def send_reports(events: Sequence[ReportFiled]) -> None:
 
 
 def _inboxes(report: Report, posts: Sequence[Post]) -> set[str]:
-    """The inboxes of the account and of those whom its posts answer, as far as their servers are named."""
+    """Return the inboxes of the reported account and of the accounts that its posts answer, on the servers that the reporter
+    has chosen.
+    """
     ids = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id is not None}
     people = [report.target_account, *Account.objects.filter(id__one_of=list(ids), domain__isnull=False)]
     return {inbox for one in people if one.domain in report.forward_domains for inbox in inbox_of(one)}

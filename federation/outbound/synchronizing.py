@@ -1,5 +1,5 @@
-"""Tells other servers which of their people follow somebody here, and what they believe wrongly (FEP-8fcf; contract,
-federation section 9).
+"""Compares followers with other servers: sends the digest of their followers of a local account, and ends follows that only
+they know (FEP-8fcf; contract, federation section 9).
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ SELECT target_id, uri, inbox_host FROM (
 
 
 def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str], str]:
-    """The header for each account and host, by the account's id and the host, in two queries.
+    """Return the synchronization header for each account and host, keyed by the account's id and the host, in two queries.
 
-    Left out are accounts with very many followers, and hosts that receive for people of other hosts: the digest covers the
-    people of one host, and a host ends the follows that are not in it. Everything is left out where synchronisation is off.
+    Accounts with FOLLOWERS_LIMIT followers or more are left out, and so are hosts whose inboxes serve accounts of other hosts:
+    the digest covers the accounts of one host, and a host ends the follows that the digest lacks. Nothing is returned if
+    synchronization is disabled.
     """
     pairs = {(account.id, host): account for account, host in wanted}
     if not pairs or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:
@@ -59,7 +60,9 @@ def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str],
 
 
 def send_unknown_follows_ended(events: Sequence[UnknownFollowFound]) -> None:
-    """Undo of a Follow that only the other server knows of; its id is not known here."""
+    """Send an Undo of each Follow that only the other server knows; its id is not known here, so that the Undo names a new
+    one.
+    """
     wanted = [number for event in events for number in (event.account_id, event.target_id)]
     accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
     for event in events:

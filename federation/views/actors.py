@@ -168,7 +168,9 @@ def _outbox_page(request: HttpRequest, uri: str, posts: QuerySet[Status]) -> dic
 
 @reads
 def featured(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/collections/featured`: pinned posts, followers-only ones by their ids alone; none for a blocked signer."""
+    """`/users/:username/collections/featured`: pinned posts, followers-only ones by their ids alone; none for a blocked
+    signer.
+    """
     account, signer = find_local_account(username), signer_of(request)
     pins = Pin.objects.filter(account=account).order_by("-id")
     if signer is not None and load_relations(signer.id, [account.id]).is_blocked_by(account.id):

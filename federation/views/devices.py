@@ -1,4 +1,6 @@
-"""Devices of local accounts, and their one-time keys, for other servers (contract, federation section 4; seed decision D-05)."""
+"""Devices of local accounts, and their one-time keys, for other servers (contract, federation section 4; seed decision
+D-05).
+"""
 
 from __future__ import annotations
 

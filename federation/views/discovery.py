@@ -34,8 +34,8 @@ def _json(data: dict[str, Any], content_type: str, cache: str) -> HttpResponse:
 
 @reads
 def webfinger(request: HttpRequest) -> HttpResponse:
-    """`/.well-known/webfinger?resource=`: 400 for a resource that is missing or malformed, 404 for an unknown account, 410 for
-    a deleted one, all three with an empty body.
+    """`/.well-known/webfinger?resource=`: 400 for a resource that is missing or malformed, 404 for an unknown account, 410
+    for a deleted one, all three with an empty body.
     """
     resource = clean_input(request.GET.get("resource", "")).strip()
     if not resource or len(resource) > 2048:

@@ -69,8 +69,8 @@ def collection(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 
 def collection_response(request: HttpRequest, id: str, username: str | None = None) -> HttpResponse:
-    """Return the document of a local collection, which must be owned by `username` if that is given. Raises NotFound, also for
-    a blocked signer.
+    """Return the document of a local collection, which must be owned by `username` if that is given. Raises NotFound, also
+    for a blocked signer.
     """
     signer, found = signer_of(request), _find_own(id, username)
     if _blocks(found.account_id, signer.id if signer is not None else None):

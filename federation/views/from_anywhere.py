@@ -101,7 +101,9 @@ def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
 
 
 def _typed(text: str) -> tuple[str, str | None] | None:
-    """Return the username and domain from an address, a domain (then the server's own actor is meant) or a URL that was typed."""
+    """Return the username and domain from an address, a domain (then the server's own actor is meant) or a URL that was
+    typed.
+    """
     address = clean_input(text).strip().removeprefix("https://").removeprefix("http://").partition("/")[0]
     if "@" not in address.removeprefix("@"):
         address = address.removeprefix("@")
