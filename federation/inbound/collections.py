@@ -1,4 +1,4 @@
-"""Acts upon what is said of collections of people: those of other servers, and consent to being in one (FEP-7aa9; contract,
+"""Handles activities about collections of accounts: changes of remote ones, and consent to be in one (FEP-7aa9; contract,
 federation section 7; security row 36).
 """
 
@@ -27,7 +27,9 @@ from social.kernel.locks import delete_rows
 
 
 def add(incoming: Incoming, target: str) -> None:
-    """A collection of somebody followed here is new, or an account is in one. Others are read with their profiles."""
+    """Store a new collection of a followed account, or a new item of a collection. Other collections are fetched with their
+    owners' profiles.
+    """
     if target == incoming.actor.featured_collections_url:
         keep_document(_collection_in(incoming), incoming.actor)
         return
@@ -44,12 +46,14 @@ def add(incoming: Incoming, target: str) -> None:
 
 
 def update(incoming: Incoming) -> None:
-    """A collection says something else, as its owner has signed."""
+    """Store a changed collection as its owner has signed it."""
     keep_document(_collection_in(incoming), incoming.actor)
 
 
 def _collection_in(incoming: Incoming) -> Mapping[str, Any]:
-    """The collection that is contained, or only named. Raises Rejected for an unknown one of nobody followed here."""
+    """Return the embedded collection, or fetch it by its id. Raises Rejected for an unknown collection whose owner nobody
+    here follows.
+    """
     uri = incoming.needed_object_uri()
     if not same_origin(uri, incoming.actor.uri):
         raise Rejected(Reason.COLLECTION_OF_OTHER_SERVER)
@@ -64,7 +68,7 @@ def _require_followed(incoming: Incoming) -> None:
 
 
 def remove(incoming: Incoming, target: str) -> None:
-    """A collection is gone, or an account is in one no more."""
+    """Delete a collection, or an item of one."""
     uri = incoming.needed_object_uri()
     if target == incoming.actor.featured_collections_url:
         delete(incoming)
@@ -78,27 +82,27 @@ def remove(incoming: Incoming, target: str) -> None:
 
 
 def end(incoming: Incoming) -> bool:
-    """Act upon the end of a collection of the actor's, or of its consent to be in one; False for anything else."""
-    # Of what is deleted nearly all are posts, which leave this behind.
+    """Delete a collection of the actor, or its consent to be in one; False for anything else."""
+    # Nearly all Deletes are about posts: their Tombstones need no queries here.
     if "Tombstone" in kinds_of(incoming.object):
         return False
     return revoke(incoming) or delete(incoming)
 
 
 def delete(incoming: Incoming) -> bool:
-    """End a collection of the actor's; whether there is one."""
+    """Delete a collection of the actor; False if it is unknown."""
     return delete_rows(Collection.objects.filter(uri=incoming.object_uri or "", account=incoming.actor)) > 0
 
 
 def is_about_collection(incoming: Incoming) -> bool:
-    """Tell whether a collection of people stands in the activity."""
+    """Tell whether the embedded object is a collection of accounts."""
     return is_featured_collection(incoming.object)
 
 
 def handle_request(incoming: Incoming) -> None:
-    """A request to put somebody here into a collection, answered as their policy says.
+    """Answer a request to put a local account into a collection, by the account's policy.
 
-    The collection is fetched when it is unknown here. Who has left it before is not put in again.
+    An unknown collection is fetched. An account that has left the collection before is not put into it again.
     """
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     collection_uri = web_uri(incoming.document.get("instrument"))
@@ -120,9 +124,9 @@ def handle_request(incoming: Incoming) -> None:
 
 
 def find_asked(incoming: Incoming) -> CollectionItem | None:
-    """The item of a collection of ours whose FeatureRequest is answered; None when the answer is to something else.
+    """Return the item of a local collection whose FeatureRequest is answered; None when the answer refers to something else.
 
-    Raises Rejected for the answer of anybody but the account that was asked.
+    Raises Rejected for an answer by any account but the requested one.
     """
     items = CollectionItem.objects.filter(collection__uri=None, request_uri__isnull=False)
     item = items.filter(request_uri=incoming.object_uri or "").first()
@@ -132,7 +136,7 @@ def find_asked(incoming: Incoming) -> CollectionItem | None:
 
 
 def accept(incoming: Incoming, item: CollectionItem) -> None:
-    """Write the consent of the featured account, whose server keeps the authorization."""
+    """Store the consent of the featured account, whose server stores the authorization."""
     result = web_uri(incoming.document.get("result"))
     if result is None or not same_origin(result, incoming.actor.uri):
         raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
@@ -140,12 +144,12 @@ def accept(incoming: Incoming, item: CollectionItem) -> None:
 
 
 def reject(incoming: Incoming, item: CollectionItem) -> None:
-    """Write the refusal of the featured account."""
+    """Store the refusal of the featured account."""
     settle_item(item_id=item.id, accepted=False, account_id=incoming.actor.id)
 
 
 def revoke(incoming: Incoming) -> bool:
-    """Take the actor out of the collections whose authorization it deletes; whether there are any."""
+    """Take the actor out of the collections whose authorization it deletes; False if there are none."""
     items = CollectionItem.objects.filter(approval_uri=incoming.object_uri or "", account=incoming.actor)
     numbers = list(items.values_list("id", flat=True))
     for number in numbers:

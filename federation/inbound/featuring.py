@@ -1,4 +1,6 @@
-"""Acts upon Add and Remove: what an actor shows on its profile, and its collections (contract, federation section 7)."""
+"""Handles Add and Remove: the pinned posts and featured hashtags of an actor, and its collections (contract, federation
+section 7).
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from statuses.services.pins import pin_remote_status, unpin_status
 
 
 def handle_add(incoming: Incoming) -> None:
-    """A post or a hashtag is on the actor's profile from now on, or somebody in a collection of the actor's. A post that is
-    unknown here is fetched.
+    """Pin a post or feature a hashtag on the actor's profile, or add an account to one of the actor's collections. An
+    unknown post is fetched.
     """
     target = _place(incoming)
     if target != incoming.actor.featured_url:
@@ -38,7 +40,9 @@ def handle_add(incoming: Incoming) -> None:
 
 
 def handle_remove(incoming: Incoming) -> None:
-    """A post or a hashtag is on the actor's profile no more, or somebody in a collection of the actor's."""
+    """Unpin a post or remove a featured hashtag from the actor's profile, or take an account out of one of the actor's
+    collections.
+    """
     target = _place(incoming)
     if target != incoming.actor.featured_url:
         collections.remove(incoming, target)
@@ -53,7 +57,7 @@ def handle_remove(incoming: Incoming) -> None:
 
 
 def _place(incoming: Incoming) -> str:
-    """The id of the collection that the activity is about. Raises Rejected when it names none."""
+    """Return the id of the collection that the activity changes. Raises Rejected when it names none."""
     target = uri_of(incoming.document.get("target"))
     if not target:
         raise Rejected(Reason.NOT_THE_FEATURED)

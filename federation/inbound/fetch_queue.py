@@ -1,4 +1,4 @@
-"""Fetches what waits in the background.
+"""Work of the background queues: fetches, steps of threads and lookups.
 
 Source: DESIGN "Lanes"; contract, federation section 13; security rows 34, 58 and 71.
 """
@@ -30,13 +30,13 @@ from social.kernel.refusals import count_refusals
 from social.kernel.runner import Failed, Job, Steps, WaitingRow, Work
 from statuses.services.receiving import join_mentions
 
-#: Seconds for one answer.
+#: Time-out of one request, in seconds.
 DEADLINE: Final = 10.0
 R = TypeVar("R", bound=WaitingRow)
 
 
 def _fetch(job: Job[R], act: Callable[[R], None]) -> Steps:
-    """Run the work of a row as far as it goes, and again with each document that it needs next."""
+    """Run the work of a row until it needs a document; fetch that, and run the work again with it."""
     gathered = Gathered()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Acts upon a Flag: a report about people of this server (contract, federation section 7)."""
+"""Handles a Flag: a report about local accounts (contract, federation section 7)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from statuses.models import Status
 
 _REASONS: Final = ("content", "summary")
 OBJECTS_LIMIT: Final = 100
-"""Accounts and posts that one report may name; more are passed over."""
+"""Maximum number of accounts and posts in one report; others are ignored."""
 
 
 def handle(incoming: Incoming) -> None:
-    """A report about each account of ours that is named, or, where none is named, about the owners of the posts and
-    collections; with those of their posts and collections that the server may know. More than REPORTS_OF_HOST are refused:
-    staff could find nothing among what a hostile server may send.
+    """Store a report about each local account that is named or, where none is named, about the owners of the posts and
+    collections.
+
+    Each report gets those of their posts and collections that the server may know. Beyond REPORTS_OF_HOST reports are rejected:
+    a hostile server could hide all others from staff in a flood.
     """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:
@@ -41,7 +43,7 @@ def handle(incoming: Incoming) -> None:
     named = [account for name in uris if (account := find_account_by_uri(name)) is not None]
     owners = named or [status.account for status in posts] + [one for one in map(find_owner_of_collection, uris) if one]
     accounts = {one.id: one for one in owners}
-    # The actor of this server itself is nobody.
+    # The instance actor cannot be reported: it has no user.
     targets = [one for one in accounts.values() if one.local and not one.suspended and hasattr(one, "user")]
     if not targets:
         raise Rejected(Reason.NOBODY_REPORTED)
@@ -61,7 +63,7 @@ def handle(incoming: Incoming) -> None:
 
 
 def _named(value: Any) -> Iterator[str]:
-    """The ids of what is reported: named, embedded, by the page, or as the object of the Create."""
+    """Yield the ids of the reported objects: given as id, embedded, as a page, or as the object of a Create."""
     for item in many(value)[:OBJECTS_LIMIT]:
         members = item if isinstance(item, Mapping) else {}
         pages = [page.get("href") if isinstance(page, Mapping) else page for page in many(members.get("url"))]
@@ -70,5 +72,5 @@ def _named(value: Any) -> Iterator[str]:
 
 
 def _reason(document: Mapping[str, Any]) -> str:
-    """The words of the reporter: the content, else the summary, as Lemmy sends it; of several languages the first."""
+    """Return the reporter's comment: the content, or else the summary, as Lemmy sends it; of several languages the first."""
     return next((text for name in _REASONS if (text := said(document, name, REMOTE_COMMENT_LIMIT))), "")

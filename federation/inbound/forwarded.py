@@ -1,4 +1,4 @@
-"""Acts upon what one server passes on of another: a hint, looked up at its origin (security row 9)."""
+"""Handles activities that another server forwards: they are hints, which are looked up at their origin (security row 9)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from federation.remote.requests import request_edit
 from statuses.models import Status
 from statuses.services.quotes import settle_quote
 
-# Contract, federation section 10: most servers answer 404 for what was deleted, 401 and 403 for what strangers may not see.
+# Contract, federation section 10: most servers answer 404 for deleted objects, 401 and 403 for those that are not public.
 _PROOF: Final = (404, 410)
 
 
 def handle(incoming: Incoming) -> None:
-    """Look up what another actor than the signer is said to have done, where it belongs.
+    """Look up at its origin what an actor other than the signer is said to have done.
 
-    Raises Rejected for what is not passed on by others.
+    Raises Rejected for activities that are not accepted when forwarded.
     """
     uri = incoming.needed_object_uri()
     known = find_post_by_uri(uri)
@@ -39,7 +39,7 @@ def handle(incoming: Incoming) -> None:
     elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):
         _update_actor(uri)
     elif incoming.kind == "Update" and known is not None and not known.local and known.is_for_anybody:
-        # Fetched later, once for all that come meanwhile.
+        # Fetched with a delay, once for all copies that arrive in the meantime.
         request_edit(uri)
     elif incoming.kind == "Delete" and known is not None and not known.local and not known.is_deleted:
         _delete(known, uri)
@@ -59,9 +59,9 @@ def _update_actor(uri: str) -> None:
 
 
 def _delete(known: Status, uri: str) -> None:
-    """Delete a post that its origin does not have any more (security row 53).
+    """Delete a post that no longer exists at its origin (security row 53).
 
-    An origin answers strangers the same for a private post that is there: only its own author's signature deletes one.
+    For a private post an origin answers strangers as if it did not exist: only the signature of its own author deletes one.
     """
     if not known.is_for_anybody:
         raise Rejected(Reason.DELETE_BY_OTHER)
@@ -70,7 +70,9 @@ def _delete(known: Status, uri: str) -> None:
 
 
 def _revoke(uri: str, author_uri: str) -> None:
-    """End quotes whose authorization its origin does not have any more; both posts are for everybody, as for `_delete`."""
+    """End quotes whose authorization no longer exists at its origin; both posts must be public or unlisted, as for
+    `_delete`.
+    """
     quotes = [quote for quote in authorized_by(uri, author_uri) if quote.status.is_for_anybody]
     if not any(quote.quoted_status is not None and quote.quoted_status.is_for_anybody for quote in quotes):
         raise Rejected(Reason.OTHER_SIGNER)

@@ -1,4 +1,4 @@
-"""Has activities about posts that are known through people here passed on to the followers of those people."""
+"""Stores activities that are to be forwarded to the followers of local accounts that have spread the post."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from social.kernel.events import publish
 from statuses.models import Status
 
 BYTES: Final = 1 << 16
-"""Larger activities are not passed on: each goes to as many servers as somebody has followers on."""
+"""Maximum size of a forwarded activity, which may go to very many servers."""
 
 
 def forward(incoming: Incoming, status: Status) -> None:
-    """Pass on an activity that its own actor has sent about a public post of its own, as it came: with the signature of its
-    author in it if there is one, which others may believe (contract, federation sections 10 and 11).
+    """Forward an activity that its own actor has sent about its own public post, unchanged: with the signature of its author,
+    if it is embedded, others can verify it (contract, federation sections 10 and 11).
 
-    In the caller's transaction, announces ForwardingDue. Nothing happens when nobody here has made the post known, and when
-    there were too many of one server or for one account within an hour; deletions always go on.
+    Publishes ForwardingDue in the caller's transaction. Nothing is forwarded when no local account has spread the post, or when
+    the hourly limit of the server or of such an account is exceeded; a Delete is always forwarded.
     """
     body = orjson.dumps(incoming.document)
-    # Without a context it stood in a collection: nobody could read it alone.
+    # An activity without @context was part of a collection: it cannot be read alone.
     if incoming.uri is None or "@context" not in incoming.document or len(body) > BYTES:
         return
     people = sharers_of(status)
     if not people or (incoming.kind != "Delete" and _is_too_much(host_of(incoming.actor.uri), *people)):
         return
     activity = OutboundActivity.objects.create(
-        # Never somebody's own key: to who reads the document otherwise than this server does it may say something else of
-        # whoever signs it (security row 9). Nor is it for everybody to know who has boosted a post.
+        # Signed by the server, never by a person: another server may interpret the document differently, at the expense of
+        # the signer (security row 9). And a person's signature would reveal who has boosted the post.
         account=instance_actor(),
         type=incoming.kind,
         uri=incoming.uri,

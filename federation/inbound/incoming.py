@@ -1,4 +1,4 @@
-"""An activity as its handlers get it: who signed it, to whom it was sent, and its content."""
+"""An activity as its handlers get it: the actor that signed it, the recipient, and its content."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from federation.reasons import Reason
 from federation.remote.references import find_account_by_uri
 
 UNDO_RETENTION: Final = timedelta(hours=6)
-"""Time in which an undone activity that never came is refused (contract, federation section 7 "Undo Follow")."""
+"""Time for which an activity is refused that was undone before it arrived (contract, federation section 7 "Undo Follow")."""
 
 
 @dataclass(frozen=True)
 class Incoming:
-    """Activity, signed by `actor`."""
+    """An activity that `actor` has signed."""
 
     actor: Account
     document: Mapping[str, Any]
     recipient: Account | None = None
-    """The person in whose own inbox it came; the server's own inbox is as good as the shared one."""
+    """The account in whose inbox it arrived; None for the shared inbox and that of the server itself."""
     kind: str = ""
     """The first of its types for which there is a handler."""
 
@@ -37,30 +37,30 @@ class Incoming:
 
     @property
     def object_uri(self) -> str | None:
-        """The id of what it is about."""
+        """The id of the activity's object."""
         return uri_of(self.document.get("object"))
 
     @property
     def object(self) -> Mapping[str, Any]:
-        """The object of the activity, if that stands in it; an empty mapping otherwise."""
+        """The embedded object of the activity; an empty mapping when it is given by its id alone."""
         value = first(self.document.get("object"))
         return value if isinstance(value, Mapping) else {}
 
     def needed_uri(self) -> str:
-        """The id of the activity. Raises Rejected when it has none."""
+        """Return the id of the activity. Raises Rejected when it has none."""
         if self.uri is None:
             raise Rejected(Reason.NO_ACTIVITY_ID)
         return self.uri
 
     def needed_object_uri(self) -> str:
-        """The id of what it is about. Raises Rejected when there is none."""
+        """Return the id of the activity's object. Raises Rejected when there is none."""
         if self.object_uri is None:
             raise Rejected(Reason.ABOUT_NOTHING)
         return self.object_uri
 
 
 def remember_undone(uri: str | None, actor: Account) -> None:
-    """Refuse, for some hours, an activity of this actor that was undone before it came, or replaced by a newer one."""
+    """Refuse, for UNDO_RETENTION, an activity of this actor that was undone before it arrived, or replaced by a newer one."""
     if uri is not None and same_origin(uri, actor.uri):
         remember_gone(uri, actor.uri, UNDO_RETENTION)
 
@@ -71,7 +71,7 @@ def is_undone(uri: str | None, actor: Account) -> bool:
 
 
 def local_account(uri: str | None) -> Account:
-    """The account of this server with this id. Raises Rejected when it is not one of ours."""
+    """Return the local account with this id. Raises Rejected for any other id."""
     account = find_account_by_uri(uri) if uri is not None else None
     if account is None or not account.local:
         raise Rejected(Reason.NOT_OF_THIS_SERVER)

@@ -1,4 +1,4 @@
-"""Acts upon Like and Announce: favourites and boosts (contract, federation section 7; security rows 8, 13 and 19)."""
+"""Handles Like and Announce: favourites and boosts (contract, federation section 7; security rows 8, 13 and 19)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from statuses.services.interactions import favourite_status, reblog_status
 
 
 def handle_like(incoming: Incoming) -> None:
-    """A favourite of a post of ours that its actor may read."""
+    """Store a favourite of a local post that its actor may read."""
     uri, status = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if status is None or not status.local or not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected(Reason.NO_SUCH_NOTE)
@@ -38,15 +38,16 @@ def handle_like(incoming: Incoming) -> None:
 
 
 def handle_announce(incoming: Incoming) -> None:
-    """A boost by somebody followed here, or of a post of ours; the boosted post is fetched at its origin.
+    """Store a boost by an account that is followed here, or of a local post; an unknown boosted post is fetched from its
+    origin.
 
-    The booster's own may stand in the boost, as those for followers do: the server's signature cannot fetch them. A group
-    boosts the post whose Create it passes on (FEP-1b12); other activities that are passed on are refused. A boost of a post
-    that is held for review waits with it.
+    The booster's own post may be embedded in the boost, as followers-only ones are: the server's signature cannot fetch them. A
+    group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are rejected. A boost of a post that
+    is held for review is held with it.
     """
     uri, object_uri = incoming.needed_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):
-        # It boosts nothing: it only says what there is.
+        # The Announce of a relay is no boost: it only makes the post known.
         find_or_fetch_post(object_uri)
         return
     known = find_post_by_uri(object_uri)
@@ -58,7 +59,7 @@ def handle_announce(incoming: Incoming) -> None:
     created_at = moment_of(document.get("published"))
 
     def is_held() -> bool:
-        """Tell whether the post waits for review; the boost waits with it then."""
+        """Hold the boost if the post is held for review, and tell whether it is."""
         with transaction.atomic():
             lock(f"object:{uri}")
             check_id(uri, incoming.actor.uri, Status)
@@ -111,8 +112,8 @@ def _announced_uri(incoming: Incoming) -> str:
 
 
 def _own_post(incoming: Incoming) -> Status | None:
-    """The booster's own post as it stands in the boost; None when another's or none stands there."""
-    # Unlike a Create, a boost does not say that its actor is the author: the post has to.
+    """Store the booster's own post that is embedded in the boost; None when there is none, or it is another author's."""
+    # The actor of a boost, unlike that of a Create, need not be the author: the post itself must name it.
     if not is_note(incoming.object) or incoming.actor.uri not in uris_of(incoming.object.get("attributedTo")):
         return None
     status = keep_note(read_sent_note(incoming.object, incoming.actor.uri), incoming.actor, publish_event=False)

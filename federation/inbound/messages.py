@@ -1,4 +1,4 @@
-"""Stores encrypted messages for devices here (contract, federation section 7 "Encrypted message")."""
+"""Stores encrypted messages for devices of local accounts (contract, federation section 7 "Encrypted message")."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from social.kernel.locks import lock
 
 
 def receive(incoming: Incoming) -> None:
-    """A message for a device of the person in whose own inbox it came, stored once however often it is sent.
+    """Store a message for a device of the account in whose inbox it arrived, once however often it is sent.
 
-    Raises Rejected for one that came anywhere else, is addressed to somebody else or was received before; NotFound for a
-    device that is unknown, and for one of somebody who has blocked the sender.
+    Raises Rejected for a message that arrived in another inbox, is addressed to another account or was received before;
+    NotFound for an unknown device, and for one of an account that has blocked the sender.
     """
     uri, recipient = incoming.needed_uri(), incoming.recipient
     if recipient is None or not recipient.local:
@@ -29,7 +29,7 @@ def receive(incoming: Incoming) -> None:
     received = read_message(incoming.object)
     with transaction.atomic():
         lock(f"object:{uri}")
-        # A sender that lost the answer sends it again, perhaps when the device has taken it already.
+        # A sender that did not get the answer sends it again, perhaps after the device has fetched and removed it.
         check_id(uri, incoming.actor.uri)
         receive_message(
             sender=incoming.actor,

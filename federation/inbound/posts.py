@@ -1,4 +1,4 @@
-"""Acts upon Create, Update and Delete of posts and actors (contract, federation section 7; security rows 8, 13 and 18)."""
+"""Handles Create, Update and Delete of posts and actors (contract, federation section 7; security rows 8, 13 and 18)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from statuses.services.polls import vote
 
 
 def handle_create(incoming: Incoming) -> None:
-    """A post of its actor, kept if anybody here has to do with it.
+    """Store a post of the actor, if it is relevant to a local account.
 
-    One that is only named, not contained, is fetched, unless it is known beforehand that nobody here would get it. Raises
-    Rejected for another author's.
+    A post that is not embedded is fetched, unless the addressing shows that it is relevant to nobody. Raises Rejected for
+    another author's post.
     """
     if not incoming.object:
         uri = incoming.needed_object_uri()
@@ -61,20 +61,20 @@ def handle_create(incoming: Incoming) -> None:
     if not is_related(note, incoming.actor, incoming.recipient):
         raise Rejected(Reason.CONCERNS_NOBODY)
     with transaction.atomic():
-        # Of two at once one is passed on.
+        # With the lock only one of two simultaneous copies is stored and forwarded.
         lock(f"object:{note.uri}")
         status = (
             deliver_note(note, incoming.actor, incoming.recipient)
             if is_received(note.uri)
             else keep_note(note, incoming.actor, recipient=incoming.recipient)
         )
-        # Nobody can have boosted or quoted it yet: what it answers is all that makes it somebody's concern.
+        # A new post has no boosts or quotes yet: only as a reply can it be due to be forwarded.
         if status is not None and incoming.object and status.in_reply_to_id is not None:
             forward(incoming, status)
 
 
 def _vote(incoming: Incoming) -> None:
-    """A vote in a poll of ours, which is named by the text of its option; for who may read the poll."""
+    """Count a vote in a local poll, which names its option by the text, if the actor may read the poll."""
     authors = uris_of(incoming.object.get("attributedTo"))
     if authors and incoming.actor.uri not in authors:
         raise Rejected(Reason.VOTE_OF_OTHER)
@@ -91,13 +91,15 @@ def _vote(incoming: Incoming) -> None:
 
 
 UNKNOWN_POST_AGE: Final = timedelta(days=1)
-"""An edited post that is unknown here is stored when it is no older."""
+"""Maximum age of an unknown post that is stored when an edit of it arrives."""
 
 
 def handle_update(incoming: Incoming) -> None:
-    """The actor says that it, or a post or collection of its own, has changed, and its own signature proves what it says.
+    """Update the actor itself, or a post or collection of its own, from the embedded document, which the actor's signature
+    proves.
 
-    The document is not fetched again: its server may answer from a cache of some minutes. One that is only named is.
+    An embedded document is not fetched again, because its server may answer from a cache of some minutes. One that is given by
+    its id alone is fetched.
     """
     if incoming.object_uri == incoming.actor.uri:
         _update_actor(incoming)
@@ -121,9 +123,9 @@ def _update_actor(incoming: Incoming) -> None:
 
 
 def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
-    """An edit, if the post says that it was edited since; who may read it, and what it answers, stay.
+    """Store an edit, if the post says that it was edited since; its visibility and the post that it answers do not change.
 
-    Raises Rejected for another author's post, a deleted one, and one that concerns nobody here.
+    Raises Rejected for another author's post, a deleted one, and one that is relevant to nobody here.
     """
     actor = incoming.actor
     note = read_sent_note(document, actor.uri, incoming.document)
@@ -150,19 +152,17 @@ def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
 
 
 def _is_to_be_announced(note: ReceivedNote, incoming: Incoming) -> bool:
-    """Tell whether an edit makes a post known of which nobody here was notified: it is young, and concerns somebody here."""
+    """Tell whether an edit is to be announced like a new post: if the post is young and relevant to a local account."""
     is_young = clock.now() - note.published <= UNKNOWN_POST_AGE
     return is_young and is_related(note, incoming.actor, incoming.recipient)
 
 
 REMEMBERED_UNKNOWN: Final = timedelta(days=3)
-"""Longer than servers try to deliver a post."""
+"""Longer than servers retry the delivery of a post."""
 
 
 def handle_delete(incoming: Incoming) -> None:
-    """The end of the actor itself, of one of its posts or collections, or of its consent to a quote or to being in a
-    collection.
-    """
+    """Delete the actor itself, one of its posts or collections, or its consent to a quote or to being in a collection."""
     if quotes.revoke(incoming) or collections.end(incoming):
         return
     if incoming.object_uri == incoming.actor.uri:
@@ -172,7 +172,7 @@ def handle_delete(incoming: Incoming) -> None:
 
 
 def _delete_post(incoming: Incoming) -> None:
-    """The end of one of its actor's posts, which is refused should it arrive later."""
+    """Delete a post of the actor, or refuse it should it arrive later."""
     uri = incoming.needed_object_uri()
     if not same_origin(uri, incoming.actor.uri):
         raise Rejected(Reason.NOTE_OF_OTHER_SERVER)
@@ -186,9 +186,9 @@ def _delete_post(incoming: Incoming) -> None:
 
 
 def delete_remote_post(uri: str, actor_uri: str) -> None:
-    """Delete the post with this id, if it is this actor's, and refuse it should it arrive later.
+    """Delete the post with this id, if it is this actor's, and refuse it should it arrive again.
 
-    One that is unknown here is refused for as long as it may be on its way.
+    An unknown post is refused for REMEMBERED_UNKNOWN, as long as it may still be on its way.
     """
     with transaction.atomic():
         lock(f"object:{uri}")

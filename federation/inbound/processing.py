@@ -1,4 +1,4 @@
-"""Works off what was received, each kind of activity by a function of its name.
+"""Processes stored activities: chooses the handler for the type of each.
 
 Source: contract, federation sections 7 and 11.
 """
@@ -70,12 +70,12 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 
 
 def is_acted_upon(kind: str) -> bool:
-    """Tell whether activities of this type are stored and acted upon; others are answered alike and ignored."""
+    """Tell whether activities of this type are stored and processed; others are answered alike, but ignored."""
     return kind in HANDLERS or kind in _COLLECTIONS
 
 
 def process(activity_id: int) -> None:
-    """`act_upon`, for the lane that uses the database only: what needs the network is left to the lane for that."""
+    """Run `act_upon` without network access: an activity that needs the network is left to the fetch queue."""
     try:
         with Gathered().in_use():
             act_upon(activity_id)
@@ -90,11 +90,11 @@ def process(activity_id: int) -> None:
 
 
 def act_upon(activity_id: int) -> None:
-    """Act upon a stored activity, once; what became of it stands in its row.
+    """Process a stored activity once, and store the outcome in its row.
 
-    What its sender did wrong ends it. What another server or this one could not do at the moment is tried again, up to
-    ATTEMPTS times with growing pauses, without holding up what else its actor has sent. Raises only database errors
-    that make noting anything impossible, and Awaited for a document that was not gathered yet.
+    A fault of the sender ends it. A temporary failure here or at another server is retried, up to ATTEMPTS times with
+    exponential back-off; other activities of the actor do not wait for it. Raises only database errors that make it impossible
+    to store anything, and Awaited for a document that was not fetched yet.
     """
     activity = _WAITING.first(id=activity_id)
     if activity is None:
@@ -137,7 +137,7 @@ def _act(incoming: Incoming) -> None:
             try:
                 _act_alone(Incoming(incoming.actor, item, incoming.recipient))
             except Rejected as reason:
-                # What is wrong with one is nothing to those after it.
+                # A rejected item does not stop those after it.
                 if refused is not None:
                     leave_out(refused.reason)
                 refused = reason
@@ -151,7 +151,7 @@ def _act_alone(incoming: Incoming) -> None:
         raise Rejected(Reason.IGNORED_KIND)
     incoming = replace(incoming, kind=kind)
     actor = incoming.document.get("actor")
-    # Without an actor the signer is meant (contract, federation section 7 "FeatureRequest").
+    # Without an actor the signer counts as the actor (contract, federation section 7 "FeatureRequest").
     if actor is None or uri_of(actor) == incoming.actor.uri:
         HANDLERS[kind](incoming)
     else:
@@ -159,8 +159,8 @@ def _act_alone(incoming: Incoming) -> None:
 
 
 def _finish(activity: InboundActivity, outcome: str, refused: Mapping[KernelReason, int]) -> None:
-    """Note the outcome of an activity, and count it, or its parts, as `refused`."""
-    # An actor that was deleted has taken its activities along.
+    """Store the outcome of an activity, and count the refusals of the activity or its parts."""
+    # The update finds no row when the actor, and its activities with it, was deleted in the meantime.
     InboundActivity.objects.filter(id=activity.id).update(
         processed_at=clock.now(), outcome=_cut(outcome), attempts=activity.attempts + 1, body=""
     )
@@ -175,7 +175,7 @@ def _try_again(activity: InboundActivity, reason: str) -> None:
     with transaction.atomic():
         waiting = InboundActivity.objects.filter(id=activity.id)
         if not waiting.update(attempts=attempts, outcome=_cut(f"waiting: {reason}")):
-            return  # Its actor was deleted meanwhile.
+            return  # The actor was deleted in the meantime.
         publish(
             ActivityReceived(activity_id=activity.id, actor_id=activity.actor_id),
             due_at=clock.now() + timedelta(seconds=15 * 2**attempts),
@@ -200,7 +200,7 @@ def forget_tombstones() -> int:
     """
     removed = 0
     while True:
-        # By the id, which is nearly the order of their times: these have no index.
+        # Ordered by id, which is nearly the order of `created_at`, because that has no index.
         oldest = list(Tombstone.objects.order_by("id").values_list("id", "created_at")[:_TOMBSTONES_AT_ONCE])
         old = [number for number, created_at in oldest if created_at < clock.now() - TOMBSTONE_LIFETIME]
         Tombstone.objects.filter(id__one_of=old).delete()

@@ -1,6 +1,6 @@
-"""Limits of what is kept of one actor and of one server, whatever they send (security row 61).
+"""Limits of what is stored for one actor and for one server, whatever they send (security row 61).
 
-Each bound is far above what a busy server sends, and far below what would fill a disk.
+Each limit is far above what a busy server sends, and far below what would fill a disk.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from social.kernel import clock
 from social.kernel.errors import RateLimited
 from social.kernel.statements import Value, rows_of
 
-#: Activities that wait to be acted upon, and their bytes: of one actor, and of all actors of one server.
+#: Unprocessed activities and their bytes: of one actor, and of all actors of one server.
 WAITING_OF_ACTOR: Final = 500
 BYTES_OF_ACTOR: Final = 8 << 20
 WAITING_OF_HOST: Final = 5_000
 BYTES_OF_HOST: Final = 64 << 20
 #: Activities of one actor that were received within a day.
 DAILY_OF_ACTOR: Final = 20_000
-#: Deletions and undoings by one actor of what never came, and how long each is remembered.
+#: Remembered deletions and undos by one actor of objects that never arrived.
 UNKNOWN_OF_ACTOR: Final = 1_000
 
-#: Part of the room that is left which a process gives away before it counts again, after some seconds at the latest: counting
-#: reads what waits. Bounds are exact where little is left, and as many processes together stay within them.
+#: Part (an eighth) of the remaining room that a process may use before it counts again, because counting reads all unprocessed
+#: rows; after _COUNT_PERIOD seconds it counts in any case. Limits are exact where little is left, and up to eight processes
+#: together stay within them.
 _PART_OF_ROOM: Final = 8
 _COUNT_PERIOD: Final = 5.0
 _KNOWN_SENDERS: Final = 4096
@@ -46,7 +47,7 @@ FROM (SELECT size, actor_id FROM federation_inboundactivity WHERE host = %(host)
 
 @dataclass(slots=True)
 class _Room:
-    """Activities and bytes that are given away without counting, until `end`."""
+    """Activities and bytes that may be stored without counting again, until `end`."""
 
     activities: int
     size: int
@@ -61,14 +62,14 @@ class _Room:
 
 
 _lock: Final = threading.Lock()
-# By the id of an actor, and by host.
+# Keyed by the id of an actor, or by host.
 _rooms: Final[OrderedDict[int | str, _Room]] = OrderedDict()
 
 
 def check_room(actor_id: int, host: str, size: int) -> None:
-    """Raise RateLimited when an activity of so many bytes is more than its actor or server may have stored here.
+    """Raise RateLimited when an activity of this size would exceed what may be stored for its actor or its server.
 
-    It is answered 429, upon which servers send it again later.
+    The response is 429, after which servers retry later.
     """
     with _lock:
         of_actor, of_host = _rooms.get(actor_id), _rooms.get(host)
@@ -88,7 +89,7 @@ def check_room(actor_id: int, host: str, size: int) -> None:
 
 
 def _count(actor_id: int, host: str) -> dict[int | str, _Room]:
-    """The room that is left of an actor and of a server, by these."""
+    """Return the remaining room of an actor and of a server, keyed by id and host."""
     values: dict[str, Value] = {
         "host": host,
         "actor": actor_id,
@@ -106,7 +107,7 @@ def _count(actor_id: int, host: str) -> dict[int | str, _Room]:
 
 
 def remember_gone(uri: str, actor_uri: str, lifetime: timedelta) -> None:
-    """Refuse, for so long, what has this id and is said to be this actor's. Too many are not remembered."""
+    """Refuse objects of this actor with this id for the given time. Beyond UNKNOWN_OF_ACTOR ids nothing is remembered."""
     alive = Tombstone.objects.filter(actor_uri=actor_uri, expires_at__isnull=False).order_by("actor_uri", "uri")
     if alive[:UNKNOWN_OF_ACTOR].count() < UNKNOWN_OF_ACTOR:
         values = {"expires_at": clock.now() + lifetime}
@@ -114,5 +115,5 @@ def remember_gone(uri: str, actor_uri: str, lifetime: timedelta) -> None:
 
 
 def host_of(actor_uri: str) -> str:
-    """The server whose share an actor's activities are counted in."""
+    """Return the server against whose limits the activities of an actor count."""
     return origin_of(actor_uri) or ""

@@ -1,5 +1,5 @@
-"""Acts upon requests to quote posts of ours, and upon what other servers say to ours (FEP-044f; contract, federation
-section 7; security row 36).
+"""Handles requests to quote local posts, answers to requests of local accounts, and revocations (FEP-044f; contract,
+federation section 7; security row 36).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from statuses.services.quotes import find_quoted, settle_quote, store_request
 
 
 def handle_request(incoming: Incoming) -> None:
-    """A request to quote a post of ours, with the post that quotes it: answered as the policy of ours says.
+    """Answer a request to quote a local post by the quote policy of that post. The request names or embeds the quoting post.
 
-    One that is not allowed is rejected, and with it a quote here that waits. Of a quote that was accepted a repeated one is
-    accepted again, whatever the policy says by then, and of one that was revoked rejected.
+    A forbidden request is rejected, and the pending quote here with it. A repeated request for an accepted quote is accepted
+    again, whatever the policy is now; one for a revoked quote is rejected.
     """
     uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if quoted is None or not quoted.local or quoted.is_reblog or quoted.deleted_at is not None:
         raise Rejected(Reason.NO_SUCH_NOTE)
     if quoted.visibility not in OPEN_VISIBILITIES:
-        # An answer would say that there is one.
+        # Even a Reject would reveal that the post exists.
         raise Rejected(Reason.NOT_FOR_EVERYBODY)
     quoting_uri = web_uri(incoming.document.get("instrument"))
     if quoting_uri is None or not same_origin(quoting_uri, incoming.actor.uri):
@@ -66,9 +66,9 @@ def handle_request(incoming: Incoming) -> None:
 
 
 def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
-    """The quote in the post that is to be allowed, which is stored first when it is not known here.
+    """Return the quote in the quoting post, which is stored first if it is unknown here.
 
-    Raises Rejected when that is another's post, or quotes something else.
+    Raises Rejected when the quoting post is by another author, or quotes another post.
     """
     instrument = incoming.document.get("instrument")
     if find_post_by_uri(quoting_uri) is None:
@@ -87,9 +87,9 @@ def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
 
 
 def find_asked(incoming: Incoming) -> Quote | None:
-    """The quote in a post of ours whose QuoteRequest is answered; None when the answer is to something else.
+    """Return the quote in a local post whose QuoteRequest is answered; None when the answer refers to something else.
 
-    Raises Rejected for the answer of anybody but the quoted author.
+    Raises Rejected for an answer by any account but the quoted author.
     """
     quote = (
         Quote.objects.select_related("quoted_status")
@@ -104,7 +104,7 @@ def find_asked(incoming: Incoming) -> Quote | None:
 
 
 def accept(incoming: Incoming, quote: Quote) -> None:
-    """Write the consent of the quoted author, whose server keeps the authorization."""
+    """Accept the quote as the quoted author does, whose server stores the authorization."""
     result = web_uri(incoming.document.get("result"))
     if result is None or not same_origin(result, incoming.actor.uri):
         raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
@@ -112,23 +112,23 @@ def accept(incoming: Incoming, quote: Quote) -> None:
 
 
 def reject(quote: Quote) -> None:
-    """Write the refusal of the quoted author."""
+    """Reject the quote as the quoted author does."""
     settle_quote(quote_id=quote.id, accepted=False)
 
 
 def revoke(incoming: Incoming) -> bool:
-    """End the quotes whose authorization the quoted author deletes; whether there are any."""
+    """End the quotes whose authorization the quoted author deletes; False if there are none."""
     quotes = authorized_by(incoming.object_uri, incoming.actor.uri)
     for quote in quotes:
         with transaction.atomic():
             settle_quote(quote_id=quote.id, accepted=False)
-            # Of one in a post of ours an Update tells.
+            # A quote in a local post needs no forwarding: an Update of the post is sent.
             if not quote.status.local:
                 forward(incoming, quote.status)
     return bool(quotes)
 
 
 def authorized_by(uri: str | None, author_uri: str) -> list[Quote]:
-    """The quotes of this author's posts with this authorization."""
+    """Return the quotes of this author's posts with this authorization."""
     found = Quote.objects.select_related("status__account", "quoted_status")
     return list(found.filter(approval_uri=uri or "", quoted_status__account__uri=author_uri))

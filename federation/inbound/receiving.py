@@ -1,4 +1,4 @@
-"""Takes in what other servers send: checked, signed, stored, and only then answered with 202.
+"""Receives activities: checks their signatures and stores them before they are answered with 202.
 
 Source: contract, federation sections 10 and 11; security rows 8, 11, 13, 34, 44 and 61.
 """
@@ -28,9 +28,9 @@ from social.kernel.events import change_and_publish
 from social.kernel.refusals import note_refusal
 from social.kernel.statements import Value
 
-# What a suspended account may still send: it must be able to leave.
+# Activities that are still accepted from a suspended account, so that it can undo and delete its own.
 _TYPES_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
-# Nothing for the same signature once more. Said with it, whether the server that it comes from is left alone.
+# Stores nothing for a replay. Also returns whether deliveries to the server have backed off.
 _INSERTION: Final = """
 INSERT INTO federation_inboundactivity
     (fingerprint, actor_id, recipient_id, type, uri, body, host, size, attempts, outcome, received_at)
@@ -41,11 +41,12 @@ RETURNING id, EXISTS (SELECT FROM social_host WHERE name = %(contact)s AND retry
 
 
 def receive(message: Message, recipient: Account | None = None) -> None:
-    """Store a signed activity and publish ActivityReceived, unless it needs no work (also a replay).
+    """Store a signed activity and publish ActivityReceived, unless it needs no processing or is a replay.
 
-    `recipient` is whose inbox it came to. Raises Rejected for what cannot be read, BadSignature, Unavailable when the
-    signer's server could not be asked, RateLimited when too much of the signer waits here, and Forbidden when staff have
-    closed this server to the signer's. What a document says is never a reason to refuse it. Never inside a transaction.
+    `recipient` is the account in whose inbox it arrived. Raises Rejected for a body that cannot be read, BadSignature,
+    Unavailable when the signer's server could not be asked, RateLimited when too many activities of the signer are unprocessed,
+    and Forbidden for a blocked server. The content of a readable document is never a reason to refuse it. Never call it inside
+    a transaction.
     """
     parsed = parse_json(message.body)
     document = parsed if isinstance(parsed, dict) else {}
@@ -55,14 +56,14 @@ def receive(message: Message, recipient: Account | None = None) -> None:
         return
     if not signers.has_signature(message):
         raise BadSignature(Reason.NOT_SIGNED)
-    # By the name of the server that the activity claims to be of: nothing is asked of one that this server is closed to.
+    # The claimed server is checked before the key is fetched: nothing is fetched from a blocked server.
     claimed = origin_of(uri_of(document.get("actor")) or "") or ""
     _refuse_closed({claimed})
     try:
         signed = signers.verify(message)
     except Rejected as reason:
         raise BadSignature(reason.reason, f"the signer cannot be confirmed: {reason}") from None
-    # The rest is asked once the signer is known (security row 13).
+    # The domain of the account may differ from the host of its documents: both are known now (security row 13).
     host = host_of(signed.account.uri)
     _refuse_closed({host, signed.account.domain or ""} - {claimed})
     if kind is None or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
@@ -78,9 +79,10 @@ def _refuse_closed(domains: set[str]) -> None:
 
 
 def _is_of_nobody(document: Mapping[str, Any], kind: str) -> bool:
-    """A Delete by somebody unknown, or an Update of themselves: no key is fetched, for there may be thousands of them.
+    """Tell whether it is a Delete by an unknown actor, or such an actor's Update of itself. No key is fetched for these,
+    because thousands of them arrive.
 
-    Whose posts are known here is known too, so there is nothing that such a Delete could be about.
+    The authors of all known posts are known too, so that such a Delete cannot concern any of them.
     """
     actor_uri = uri_of(document.get("actor"))
     if actor_uri is None or not (
@@ -109,7 +111,7 @@ def _store(
         "host": host,
         "size": len(message.body),
         "now": clock.now(),
-        # Not the host of the inbox: anybody can name that of somebody else.
+        # Not the host of the inbox: an actor may name the inbox of another server.
         "contact": host,
     }
     try:
@@ -117,7 +119,7 @@ def _store(
             _INSERTION, values, ActivityReceived(activity_id=0, actor_id=actor.id), number="activity_id"
         )
     except IntegrityError:
-        # The account was deleted since it was found.
+        # The account was deleted after the signature was verified.
         return
     for activity_id, is_left_alone in stored:
         if header := message.headers.get(HEADER.lower()):

@@ -1,4 +1,4 @@
-"""Acts upon Follow, Accept, Reject, Block and Move (contract, federation section 7; security rows 16 and 17)."""
+"""Handles Follow, Accept, Reject, Block and Move (contract, federation section 7; security rows 16 and 17)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from social.kernel.locks import lock
 
 
 def find_follower(incoming: Incoming) -> Account:
-    """The account of ours whose Follow is answered: named by its id or, where it has no id of ours, embedded.
+    """Return the local account whose Follow is answered: found by the id of the Follow or, if that is not ours, by the embedded
+    Follow.
 
-    Raises Rejected when none of us has asked, or has asked somebody else (security row 16), and for the answer to a
-    Follow that has been undone meanwhile: the newer one is still to be answered.
+    Raises Rejected when no local account has requested it, or has requested another account (security row 16), and for the
+    answer to a Follow that was undone in the meantime: the newer one is still to be answered.
     """
     uri = incoming.object_uri
     for model in (FollowRequest, Follow):
@@ -48,15 +49,16 @@ def find_follower(incoming: Incoming) -> Account:
 
 
 def is_answered(row: Follow | FollowRequest, incoming: Incoming) -> bool:
-    """Tell whether a row is still the one that the answer names; asked while the lock of the pair is held."""
+    """Tell whether a row is still the one that the answer refers to. The caller holds the lock of the pair."""
     uri = incoming.object_uri
     return uri is None or not is_own(uri) or row.uri == uri
 
 
 def handle_follow(incoming: Incoming) -> None:
-    """A Follow of one of us: a follow, a request if it takes asking, or a Reject. A repeated one is accepted again.
+    """Store a Follow of a local account as a follow or as a request, or answer it with a Reject. A repeated one is accepted
+    again.
 
-    The newest Follow is the one that counts: an Undo of an earlier one that comes late ends nothing.
+    The newest Follow counts: a late Undo of an earlier one ends nothing.
     """
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
@@ -85,8 +87,8 @@ def handle_follow(incoming: Incoming) -> None:
 
 
 def handle_accept(incoming: Incoming) -> None:
-    """Grant the follow request that was sent from here; nothing happens when there is none. Or a quote of ours,
-    a place in a collection of ours, or the subscription to a relay.
+    """Accept the follow request that a local account has sent, if there is one; or a quote in a local post, an item of a
+    local collection, or the subscription to a relay.
     """
     if relays.settle(incoming, accepted=True):
         return
@@ -107,8 +109,8 @@ def handle_accept(incoming: Incoming) -> None:
 
 
 def handle_reject(incoming: Incoming) -> None:
-    """Remove the follow request or the follow of somebody here, as the followed account asks. Or end a quote of
-    ours, or refuse a place in a collection or the subscription to a relay.
+    """Remove the follow request or follow of a local account; or reject a quote in a local post, an item of a local
+    collection, or the subscription to a relay.
     """
     if relays.settle(incoming, accepted=False):
         return
@@ -130,7 +132,7 @@ def handle_reject(incoming: Incoming) -> None:
 
 
 def handle_block(incoming: Incoming) -> None:
-    """Block one of us in the name of an account elsewhere: follows both ways end."""
+    """Block a local account on behalf of a remote one: follows in both directions end."""
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")
@@ -141,7 +143,7 @@ def handle_block(incoming: Incoming) -> None:
 
 
 def handle_move(incoming: Incoming) -> None:
-    """The actor has moved to another account, if that says the same: who follows it here follows the other one."""
+    """Move the local followers of the actor to another account, if that account names the actor as well."""
     if incoming.object_uri != incoming.actor.uri:
         raise Rejected(Reason.MOVED_BY_OTHER)
     target_uri = web_uri(incoming.document.get("target"))

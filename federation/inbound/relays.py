@@ -1,4 +1,4 @@
-"""Acts upon the answers of relays to which this server has subscribed."""
+"""Handles the answers of relays that this server has subscribed to."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from federation.models import Relay, RelayState
 
 
 def settle(incoming: Incoming, *, accepted: bool) -> bool:
-    """Write down what a relay has answered to the Follow of everybody; False when the answer is to something else.
+    """Store a relay's answer to the Follow of the public collection; False when the answer refers to something else.
 
-    Only an actor on the relay's own server answers for it.
+    Only an actor on the relay's own server may answer for it.
     """
     relay = Relay.objects.filter(follow_uri=incoming.object_uri or "").first()
     if relay is None or not same_origin(relay.inbox_url, incoming.actor.uri):

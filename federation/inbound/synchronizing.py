@@ -1,5 +1,5 @@
-"""Finds that another server has other people of ours for followers of somebody than this one has, and mends it (FEP-8fcf;
-contract, federation section 9).
+"""Finds and repairs differences between the followers that another server lists for an account and those known here
+(FEP-8fcf; contract, federation section 9).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ PAGES: Final = 10
 
 
 def compare_followers(activity_id: int, actor: Account, header: str) -> None:
-    """Have the followers of an actor that are of this server fetched, if the header with its stored activity says that they
-    are others than here.
+    """Request the list of an actor's local followers from its server, if the digest in the header of its stored activity
+    differs from ours.
     """
     found = read_header(header, actor)
     if found is None or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:
@@ -43,11 +43,11 @@ def _follows_of(actor: Account) -> QuerySet[Follow]:
 
 
 def synchronize_followers(actor: Account, url: str, digest: str) -> None:
-    """Make the followers of an actor that are of this server those that its own server lists.
+    """Make the local followers of an actor those that its own server lists.
 
-    A request of somebody listed is accepted, a follow that is unknown here is ended there, and a follow of somebody who is
-    not listed ends here. Raises Rejected when the list is not what the digest was made of (follows have changed, or it was
-    not read whole), Missing and Unavailable as fetching does; nothing is changed then.
+    A request of a listed account is accepted, a follow that is unknown here is ended there, and a follow of an account that is
+    not listed ends here. Raises Rejected when the list does not match the digest (follows have changed, or the list is
+    incomplete), and Missing and Unavailable as fetching does; nothing is changed then.
     """
     listed = _load_listed(url)
     if digest_of(listed) != digest:
@@ -69,7 +69,7 @@ def synchronize_followers(actor: Account, url: str, digest: str) -> None:
 
 
 def _load_listed(url: str) -> set[str]:
-    """The ids in a collection of at most PAGES pages, which are all on its server."""
+    """Fetch the ids in a collection of at most PAGES pages, which must all be on its server."""
     listed: set[str] = set()
     page: Any = url
     for _page in range(PAGES + 1):

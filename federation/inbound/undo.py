@@ -1,4 +1,4 @@
-"""Acts upon an Undo of a Follow, Like, Announce or Block (contract, federation section 7)."""
+"""Handles an Undo of a Follow, Like, Announce or Block (contract, federation section 7)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from statuses.services.interactions import unfavourite_status, unreblog_status
 
 
 def handle(incoming: Incoming) -> None:
-    """Undo what the object says it is, or, if it is only named, whatever has that id."""
+    """Undo the embedded activity or, if only its id is given, whichever of them has that id."""
     kind = kind_of(incoming.object, _HANDLERS)
     if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
         raise Rejected(Reason.UNDONE_BY_OTHER)
@@ -35,7 +35,7 @@ def handle(incoming: Incoming) -> None:
 
 
 def _undo_follow(incoming: Incoming) -> bool:
-    """The end of a follow or request; False when there is none, which is remembered for a late Follow."""
+    """End a follow or follow request; False if there is none, which is remembered to refuse a late Follow."""
     uri = incoming.object_uri
     row = (
         Follow.objects.select_related("target").filter(uri=uri, account=incoming.actor).first()
@@ -44,7 +44,7 @@ def _undo_follow(incoming: Incoming) -> bool:
     target = row.target if row is not None else None
     if target is None:
         if is_undone(uri, incoming.actor):
-            return False  # A newer Follow has taken its place.
+            return False  # A newer Follow has replaced it.
         target = find_account_by_uri(uri_of(incoming.object.get("object")) or "")
     if target is None or not target.local:
         remember_undone(uri, incoming.actor)
@@ -58,7 +58,7 @@ def _undo_follow(incoming: Incoming) -> bool:
 
 
 def _undo_like(incoming: Incoming) -> bool:
-    """A favourite taken back; False when there is none, which is remembered for a late Like."""
+    """Remove a favourite; False if there is none, which is remembered to refuse a late Like."""
     likes = Favourite.objects.filter(account=incoming.actor)
     row = likes.filter(uri=incoming.object_uri).first()
     if row is None:
@@ -72,7 +72,7 @@ def _undo_like(incoming: Incoming) -> bool:
 
 
 def _undo_announce(incoming: Incoming) -> bool:
-    """A boost taken back; False when there is none, which is remembered for a late Announce."""
+    """Remove a boost; False if there is none, which is remembered to refuse a late Announce."""
     uri = incoming.object_uri
     boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
     if boost is not None:
@@ -91,7 +91,7 @@ def _undo_announce(incoming: Incoming) -> bool:
 
 
 def _undo_block(incoming: Incoming) -> bool:
-    """The end of a block; False when there is none."""
+    """End a block; False if there is none."""
     block = find_block(incoming.object_uri)
     if block is not None and block.account_id == incoming.actor.id:
         target: Account | None = block.target

@@ -1,6 +1,6 @@
-"""Senders who are unknown here and whose key is asked for as soon as it is their turn (security rows 58 and 71).
+"""Waiting requests of unknown senders, whose keys are fetched when it is their turn (security rows 58 and 71).
 
-Each waits without a thread (`social.api.later`), for some seconds, and some of them at the same time.
+A request waits without a thread (`social.api.later`), for WAIT_SECONDS at most; PLACES of them can wait at the same time.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections import Counter
 from typing import Final
 
 WAIT_SECONDS: Final = 5.0
-"""Seconds that one waits: with what a first and a last attempt take, about as long as servers wait for an answer."""
+"""Time-out of one wait: together with the first and the last attempt about as long as servers wait for a response."""
 PLACES: Final = 32
 PLACES_OF_ADDRESS: Final = 16
 
 _lock: Final = threading.Lock()
-# The address and the end of each wait; one that nobody ended is over by itself.
+# The address and the end of each wait. A wait that is not ended explicitly expires.
 _waits: Final[dict[object, tuple[str, float]]] = {}
 
 
 def begin(source: str) -> object | None:
-    """Take a place for a sender at this address, which `end` gives back; None when too many wait already."""
+    """Reserve a place for a sender at this address, which `end` releases; None when too many are waiting."""
     now = time.monotonic()
     with _lock:
         for place in [place for place, (_source, end) in _waits.items() if end <= now]:
@@ -34,6 +34,6 @@ def begin(source: str) -> object | None:
 
 
 def end(place: object) -> None:
-    """Give a place back."""
+    """Release a place."""
     with _lock:
         _waits.pop(place, None)
