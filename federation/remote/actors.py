@@ -1,4 +1,4 @@
-"""Fetches accounts of other servers, has their addresses confirmed, and hands them to the service that keeps them."""
+"""Fetches remote accounts, has their addresses confirmed, and passes them to the service that stores them."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ logger = logging.getLogger("social.federation")
 
 
 def fetch_actor(uri: str, *, deadline: float = DEADLINE, follow_move: bool = True) -> Account:
-    """Fetch the actor with this id, have its address confirmed by WebFinger, and keep it.
+    """Fetch the actor with this id, confirm its address by WebFinger, and store it.
 
-    An unknown account that it has moved to is fetched too, with `follow_move`. Raises Missing, Rejected, and Unavailable
-    when a server could not be reached. Never inside a transaction.
+    With `follow_move`, an unknown account that it has moved to is fetched too. Raises Missing, Rejected, and Unavailable when a
+    server could not be reached. Never call it inside a transaction.
     """
     if is_own(uri):
         raise Rejected(Reason.ACTOR_OF_OURS)
@@ -55,24 +55,24 @@ def fetch_actor(uri: str, *, deadline: float = DEADLINE, follow_move: bool = Tru
 
 
 def find_or_fetch(uri: str, *, deadline: float = DEADLINE) -> Account:
-    """The account with this id, asked for when it is unknown here. Raises as `fetch_actor`."""
+    """Return the account with this id, fetched when it is unknown here. Raises the errors of `fetch_actor`."""
     account = Account.objects.filter(uri=uri).first()
     return account if account is not None else fetch_actor(uri, deadline=deadline)
 
 
 def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
-    """Look at a remote account again. Raises as `fetch_actor`."""
+    """Fetch a remote account again. Raises the errors of `fetch_actor`."""
     found = fetch_actor(account.uri, deadline=deadline)
     if found.id != account.id:
-        # Its id leads to another actor now.
+        # The old id leads to another actor now: the account counts as fetched all the same, so that it is not retried at once.
         note_fetched(account.id)
     return found
 
 
 def refresh_if_stale(uri: str) -> None:
-    """Look at a remote account that has not been looked at for a day; when that fails it stays as it is until tomorrow.
+    """Fetch a remote account that was not fetched for a day; when that fails it stays as it is until the next day.
 
-    One that is gone for good ends here, too. Raises Unavailable when its server could not be reached.
+    An account that was deleted on its server is ended here. Raises Unavailable when its server could not be reached.
     """
     account = Account.objects.filter(uri=uri).exclude(domain=None).first()
     if account is None or not is_stale(account):
@@ -88,10 +88,10 @@ def refresh_if_stale(uri: str) -> None:
 
 
 def end_actor(account: Account) -> None:
-    """End a remote account: it is hidden at once, and everything of it is removed in steps.
+    """End a remote account: it is hidden at once, and all its data is removed in steps.
 
-    When its server serves it again it becomes a new account here (contract, federation section 17), unless staff had suspended
-    or limited it: deleting the account must not undo that.
+    If its server serves it again, it becomes a new account here (contract, federation section 17), unless staff had suspended
+    or limited it: deleting the account must not lift that.
     """
     with transaction.atomic():
         if _is_sanctioned(account):
@@ -100,16 +100,16 @@ def end_actor(account: Account) -> None:
 
 
 def _is_sanctioned(account: Account) -> bool:
-    """Tell whether staff have decided about the account itself, and not only about its server."""
+    """Tell whether staff have sanctioned the account itself, not only its server."""
     if account.suspension_origin == SuspensionOrigin.LOCAL or account.sensitized_at is not None:
         return True
     return account.limited_at is not None and rule_for(account.domain or "") is None
 
 
 def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
-    """The account whose key has this id, fetched and kept; the key must be one that the actor lists.
+    """Fetch and store the account whose key has this id, and return it; the actor must list the key.
 
-    Raises as `fetch_actor`.
+    Raises the errors of `fetch_actor`.
     """
     uri = without_fragment(key_id)
     document = fetch_document(uri, deadline=deadline)
@@ -127,13 +127,13 @@ def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
 
 
 def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool) -> Account:
-    """Keep an actor that was fetched, for the first time or again, and have the rest of its profile looked at."""
+    """Store an actor that was fetched, for the first time or again, and request the rest of its profile."""
     found = _confirmed(received, deadline)
     moved_to_id = _successor_id(received, deadline, may_fetch=follow_move) or _just_moved_to(received.uri)
     account = keep_actor(received, found, moved_to_id=moved_to_id)
     request_profile(account)
     join_mentions(account)
-    # Its documents may be under another name than its people.
+    # The host of the documents may differ from the domain of the addresses.
     name, host = account.domain or "", origin_of(account.uri) or ""
     note_host(name=name, host=host)
     note_reached([name])
@@ -141,10 +141,11 @@ def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool
 
 
 def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may_fetch: bool = True) -> Account:
-    """The account that the actor `uri` has moved to, which must name the actor as the same person's (contract, federation
-    section 15); asked for with `may_fetch` when it is unknown here or did not say so yet.
+    """Return the account that the actor `uri` has moved to; it must list the actor in its `alsoKnownAs` (contract, federation
+    section 15). With `may_fetch` it is fetched when it is unknown here or did not list the actor before.
 
-    Raises Rejected when it does not, and as `fetch_actor`; Unavailable also when it was looked at a moment ago.
+    Raises Rejected when it does not list the actor, and the errors of `fetch_actor`; Unavailable also when it was fetched a
+    moment ago.
     """
     if target_uri == uri:
         raise Rejected(Reason.MOVE_TO_ITSELF)
@@ -159,7 +160,7 @@ def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may
 
 
 def _successor_id(received: ReceivedActor, deadline: float, *, may_fetch: bool = True) -> int | None:
-    """The account that the actor has moved to; None where that does not say the same or could not be asked."""
+    """Return the id of the account that the actor has moved to; None when that does not confirm it or could not be fetched."""
     if received.moved_to is None:
         return None
     known = Account.objects.filter(uri=received.uri, moved_to__uri=received.moved_to).first()
@@ -173,13 +174,15 @@ def _successor_id(received: ReceivedActor, deadline: float, *, may_fetch: bool =
 
 
 def _just_moved_to(uri: str) -> int | None:
-    """The account that the actor has moved to while its server may still answer from a cache with the document before."""
+    """Return the id of the account that the actor has just moved to, as long as its server may still answer from its cache
+    with the document before the move.
+    """
     moves = Move.objects.filter(account__uri=uri, target=F("account__moved_to"), created_at__gt=clock.now() - CACHED)
     return moves.values_list("target_id", flat=True).first()
 
 
 def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
-    """Fetch the key of an actor that names it only."""
+    """Fetch the key of an actor whose document has only the key's id."""
     if received.keys or received.key_reference is None:
         return received
     key = read_key(fetch_document(received.key_reference, deadline=deadline), received.uri)
@@ -187,7 +190,9 @@ def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
 
 
 def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) -> webfinger.WebFingerResult:
-    """The actor's address, confirmed by WebFinger; with `again` also a known one that was not looked at for a day."""
+    """Return the actor's address, confirmed by WebFinger. With `again`, a known address is confirmed anew if the account was
+    not fetched for a day.
+    """
     acct = received.acct or f"{received.username}@{origin_of(received.uri)}"
     pair = split_address(acct)
     if pair is None or pair[1] is None:
@@ -208,12 +213,12 @@ def keep_actor(
     moved_to_id: int | None = None,
     is_announced: bool = False,
 ) -> Account:
-    """Write what was read, under the address that WebFinger has confirmed. Another account that had the address loses it, and
+    """Store a received actor under the address that WebFinger has confirmed. Another account that had the address loses it, and
     is fetched again.
 
-    Raises Rejected for an id that was deleted, is one of ours or something else's, a key that another account has, and when
-    this server is closed to the actor's; Unavailable while what is left of a deleted account is being removed. Somebody new
-    obeys the rule for their server. `is_announced`: the actor has signed the document.
+    Raises Rejected for an id that was deleted, is local or belongs to another object, a key of another account, and a blocked
+    server; Unavailable while a deleted account with this id is still being removed. A new account is subject to the rule for
+    its server. `is_announced`: the actor has signed the document.
     """
     if is_closed_to(found.domain):
         raise Rejected(Reason.CLOSED_TO_SERVER)
@@ -237,9 +242,9 @@ def keep_actor(
 
 
 def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
-    """Take over what an actor says of itself, in a document that it has signed (contract, federation section 7).
+    """Store an actor's own description of itself, in a document that it has signed (contract, federation section 7).
 
-    Nothing is fetched as long as its address, its key and where it has moved are those known. Raises as `fetch_actor`.
+    Nothing is fetched as long as its address, its key and its move are known already. Raises the errors of `fetch_actor`.
     """
     received = read_actor(document)
     if received.uri != actor.uri:

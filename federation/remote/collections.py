@@ -1,7 +1,7 @@
-"""Fetches collections of people from other servers, and the consent of who is in them (FEP-7aa9).
+"""Fetches remote collections of accounts, and the consent of the accounts in them (FEP-7aa9).
 
-Who was put into a collection is shown in it once the authorization was found on their own server, as with quotes (security
-row 36).
+An account is shown in a collection only after its authorization was fetched from its own server, as for quotes (security row
+36).
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from social.kernel.errors import Conflict
 from social.kernel.locks import delete_rows, lock
 
 PAGES: Final = 5
-"""Pages of the list of an account's collections that are read: as many collections as are kept, with five on a page."""
+"""Maximum number of pages that are read of an account's list of collections: enough for all that are stored, five a page."""
 COLLECTIONS_PER_PAGE: Final = 20
 _ALIVE: Final = (ItemState.PENDING, ItemState.ACCEPTED)
 _GONE_STATUSES: Final = (404, 410)
 
 
 def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
-    """Keep a collection that its owner has signed, or whose document was fetched, and have its members looked at.
+    """Store a collection that its owner has signed, or whose document was fetched, and request its members.
 
-    Raises Rejected for another owner's, an id that is something else's, one too many, and when the owner is suspended.
+    Raises Rejected for another owner's collection, an id of another object, one collection too many, and a suspended owner.
     """
     if owner.local or owner.suspended:
         raise Rejected(Reason.NO_COLLECTIONS_HERE)
@@ -53,17 +53,17 @@ def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
 
 
 def is_followed(owner: Account) -> bool:
-    """Tell whether somebody here follows the account."""
+    """Tell whether a local account follows this one."""
     return Follow.objects.filter(target=owner, account__domain=None).exists()
 
 
 def find_collection(uri: str, owner: Account) -> Collection | None:
-    """The owner's collection with this id, known here."""
+    """Return the owner's known collection with this id."""
     return Collection.objects.filter(uri=uri, account=owner).select_related("account").first()
 
 
 def find_or_fetch_collection(uri: str, owner: Account, *, deadline: float = DEADLINE) -> Collection:
-    """The owner's collection with this id, asked for when it is unknown here. Raises as `fetch_document`."""
+    """Return the owner's collection with this id, fetched when it is unknown here. Raises the errors of `fetch_document`."""
     known = find_collection(uri, owner)
     if known is not None:
         return known
@@ -73,7 +73,9 @@ def find_or_fetch_collection(uri: str, owner: Account, *, deadline: float = DEAD
 
 
 def fetch_unknown_collection(document: Mapping[str, Any], *, deadline: float) -> Collection:
-    """Keep the collection that an address led to; its owner is asked for when unknown here. Raises as `fetch_document`."""
+    """Store the collection that a fetched document describes; its owner is fetched when unknown here. Raises the errors of
+    `fetch_document`.
+    """
     owner_uri = web_uri(document.get("attributedTo"))
     if owner_uri is None or is_own(owner_uri):
         raise Rejected(Reason.COLLECTION_OF_NOBODY)
@@ -81,14 +83,18 @@ def fetch_unknown_collection(document: Mapping[str, Any], *, deadline: float) ->
 
 
 def find_or_fetch_linked(uri: str) -> None:
-    """Keep the collection with this id, which a post links to, unless it is known. Raises as `fetch_unknown_collection`."""
+    """Fetch and store the collection with this id, which a post links to, unless it is known. Raises the errors of
+    `fetch_unknown_collection`.
+    """
     if not is_own(uri) and not Collection.objects.filter(uri=uri).exists():
         fetch_unknown_collection(fetch_document(uri), deadline=DEADLINE)
 
 
 def read_collections(actor_uri: str) -> None:
-    """Keep the collections that an account's server lists, and forget the others: but those that the list, which may come from
-    a cache, may not have yet, and those with people here, whose consent outlasts a list. Raises as `fetch_collection`.
+    """Store the collections that an account's server lists, and delete the others. Raises the errors of `fetch_collection`.
+
+    Not deleted are new ones, which a cached list may lack, and those with local accounts in them, whose consent outlasts a
+    list.
     """
     owner = Account.objects.filter(is_present(), uri=actor_uri, domain__isnull=False).first()
     if owner is None or not owner.featured_collections_url:
@@ -111,7 +117,7 @@ def read_collections(actor_uri: str) -> None:
         except Rejected:
             continue
     if following is None:
-        # Those that cannot be discovered are in no list.
+        # Collections that are not discoverable are never listed.
         missing = Collection.objects.filter(account=owner, discoverable=True, created_at__lt=clock.now() - CACHED)
         delete_rows(
             missing.exclude(id__one_of=listed).exclude(items__account__domain=None, items__account__isnull=False)
@@ -126,8 +132,10 @@ def _fetch_page(value: Any, list_url: str) -> Mapping[str, Any]:
 
 
 def resolve_item(item_uri: str) -> None:
-    """Show who is in a collection of another server, if they agree; who is shown already is taken out when their server says
-    that there is no such consent. Raises Rejected when they do not agree, and as `find_or_fetch`.
+    """Show an account in a remote collection if its server confirms its consent; an account that is shown already is taken out
+    when its server answers that there is no such consent.
+
+    Raises Rejected without consent, and the errors of `find_or_fetch`.
     """
     items = CollectionItem.objects.filter(uri=item_uri, state__in=_ALIVE, approval_uri__isnull=False)
     item = items.select_related("collection__account", "account").first()

@@ -1,9 +1,8 @@
-"""Fetches documents from their origin, in background work without a thread that waits for them, and decides when to
-believe them.
+"""Fetches documents from their origin, and decides which to trust; in background work no thread waits for them.
 
-Work on other servers' documents runs as if they were at hand. The first one that is not stops it with Awaited; whoever runs
-the work asks for that document on the network loop, among many others, and runs the work again with what came back. The work
-is idempotent, so what it wrote before it stopped does no harm. Outside of this, in a web request, a fetch is waited for.
+Work on remote documents is written as if they were available. The first missing one stops it with Awaited; the queue fetches
+that document on the network loop, among many others, and runs the work again with the response. The work is idempotent, so that
+what it wrote before it stopped does no harm. In a web request, a fetch blocks instead.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from social.kernel.errors import Unavailable
 from social.kernel.http.client import ACTIVITY_TYPES, FetchError, Request, Response, Signer, fetch, fetch_async
 
 REQUESTS_LIMIT: Final = 8
-"""Requests that one background fetch may cause: a post, its author, the author's key and address, each redirected once."""
+"""Maximum number of requests for one row: a post, its author, the author's key and address, each fetched twice at most."""
 
 
 @dataclass(eq=False)
 class Awaited(Exception):
-    """The work needs this document before it can go on."""
+    """The work needs this document before it can continue."""
 
     url: str
     accept: tuple[str, ...]
@@ -36,19 +35,19 @@ class Awaited(Exception):
 
     @property
     def host(self) -> str:
-        """The server that has it."""
+        """The server of the document."""
         return origin_of(self.url) or ""
 
 
 class Gathered:
-    """Answers that were fetched for one row so far."""
+    """Responses that were fetched for one row so far."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[str, tuple[str, ...]], Response | FetchError] = {}
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Have `get` answer from here, in this thread."""
+        """Make `get` return responses from here, in this thread."""
         token = _current.set(self)
         try:
             yield
@@ -56,7 +55,9 @@ class Gathered:
             _current.reset(token)
 
     def answer(self, awaited: Awaited) -> Response:
-        """The answer to a request. Raises Awaited when it was not asked for, and what the request raised."""
+        """Return the response to a request, or raise the error that it ended with. Raises Awaited when it was not fetched
+        yet.
+        """
         found = self._answers.get((awaited.url, awaited.accept))
         if found is None:
             if len(self._answers) >= REQUESTS_LIMIT:
@@ -67,7 +68,7 @@ class Gathered:
         return found
 
     async def ask(self, awaited: Awaited, deadline: float) -> bool:
-        """Fetch what is awaited, on the network loop, within so many seconds; whether the server answered."""
+        """Fetch a document on the network loop, within `deadline` seconds; False if the server did not answer."""
         key = (awaited.url, awaited.accept)
         try:
             self._answers[key] = await fetch_async(
@@ -91,10 +92,9 @@ _current: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
 def get(
     url: str, *, accept: Sequence[str], deadline: float, signer: Signer | None = None, any_type: bool = False
 ) -> Response:
-    """A document of another server. Its content type must be one of `accept`, unless `any_type` is allowed.
+    """Fetch a document of another server. Its content type must be one of `accept`, unless `any_type` is set.
 
-    Raises FetchError, Rejected for a server that this one is closed to, and Awaited in background work that does not have it
-    yet.
+    Raises FetchError, Rejected for a blocked server, and Awaited in background work that does not have the document yet.
     """
     origin = origin_of(url)
     if origin is not None and is_closed_to(origin):
@@ -110,7 +110,7 @@ _MISSING_STATUSES: Final = (401, 403, 404, 410)
 
 
 class Missing(Rejected):
-    """The origin says that there is no such thing, or not for us, by the HTTP `status` 401, 403, 404 or 410."""
+    """Answer of the origin that the object does not exist or is not for us: the HTTP `status` is 401, 403, 404 or 410."""
 
     def __init__(self, detail: str, status: int) -> None:
         super().__init__(Reason.MISSING_DOCUMENT, detail)
@@ -118,11 +118,11 @@ class Missing(Rejected):
 
 
 def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | None = None) -> dict[str, Any]:
-    """The document with this id, asked of its own server, signed by `signer` or else by this server.
+    """Return the document with this id from its own server; the request is signed by `signer`, or else by this server.
 
-    A document that calls itself something else is asked for once more, under that name; what comes back must then be
-    called so. Its server must be the one that answered, after redirects. Raises Missing, Rejected, and Unavailable when
-    the server could not be reached or broke.
+    If the document has another id, that is fetched once more, and the response must then have it. The server of the id must be
+    the one that answered, after redirects. Raises Missing, Rejected, and Unavailable when the server could not be reached or
+    failed.
     """
     document, url = _get(uri, deadline, signer)
     name = uri_of(document)
@@ -138,8 +138,8 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | Non
 
 
 def is_gone(uri: str, *, signer: Signer | None = None) -> bool:
-    """Tell whether a server says that an object was deleted. Only 410 and a Tombstone do: 404 may be a passing fault, or an
-    answer to those who may not see it. Raises Unavailable.
+    """Tell whether a server says that an object was deleted: by 410 or a Tombstone only. A 404 may be a temporary fault, or
+    the answer to requests without access. Raises Unavailable.
     """
     try:
         return "Tombstone" in kinds_of(fetch_document(uri, signer=signer))
@@ -153,7 +153,7 @@ _COLLECTIONS: Final = frozenset({"Collection", "OrderedCollection", "CollectionP
 
 
 def fetch_collection(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
-    """The collection, or the page of one, at this address; its server must be the one that answers. Raises as
+    """Return the collection, or the page of one, at this address; its own server must answer. Raises the errors of
     `fetch_document`.
     """
     document, url = _get(uri, deadline)

@@ -1,4 +1,4 @@
-"""Reads posts of other servers that are held for review, and stores those that staff have approved."""
+"""Reads remote posts that are held for review, and publishes those that staff have approved."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ logger = logging.getLogger(__name__)
 
 
 class HeldDocuments:
-    """The answerer of `statuses.ports.remote_documents`."""
+    """Answerer of the port `statuses.ports.remote_documents`."""
 
     def read_files(self, author: Account, document: str) -> Sequence[MediaAttachment]:
-        """The files that the post would have, without rows; none of a server whose pictures are not taken in."""
+        """Return the files that the post would have, without rows; none from a server whose media are rejected."""
         note = read_note(orjson.loads(document))
         return [media_of(author, file) for file in note.files] if shows_pictures(author) else []
 
 
 def publish_approved(events: Sequence[HeldPostApproved]) -> None:
-    """The reaction to HeldPostApproved: the post is stored as it came, with the time at which it was written.
+    """React to HeldPostApproved: publish the post as it was received, with its original time.
 
-    One that its author has deleted meanwhile, or whose author is suspended now, is dropped.
+    A post that its author has deleted in the meantime, or whose author is suspended now, is dropped.
     """
     for event in events:
         held = HeldPost.objects.select_related("account", "recipient", "status").filter(id=event.held_id).first()
@@ -49,7 +49,7 @@ def publish_approved(events: Sequence[HeldPostApproved]) -> None:
 def _publish(held: HeldPost, document: str) -> None:
     note = read_note(orjson.loads(document))
     with transaction.atomic():
-        # A boost that comes now waits, and finds the post.
+        # The lock makes a boost that arrives now wait until the post is stored.
         HeldPost.objects.select_for_update().filter(id=held.id).first()
         try:
             with transaction.atomic():
@@ -67,7 +67,7 @@ def _publish(held: HeldPost, document: str) -> None:
 
 
 def _boost(held: HeldPost, status: Status) -> None:
-    """Store the boosts that came while the post was held; those that may not be, or whose id was taken, are dropped."""
+    """Store the boosts that arrived while the post was held; those that are forbidden or whose id is taken are dropped."""
     for boost in held.boosts.select_related("account").order_by("id"):
         if not list_statuses(boost.account_id).filter(id=status.id).exists() or boost.account.suspended:
             continue

@@ -1,4 +1,4 @@
-"""Answers the ports of accounts and timelines: finds what an address or a URL of another server leads to."""
+"""Answerers of the ports of accounts and timelines: find the remote object behind an address or a URL."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ Found = Account | Status | Collection
 
 
 class RemoteAddresses:
-    """People by WebFinger and their actors; left out is what cannot be found within five seconds, and whose server was asked
-    too much lately."""
+    """Remote accounts by WebFinger and their actors. Left out are accounts that are not found within LOOKUP_SECONDS, and
+    those whose server was asked too often lately.
+    """
 
     def find_by_address(self, addresses: abc.Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
         """See `accounts.ports.RemoteAccounts`."""
@@ -81,7 +82,7 @@ class RemoteAddresses:
 
 
 def find_remote(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
-    """The account with an address, from its server; None when there is none or its server does not say so in time."""
+    """Return the account with an address from its server; None when there is none or its server does not answer in time."""
     try:
         return ask_for(username, domain, deadline=deadline)
     except (Rejected, KernelError) as error:
@@ -90,8 +91,8 @@ def find_remote(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS)
 
 
 def ask_for(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
-    """The account with an address, one of this server too, which somebody's own domain may name. Raises Rejected or Missing
-    when its server says no, and Unavailable when it does not answer.
+    """Return the account with an address, which may be a local one, because any domain may name it. Raises Rejected or
+    Missing when the server refuses, and Unavailable when it does not answer.
     """
     try:
         address = webfinger.look_up(username, domain, deadline=deadline)
@@ -105,7 +106,7 @@ def ask_for(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> 
 
 
 _HTML: Final = "text/html"
-# Contract, federation section 1: a page is what is asked for least.
+# Contract, federation section 1: the document is preferred to the page.
 _ACCEPT: Final = (f'application/ld+json; profile="{ACTIVITY_PROFILE}"', "application/activity+json", f"{_HTML};q=0.1")
 _HEAD: Final = 200_000
 _LINK: Final = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
@@ -113,7 +114,7 @@ _ATTRIBUTE: Final = re.compile(r"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'
 
 
 class RemoteDocuments:
-    """Accounts, posts and collections by their id, or by the page that says where their document is."""
+    """Remote accounts, posts and collections by their id, or by the page that links to their document."""
 
     def find_by_url(self, url: str) -> Found | None:
         """See `timelines.ports.RemoteObjects`."""
@@ -135,7 +136,7 @@ def _known(uri: str) -> Found | None:
 
 
 def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
-    """Ask for the document; `page`: a page is looked through for the address of its document, once."""
+    """Fetch a document and the object that it describes. With `page`, an HTML page may be followed to its document, once."""
     response = get(url, accept=_ACCEPT, signer=server_signer(), deadline=_left(end))
     if response.status != 200:
         return None
@@ -148,7 +149,7 @@ def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
     uri, kinds = uri_of(document), kinds_of(document)
     if uri is None:
         return None
-    # Believed is only what its own server answers under its id: asked for again, by those who keep it.
+    # Only what the object's own server answers under its id is trusted: the functions below fetch it again.
     known = _known(uri)
     if known is not None:
         return known
@@ -166,7 +167,7 @@ def _left(end: float) -> float:
 
 
 def _document_of(html: str) -> str | None:
-    """The address that a page gives for its ActivityPub document."""
+    """Return the address of the ActivityPub document that a page links to."""
     for tag in _LINK.findall(html):
         attributes = {
             name.lower(): unescape(double or single or bare) for name, double, single, bare in _ATTRIBUTE.findall(tag)

@@ -1,7 +1,8 @@
-"""Keys that are not fetched again for a while after a failure, so that bad requests do not cause requests of ours.
+"""Pauses of key fetches: after a failure a key is not fetched again for a while, so that forged requests cause no requests of
+ours.
 
-Source: contract, federation section 10 "Circuit" (5 minutes for an address after a key could not be fetched). Kept in
-Redis, where everything ends by itself after that time; without Redis there are no pauses.
+Source: contract, federation section 10 "Circuit" (5 minutes for an address after a key could not be fetched). Stored in Redis,
+where every entry expires; without Redis there are no pauses.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ PAUSE_SECONDS: Final = 300
 WRONG_KEY_SECONDS: Final = 60
 _REFUSED: Final = b"refused"
 _UNREACHABLE: Final = b"unreachable"
-# A server that cannot be reached costs the most and is what the pause is for. One that answers "no such key" costs
-# little, and a large server has a deleted account in its traffic now and then: a single one must not shut it out.
+# An unreachable server costs the most, and exhausts the allowance at once. An answer "no such key" costs little, and the
+# traffic of a large server has some deleted accounts in it: a single one must not block the server.
 _ALLOWANCE: Final = 3
 
 
 class Pause(Exception):
-    """A key is not asked for now; `refused` when its server has said that there is no such key."""
+    """A key is not fetched now; `refused` when its server has answered that there is no such key."""
 
     def __init__(self, *, refused: bool) -> None:
         super().__init__("the key could not be fetched a moment ago")
@@ -33,7 +34,9 @@ class Pause(Exception):
 
 
 def check(key_id: str, source: str) -> None:
-    """Raise Pause when this key, for anybody, or any key, for the address `source`, could not be had just now."""
+    """Raise Pause when a fetch of this key has failed lately, for any source, or too many fetches have failed for the
+    address `source`.
+    """
     names = [_key_name(key_id)]
     if _counts(source):
         names.append(_source_name(source))
@@ -46,7 +49,7 @@ def check(key_id: str, source: str) -> None:
 
 
 def begin(key_id: str, source: str, *, refused: bool) -> None:
-    """Remember that a key could not be fetched: `refused` when its server answered, else it was not reached."""
+    """Store that the fetch of a key has failed: `refused` when its server answered, else it could not be reached."""
     with redis.best_effort("pause keys"):
         pipeline = redis.client("cache").pipeline(transaction=False)
         pipeline.set(_key_name(key_id), _REFUSED if refused else _UNREACHABLE, ex=PAUSE_SECONDS)
@@ -58,7 +61,7 @@ def begin(key_id: str, source: str, *, refused: bool) -> None:
 
 
 def had_wrong_key(actor_uri: str) -> bool:
-    """Tell whether the key of an actor was fetched within WRONG_KEY_SECONDS and did not fit; true when Redis is down."""
+    """Tell whether an actor's fetched key did not fit within the last WRONG_KEY_SECONDS; true when Redis is down."""
     found = True
     with redis.best_effort("look for wrong keys"):
         found = bool(redis.client("cache").exists(_wrong_key_name(actor_uri)))
@@ -66,20 +69,20 @@ def had_wrong_key(actor_uri: str) -> bool:
 
 
 def note_wrong_key(actor_uri: str) -> None:
-    """Remember that the key of an actor was fetched and did not fit (contract, federation section 17)."""
+    """Store that an actor's freshly fetched key did not fit (contract, federation section 17)."""
     with redis.best_effort("remember a wrong key"):
         redis.client("cache").set(_wrong_key_name(actor_uri), b"", ex=WRONG_KEY_SECONDS)
 
 
 def _counts(source: str) -> bool:
-    """Tell whether an address stands for one server; in trials on one machine all servers share theirs."""
+    """Tell whether an address stands for one server; in trials on one machine all servers share one."""
     if source in ("", UNKNOWN):
         return False
     return not (settings.FEDERATION_LOOPBACK and ipaddress.ip_network(source, strict=False).is_loopback)
 
 
 def _key_name(key_id: str) -> str:
-    # Hashed: the id is as long as its sender likes.
+    # Hashed, because the sender chooses the length of the id.
     return redis.key("cache", "keyless", hashlib.sha256(key_id.encode("utf-8", "replace")).hexdigest())
 
 

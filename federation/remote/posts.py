@@ -1,4 +1,4 @@
-"""Fetches posts of other servers and keeps them."""
+"""Fetches remote posts and stores them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from statuses.services.screening import UNSCREENED, screen
 from statuses.services.storing import Composed, NewQuote
 
 QUIET_AFTER: Final = timedelta(hours=6)
-"""A post that was fetched and is older is stored without telling anybody (contract, federation section 7 "Create")."""
+"""Age from which a fetched post is stored without notifications (contract, federation section 7 "Create")."""
 _FOLLOWS: Final = Plan(
     lambda: Follow.objects.filter(target_id__one_of=IDS, account__domain=None).values_list("id", flat=True)[:1]
 )
@@ -50,11 +50,11 @@ def find_or_fetch_post(
     ancestors: int = ANCESTORS,
     signer: Signer | None = None,
 ) -> Status:
-    """The post with this id, fetched from its origin when it is unknown here, signed by `signer` or else by this server;
-    `ancestors` as in `keep_note`.
+    """Return the post with this id, fetched from its origin when it is unknown here. The request is signed by `signer`, or else
+    by this server; `ancestors` is as in `keep_note`.
 
-    StatusPublished is published if `publish_event` is true and the post is recent. Raises Rejected, Missing, and
-    Unavailable when a server could not be reached. Never inside a transaction.
+    StatusPublished is published if `publish_event` is true and the post is recent. Raises Rejected, Missing, and Unavailable
+    when a server could not be reached. Never call it inside a transaction.
     """
     known = find_post_by_uri(uri)
     if known is not None:
@@ -88,13 +88,12 @@ def keep_note(
     ancestors: int = ANCESTORS,
     reviewed: bool = False,
 ) -> Status | None:
-    """Store a post that was read and whose author is `author`; the post, known or new, None for a deleted one and for one
-    that is held for review.
+    """Store a post by `author`, and return it, new or known; None for a deleted post and for one that is held for review.
 
-    Rules against spam are asked unless staff have `reviewed` it. `recipient` is the local account in whose own inbox it
-    arrived, whom its addressing may not name. What it answers is fetched in the background when it is unknown here, and
-    what that answers, up to `ancestors` posts; and, unless that is 0, the first answers that it names. Raises
-    Rejected when it was deleted before it came, its id is something else's, or its author is suspended or one of ours.
+    Spam rules are applied unless staff have `reviewed` it. `recipient` is the local account in whose inbox it arrived, which
+    its addressing may not name. Unknown parent posts are fetched in the background, up to `ancestors` of them; unless that is
+    0, the first replies that the post lists are fetched too. Raises Rejected when it was deleted before it arrived, its id
+    belongs to another object, or its author is suspended or local.
     """
     if author.local or author.uri != note.author_uri:
         raise Rejected(Reason.OTHER_AUTHOR)
@@ -130,8 +129,10 @@ def revise_note(
     reviewed: bool = False,
     sent: bool = False,
 ) -> bool:
-    """Take over what a post of another server says now; whether it was edited since. `recipient` and `reviewed` as in
-    `keep_note`: an edit may be held for review. `sent`: its author has sent it.
+    """Store the current content of a remote post, and return whether it was edited since.
+
+    `recipient` and `reviewed` are as in `keep_note`: an edit may be held for review too. `sent` says that the author has sent
+    it, so that it was not fetched.
     """
     new = compose_received(note, status.account, recipient)
     with transaction.atomic():
@@ -153,8 +154,8 @@ def revise_note(
 
 
 def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None = None) -> Status | None:
-    """Announce a post that was fetched before its author sent it, in the caller's transaction; returns it, or None when it is
-    another author's or was announced before.
+    """Announce a post that had been fetched before its author sent it, in the caller's transaction, and return it; None when
+    it is another author's or was announced before.
     """
     status = find_post_by_uri(note.uri)
     if status is None or status.account_id != author.id or not status.fetched:
@@ -164,7 +165,7 @@ def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None 
 
 
 def fetch_again(uri: str) -> None:
-    """Take over what the origin of a known post says of it now. Raises as `find_or_fetch_post`."""
+    """Store the current content of a known post at its origin. Raises the errors of `find_or_fetch_post`."""
     status = find_post_by_uri(uri)
     if status is None or status.local or status.is_deleted or status.is_reblog or status.account.suspended:
         return
@@ -175,8 +176,8 @@ def fetch_again(uri: str) -> None:
 
 
 def look_at_quote(status: Status, *, remaining: int, again: bool = False) -> None:
-    """Have what a post of another server quotes fetched when it is unknown here, and the authorization checked that the post
-    names; `again` when it names another one than before.
+    """Request the unknown quoted post of a remote post, and a check of the authorization that it names; `again` when it
+    names another one than before.
     """
     quote = Quote.objects.select_related("quoted_status").filter(status=status, state=QuoteState.PENDING).first()
     if quote is None or quote.quoted_uri is None or is_own(quote.quoted_uri):
@@ -197,7 +198,9 @@ def _answers_unknown(note: ReceivedNote) -> bool:
 def compose_received(
     note: ReceivedNote, author: Account, recipient: Account | None = None, *, publish_event: bool = True
 ) -> Composed:
-    """The post that was read, as it is stored: with the people, the post answered and the post quoted that are known here."""
+    """Return a received post in the form in which it is stored, with the known accounts, parent post and quoted post that it
+    refers to.
+    """
     visibility: str = visibility_of(note.to, note.cc, author.followers_url)
     found = find_accounts_by_uri({*note.addressed, *note.mentioned})
     people = {account.id: account for uri in note.addressed if (account := found.get(uri)) is not None}
@@ -222,7 +225,7 @@ def compose_received(
         language=note.language,
         parent=parent,
         in_reply_to_uri=note.in_reply_to if parent is None else None,
-        # People of other servers who are only addressed have nothing from a row here.
+        # Remote accounts that are addressed but not mentioned need no row.
         mentions=[account for account in people.values() if account.local or account.id not in silent],
         silent=silent,
         unknown_mentions=[uri for uri in mentioned if uri in addressed and uri not in found and not is_own(uri)],
@@ -247,10 +250,10 @@ def compose_received(
 
 
 def _mentioned_ids(note: ReceivedNote, author: Account, found: Mapping[str, Account]) -> list[str]:
-    """The ids of those whom the tags of a post name, each once; an address that is nobody's id stays as it is.
+    """Return the ids of the accounts that the tags of a post mention, each once; an address that is no known id stays as it is.
 
-    Some servers name people by their pages in the tags and by their ids in the addressing. A page is that of the account
-    `found` which has it, or else of the only person of its server who is addressed and unknown here.
+    Some servers use the pages of accounts in the tags and their ids in the addressing. A page is resolved to the `found`
+    account that has it, or else to the only addressed account of its server that is unknown here.
     """
     by_page = {account.url: uri for uri, account in found.items()}
     others = [uri for uri in note.addressed if uri not in found and uri != author.followers_url]
@@ -266,13 +269,13 @@ def _mentioned_ids(note: ReceivedNote, author: Account, found: Mapping[str, Acco
 
 
 def shows_pictures(author: Account) -> bool:
-    """Tell whether files and emojis of posts of the author's server are taken in: no rule for it forbids that."""
+    """Tell whether files and emojis of the author's server are accepted: no rule for it rejects media."""
     rule = rule_for(author.domain or "")
     return rule is None or not rule.reject_media
 
 
 def _quote_policy(note: ReceivedNote, author: Account) -> int:
-    """The people who may quote the post, as its author's server says (FEP-044f); nobody where it says nothing."""
+    """Return the quote policy of the post, as its author's server states it (FEP-044f); nobody if it states none."""
     return encode_policy(_groups(note.automatic_approval, author), _groups(note.manual_approval, author))
 
 
@@ -291,10 +294,10 @@ def _groups(uris: Sequence[str], author: Account) -> Group:
 
 
 def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
-    """The quote of a post: at once only what its author has written themselves, anything else waits for the
-    authorization, but for a public post of ours that the author may not quote.
+    """Return the quote of a post. A quote of the author's own post is accepted at once; one of a public or unlisted local post
+    that the author may not quote is rejected; any other waits for the authorization.
 
-    A post that its author may not read, or that is not known here, is kept by its id alone.
+    A quoted post that the author may not read, or that is unknown here, is stored by its id alone.
     """
     if note.quoted is None:
         return NewQuote(state=QuoteState.DELETED) if note.quoted_deleted else None
@@ -312,15 +315,15 @@ def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
         quoted_id=None if quoted is None else quoted.id,
         quoted_uri=note.quoted,
         state=QuoteState.ACCEPTED if own else QuoteState.REJECTED if refused else QuoteState.PENDING,
-        # An authorization counts when it has been fetched from the server of the quoted author (security row 36).
+        # Not trusted before it is fetched from the server of the quoted author (security row 36).
         approval_uri=note.quote_authorization,
         legacy=note.legacy_quote,
     )
 
 
 def may_quote(quoted: Status, author: Account) -> bool:
-    """Tell whether somebody elsewhere may quote a post of ours: as its policy says, and where neither of the two hides from the
-    other (contract, federation section 7 "QuoteRequest").
+    """Tell whether a remote account may quote a local post: its policy allows it, and neither of the two blocks the other
+    (contract, federation section 7 "QuoteRequest").
     """
     try:
         post, relations = find_post_and_relations(quoted.id, author.id)
@@ -330,7 +333,7 @@ def may_quote(quoted: Status, author: Account) -> bool:
 
 
 def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
-    """The post that this one answers, if it is known and its author may read it; of a boost the boosted post."""
+    """Return the post that this one answers (for a boost, the boosted post), if it is known and the author may read it."""
     if note.in_reply_to is None:
         return None
     parent = find_post_by_uri(note.in_reply_to)
@@ -341,9 +344,10 @@ def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
 
 
 def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -> bool:
-    """Tell whether anybody here has to do with a post that was sent to us (contract, federation section 7 "Create").
+    """Tell whether a post that was sent to this server is relevant to a local account (contract, federation section 7
+    "Create").
 
-    Its author is followed here, it answers a post of ours or of somebody followed here, or it addresses one of us.
+    Its author is followed here, it answers a post that is local or by a followed account, or it addresses a local account.
     """
     if may_be_related(author, recipient, note.addressed):
         return True
@@ -352,12 +356,14 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
 
 
 def is_followed_here(status: Status) -> bool:
-    """Tell whether a post is of this server, or of somebody followed here: its answers concern somebody here."""
+    """Tell whether a post is local or its author is followed here: its replies are relevant to local accounts."""
     return status.local or _is_followed([status.account_id])
 
 
 def may_be_related(author: Account, recipient: Account | None, addressed: Iterable[str]) -> bool:
-    """`is_related` for a post that is only named, from whom its activity addresses: asked before it is fetched."""
+    """Tell from the addressing of an activity whether the post that it names may be relevant here (`is_related`), before it
+    is fetched.
+    """
     if recipient is not None or _is_followed([author.id]):
         return True
     return any(account.local for account in find_accounts_by_uri(addressed).values())

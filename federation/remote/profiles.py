@@ -1,6 +1,6 @@
-"""Reads what hangs on the profiles of people of other servers: pinned posts, featured hashtags, totals.
+"""Fetches what belongs to the profiles of remote accounts: pinned posts, featured hashtags, counts, first posts and links.
 
-Source: contract, federation sections 4 and 8. What a profile makes this server fetch is bounded by what is kept of it.
+Source: contract, federation sections 4 and 8. The number of requests for a profile is limited by what is stored of it.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from statuses.services.pins import PINS_LIMIT, keep_pins
 FIRST_POSTS: Final = 40
 OUTBOX_PAGES: Final = 3
 LINKS_LIMIT: Final = 4
-"""Links of one profile that are verified: as many as a profile of this server has."""
+"""Maximum number of verified links of one profile: as many as a local profile has."""
 
 
 def read_pins(actor_uri: str) -> None:
-    """Have those posts pinned that an actor's server says are. Raises as `fetch_document`; a post that cannot be had is left
-    out.
+    """Store which posts an actor's server lists as pinned. Raises the errors of `fetch_document`; a post that cannot be
+    fetched is left out.
     """
     account = _find(actor_uri)
     if account is None or not account.featured_url:
         return
-    # Of a post for followers the collection has only the id.
+    # The collection has only the ids of followers-only posts: to fetch them a follower must sign.
     signer = follower_signer(account)
     posts = [_own_post(item, account, signer) for item in _items(account.featured_url, PINS_LIMIT)]
     keep_pins(account_id=account.id, status_ids=[post.id for post in posts if post is not None])
 
 
 def read_profile(actor_uri: str) -> None:
-    """Keep the hashtags that an actor's server says are featured, how many posts, followers and followed there are, and
-    whether it hides who those are: their collections have no pages then (contract, federation section 4).
+    """Store the featured hashtags of an actor, the numbers of its posts, followers and followed accounts, and whether it hides
+    its network: the collections have no pages then (contract, federation section 4).
 
-    Raises Unavailable; what the server does not give is left as it was, or unknown.
+    Raises Unavailable; what the server does not provide stays as it was, or unknown.
     """
     account = _find(actor_uri)
     if account is None:
@@ -68,7 +68,7 @@ def read_profile(actor_uri: str) -> None:
 
 
 def _document(uri: str) -> Mapping[str, Any]:
-    """The collection; an empty one where there is none for us."""
+    """Return the document; an empty one when there is none, or it is not for us."""
     try:
         return fetch_document(uri) if uri else {}
     except Rejected:
@@ -76,29 +76,29 @@ def _document(uri: str) -> Mapping[str, Any]:
 
 
 def read_outbox(actor_uri: str) -> None:
-    """Keep the last posts of somebody elsewhere, at most FIRST_POSTS of the first OUTBOX_PAGES pages of the outbox, as posts
-    that nobody is notified of. Boosts are left out: each would be a question to another server. Raises as `fetch_document`.
+    """Store the last posts of a remote account without notifications: at most FIRST_POSTS, from the first OUTBOX_PAGES pages
+    of the outbox. Boosts are left out: each would need a request to another server. Raises the errors of `fetch_document`.
     """
     account = _find(actor_uri)
     if account is None or not account.outbox_url:
         return
     activities: list[Any] = []
     outbox = fetch_document(account.outbox_url)
-    # Sites made of files have no pages: the collection itself has the items.
+    # Static sites have no pages: the collection itself contains the items.
     page = _page(outbox.get("first") or outbox, account.outbox_url)
     for number in range(1, OUTBOX_PAGES + 1):
         activities += items_of(page, FIRST_POSTS)
         if number == OUTBOX_PAGES or len(activities) >= FIRST_POSTS or not page.get("next"):
             break
         page = _page(page["next"], account.outbox_url)
-    # The oldest first: what is answered is there before its answer.
+    # Oldest first, so that a post is stored before its replies.
     for activity in reversed(activities[:FIRST_POSTS]):
         if isinstance(activity, Mapping) and "Create" in kinds_of(activity):
             _own_post(first(activity.get("object")), account, activity=activity)
 
 
 def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
-    """A page of a collection, embedded or on the server of the collection; an empty one where there is none."""
+    """Return a page of a collection, embedded or fetched from the collection's server; an empty one if there is none."""
     if isinstance(value, Mapping) or value is None:
         return value or {}
     uri = uri_of(value)
@@ -108,9 +108,10 @@ def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
 
 
 def verify_links(actor_uri: str) -> None:
-    """Ask the first pages that somebody elsewhere links to whether they link back, and remember when they did.
+    """Fetch the pages behind the first links of a remote profile, and store which of them link back.
 
-    A redirect is no answer (security row 3). A page that does not answer stays unverified until the profile is read again.
+    A redirect does not count (security row 3). A link whose page does not answer stays unverified until the profile is fetched
+    again.
     """
     account = _find(actor_uri)
     if account is None:
@@ -123,7 +124,7 @@ def _links_back(link: str, account: Account) -> bool:
     try:
         page = get(link, accept=PAGE_TYPES, deadline=DEADLINE)
     except Awaited as awaited:
-        # It is about to be asked for. Any number of profiles may name pages of one server (security row 71).
+        # The page is about to be fetched. Any number of profiles may link to one server (security row 71).
         if not may_look_up(awaited.host):
             return False
         raise
@@ -137,7 +138,7 @@ def _find(actor_uri: str) -> Account | None:
 
 
 def _items(uri: str, limit: int) -> list[Any]:
-    """The first items of a collection: those in it, else those of its first page."""
+    """Return the first items of a collection: those in itself, or else those of its first page."""
     document = fetch_document(uri)
     return items_of(document, limit) or items_of(_page(document.get("first"), uri), limit)
 
@@ -145,7 +146,7 @@ def _items(uri: str, limit: int) -> list[Any]:
 def _own_post(
     item: Any, account: Account, signer: Signer | None = None, *, activity: Mapping[str, Any] | None = None
 ) -> Status | None:
-    """The account's own post that its server names or embeds, in an `activity` maybe; None for anything else."""
+    """Return the account's own post that its server names or embeds, possibly in an `activity`; None for anything else."""
     uri = uri_of(item)
     if uri is None or not same_origin(uri, account.uri):
         return None

@@ -1,7 +1,8 @@
-"""Resolves quotes between posts of other servers: what is quoted, and whether its author has consented (FEP-044f).
+"""Resolves the quotes of remote posts: fetches the quoted post, and the consent of its author (FEP-044f).
 
-An authorization counts when it has been fetched from the server of the quoted author (security row 36). Servers give it, as
-the quoted post, only to who may read the post that quotes: of one that is not for anybody, somebody here who may asks.
+An authorization is valid only when fetched from the server of the quoted author (security row 36). Servers give it, like the
+quoted post, only to readers of the quoting post: if that is not public, the request is signed by a local account that may read
+it.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from statuses.services.quotes import end_quote, find_quoted, settle_quote
 
 
 def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
-    """Fetch what the post with this id quotes, and accept the quote when the quoted author consents or is the same. When the
-    server says that the quoted post was deleted, the quote becomes deleted.
+    """Fetch the post that the post with this id quotes, and accept the quote when the quoted author consents or is the same.
+    When the server says that the quoted post was deleted, the quote ends.
 
-    `remaining` bounds what is fetched for the quoted post. Raises Rejected for a quote of what its author may not read, and
-    without consent; Missing and Unavailable as fetching does.
+    `remaining` limits the parent posts that are fetched for the quoted post. Raises Rejected for a quoted post that the quoting
+    author may not read, and without consent; Missing and Unavailable as fetching does.
     """
     quote = (
         Quote.objects.select_related("status__account", "quoted_status__account")

@@ -1,4 +1,4 @@
-"""Resolves the ids in documents to local accounts and posts, and to remote ones received before; says which ids are taken."""
+"""Resolves the ids in documents to local objects and to known remote ones, and checks which ids are taken."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _USES: Final = Plan(
 
 
 def is_own(uri: str) -> bool:
-    """Tell whether an id is one of this server's, known or not."""
+    """Tell whether an id belongs to this server, whether or not the object exists."""
     try:
         parts = urlsplit(uri)
     except ValueError:
@@ -60,7 +60,7 @@ def _posts() -> QuerySet[Status]:
 
 
 def find_post_by_uri(uri: str) -> Status | None:
-    """The post (or boost) with this id, also a deleted one; of ours also by the id of its activity or its page."""
+    """Return the post (or boost) with this id, even if deleted; a local one also by the id of its activity or by its page."""
     if not is_own(uri):
         return _posts().filter(uri=uri).first()
     found = _LOCAL_POST.match(urlsplit(uri).path)
@@ -71,13 +71,14 @@ def find_post_by_uri(uri: str) -> Status | None:
 
 
 def is_received(uri: str) -> bool:
-    """Tell whether a post of another server is here already, also as a deleted one."""
+    """Tell whether a remote post is stored here, even if deleted."""
     return bool(_POST_IDS.run(uri=uri))
 
 
 def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
-    """Raise Rejected for the id of what its actor has deleted, or undone before it came, and for one that is known here as
-    something else than a `kind`: an id names one thing, whoever of its server uses it again. Activities have no kind.
+    """Raise Rejected for an id that its actor has deleted, or undone before it arrived, and for one that belongs to a known
+    object of another `kind`: an id names one object, even if another actor of its server uses it again. Activities have no
+    kind.
 
     The caller holds `lock("object:<uri>")`.
     """
@@ -89,27 +90,29 @@ def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
 
 
 def own_username(uri: str) -> str | None:
-    """The name in the id, or the address of the page, of an account of this server, known or not; None for anything else."""
+    """Return the username in the id or page of a local account, whether or not it exists; None for anything else."""
     found = _LOCAL_ACTOR.match(urlsplit(uri).path) if is_own(uri) else None
     return found[1] if found is not None else None
 
 
 def find_account_by_uri(uri: str) -> Account | None:
-    """The account with this id, known here; of ours also by its page."""
+    """Return the known account with this id; a local one also by its page."""
     account = Account.objects.filter(uri=uri).first()
     username = own_username(uri) if account is None else None
     return Account.objects.filter(has_address(username, None)).first() if username is not None else account
 
 
 def own_collection_id(uri: str, owner: Account) -> int | None:
-    """The number in the id, or the address of the page, of a collection of somebody of this server, there or not."""
+    """Return the number in the id or page of a collection of this local account, whether or not it exists; None for anything
+    else.
+    """
     found = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
     places = ("", f"/ap/users/{owner.id}", f"/users/{owner.username}")
     return parse_id(found[2]) if found is not None and found[1] in places else None
 
 
 def find_owner_of_collection(uri: str) -> Account | None:
-    """The owner of the collection of this server with this id or page; None for anything else."""
+    """Return the owner of the local collection with this id or page; None for anything else."""
     named = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
     number = parse_id(named[2]) if named is not None else None
     found = Collection.objects.select_related("account").filter(id=number, uri=None).first() if number else None
@@ -117,7 +120,9 @@ def find_owner_of_collection(uri: str) -> Account | None:
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
-    """The known accounts with these ids, and those of ours with these pages; in one query, or two with pages."""
+    """Return the known accounts with these ids, and the local ones with these pages, keyed as given; in one query, or two
+    with pages.
+    """
     wanted = list(uris)
     found = {account.uri: account for account in _ACCOUNTS.run(uris=wanted)}
     names = {uri: name.lower() for uri in wanted if uri not in found and (name := own_username(uri)) is not None}

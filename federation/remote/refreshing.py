@@ -1,7 +1,7 @@
-"""Asks other servers for many of their accounts again: to renew them, or to find those that are no longer there.
+"""Checks many remote accounts at their servers: to refresh them, or to find those that no longer exist.
 
-Both go through accounts one after the other and yield what came of each, so that a caller can show it, and stop: what was
-done stays done. A server that does not answer is asked once in a run.
+Both functions handle the accounts one after the other and yield the outcome of each, so that a caller can show it and stop:
+finished accounts stay so. A server that does not answer is asked only once in a run.
 """
 
 from __future__ import annotations
@@ -38,20 +38,21 @@ _GONE_STATUSES: Final = (404, 410)
 
 
 class Finding(StrEnum):
-    """Outcome of asking for an account."""
+    """Outcome of a check of an account."""
 
     THERE = "there"
     GONE = "gone"
     UNCLEAR = "unclear"
-    """Answer of its server that is neither with the account nor that there is none."""
+    """Answer of its server that neither contains the account nor says that it does not exist."""
     SILENT = "silent"
-    """Silence of its server."""
+    """No answer from its server."""
 
 
 def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()) -> QuerySet[Account]:
-    """Accounts of other servers (of one, with `domain`) that were not looked at for a while, the longest first.
+    """Return the remote accounts (of one server, with `domain`) that were not fetched for this long, the longest first.
 
-    Without those that are being removed, and those that this server's staff have suspended: their rows keep them so.
+    Accounts that are being removed are left out, and so are those that staff of this server have suspended: their rows must
+    remain.
     """
     rows = Account.objects.exclude(domain=None).filter(deleted_at=None)
     rows = rows.exclude(suspension_origin=SuspensionOrigin.LOCAL)
@@ -63,9 +64,9 @@ def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()
 
 
 def refresh_accounts(*, by: Staff, accounts: Iterable[Account], about: str) -> Iterator[tuple[Account, Finding]]:
-    """Fetch each account again and keep what its server says. Raises Forbidden at the first step.
+    """Fetch each account again and store what its server says. Raises Forbidden at the first step.
 
-    The audit row names what the run is `about`. Each counts as looked at, whatever came of it.
+    The audit row names what the run is `about`. Every account counts as fetched, whatever the outcome.
     """
     _begin(by, "refresh", about)
     silent = _silent_hosts()
@@ -79,10 +80,11 @@ def refresh_accounts(*, by: Staff, accounts: Iterable[Account], about: str) -> I
 def cull_accounts(
     *, by: Staff, accounts: Iterable[Account], about: str, dry_run: bool = False
 ) -> Iterator[tuple[Account, Finding]]:
-    """Delete those accounts that their servers say are gone; with `dry_run` ask only. Raises Forbidden at the first step.
+    """Delete those accounts that no longer exist on their servers; with `dry_run` only check them. Raises Forbidden at the
+    first step.
 
-    An account is gone when its server answers 410 or with a tombstone, or 404 for the account and for its address alike.
-    All others count as looked at, so that the next run goes on behind them.
+    An account no longer exists when its server answers 410 or with a Tombstone, or 404 both for the account and for its
+    address. All others count as fetched, so that the next run continues after them.
     """
     _begin(by, "cull", about, dry_run=dry_run)
     silent = _silent_hosts()
@@ -112,7 +114,7 @@ def _begin(by: Staff, action: str, about: str, **details: bool) -> None:
 
 
 def _silent_hosts() -> set[str]:
-    """Servers that deliveries fail at: they are not asked until they answer those."""
+    """Return the servers to which deliveries have backed off: these are not asked."""
     return set(
         Host.objects.filter(queue=Delivery.queue, failures__gt=0, retry_at__gt=Now()).values_list("name", flat=True)
     )
@@ -155,7 +157,7 @@ def _ask(account: Account) -> Finding:
             raise
     else:
         return Finding.GONE if "Tombstone" in kinds_of(document) else Finding.THERE
-    # A server that was set up anew, or hides the document, may know the address still.
+    # A 404 may also come from a server that was set up anew or hides the document: WebFinger tells it apart.
     try:
         webfinger.look_up(account.username, account.domain or "")
     except Missing as missing:

@@ -1,4 +1,4 @@
-"""Finds whether an account is a relay that this server is subscribed to (contract, federation sections 7 and 12)."""
+"""Recognises the accounts of relays that this server is subscribed to (contract, federation sections 7 and 12)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from federation.models import Relay, RelayState
 
 
 def is_relay(account: Account) -> bool:
-    """Tell whether an account is that of a relay which has accepted this server. Anybody can name the relay's inbox as
-    theirs, so only an inbox on the account's own server counts.
+    """Tell whether the account is that of a relay that has accepted this server's subscription. Any account can name the
+    relay's inbox as its own, so that only an inbox on the account's own server counts.
     """
     inboxes = [inbox for inbox in (account.inbox_url, account.shared_inbox_url) if same_origin(inbox, account.uri)]
     return Relay.objects.filter(inbox_url__one_of=inboxes, state=RelayState.ACCEPTED).exists()

@@ -1,6 +1,6 @@
-"""Puts what is wanted of other servers on the list of background fetches.
+"""Requests for background fetches of remote documents.
 
-Each function asks for one thing once however many want it. What waits for one server is bounded.
+Each document is requested once, however many need it. The number that waits for one server is limited.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from social.kernel.events import publish
 from social.kernel.runner import Host, enqueue
 
 ANCESTORS: Final = 20
-"""Posts above a received one that are fetched for it."""
+"""Maximum number of parent posts that are fetched for a received one."""
 PEOPLE_OF_POST: Final = 30
-"""Mentioned people of one post who are fetched for it; more become known when something else brings them."""
+"""Maximum number of mentioned accounts that are fetched for one post; others become known by other documents."""
 CACHED: Final = timedelta(minutes=3, seconds=20)
 CONSENT_PERIOD: Final = timedelta(days=1)
 
 
 def request_posts(uris: Iterable[str], *, named_by: str, remaining: int) -> None:
-    """Have posts fetched that may be unknown here, and up to `remaining` posts above each; `named_by` is the id of the post
-    that names them.
+    """Request posts that may be unknown here, with up to `remaining` parent posts each; `named_by` is the id of the post
+    that refers to them.
     """
     enqueue(*_named(FetchKind.POST, uris, named_by, remaining=remaining))
 
 
 def request_people(uris: Sequence[str], *, named_by: str) -> None:
-    """Have people fetched who are unknown here and whom the post with the id `named_by` mentions, the first PEOPLE_OF_POST of
-    them, as long as its server has not named too many within the hour.
+    """Request the unknown accounts that the post `named_by` mentions, the first PEOPLE_OF_POST of them, within the hourly
+    limit of its server.
     """
     server, rows = origin_of(named_by) or "", []
     for row in _named(FetchKind.PERSON, uris[:PEOPLE_OF_POST], named_by):
@@ -57,14 +57,15 @@ def request_people(uris: Sequence[str], *, named_by: str) -> None:
 
 
 def request_collections(uris: Iterable[str], *, named_by: str) -> None:
-    """Have collections of people fetched that the post with the id `named_by` links to and that are unknown here."""
+    """Request the unknown collections of accounts that the post `named_by` links to."""
     enqueue(*_named(FetchKind.COLLECTION, uris, named_by))
 
 
 def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:
-    """Have the quote in a post looked at: what it quotes, and the consent to it, of which the first is at `wanted_uri`.
+    """Request a check of the quote in a post: the quoted post, and the author's consent; the first document of these is at
+    `wanted_uri`.
 
-    One that was given up before is looked at `again` only when the post names another consent.
+    A check that was given up is repeated only with `again`, when the post names another authorization.
     """
     if again:
         Fetch.objects.filter(kind=FetchKind.QUOTE, uri=uri, dead_at__isnull=False).delete()
@@ -73,33 +74,33 @@ def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = Fa
 
 
 def request_edit(uri: str) -> None:
-    """Have a known post of another server looked at again, when what its server may have kept of it is over: Mastodon
-    answers from a cache of three minutes (contract, federation section 1).
+    """Request a known remote post again, after the time for which its server may answer from its cache: three minutes at
+    Mastodon (contract, federation section 1).
     """
     _request(Fetch(kind=FetchKind.EDIT, uri=uri, host=origin_of(uri) or ""), clock.now() + CACHED)
 
 
 def request_followers(activity_id: int, url: str, digest: str) -> None:
-    """Have the followers of an activity's actor looked at that are of this server, when follows that are on their way have
-    arrived.
+    """Request the local followers that the server of an activity's actor lists, after a minute in which follows can still
+    arrive.
     """
     row = Fetch(kind=FetchKind.FOLLOWERS, uri=f"{url}#{digest}", host=origin_of(url) or "", activity_id=activity_id)
     _request(row, clock.now() + timedelta(minutes=1))
 
 
 def request_actor(account: Account) -> None:
-    """Have a remote account looked at again."""
+    """Request a remote account again."""
     request_actors([account])
 
 
 def request_actors(accounts: Iterable[Account]) -> int:
-    """Have remote accounts looked at again; how many are."""
+    """Request remote accounts again, and return how many were added."""
     rows = (Fetch(kind=FetchKind.ACTOR, uri=account.uri, host=origin_of(account.uri) or "") for account in accounts)
     return len(enqueue(*(row for row in rows if row.host)))
 
 
 def request_profile(account: Account) -> None:
-    """Have looked at what hangs on the profile of a remote account."""
+    """Request the pinned posts, hashtags, counts and collections of a remote account."""
     host = origin_of(account.uri) or ""
     collections = (account.featured_tags_url, account.followers_url, account.following_url, account.outbox_url)
     wanted = {
@@ -111,8 +112,8 @@ def request_profile(account: Account) -> None:
 
 
 def request_network(account: Account) -> None:
-    """Have the featured hashtags and the network of a remote account looked at, whose profile has changed: whether the people
-    are hidden stands in those documents alone. Once for all changes until what its server may have kept of them is over.
+    """Request the featured hashtags and the counts of a remote account whose profile has changed: only these documents show
+    whether it hides its followers. Once for all changes, after the time for which its server may answer from its cache.
     """
     if any((account.featured_tags_url, account.followers_url, account.following_url, account.outbox_url)):
         row = Fetch(kind=FetchKind.PROFILE, uri=account.uri, host=origin_of(account.uri) or "")
@@ -120,15 +121,17 @@ def request_network(account: Account) -> None:
 
 
 def request_links(account: Account) -> None:
-    """Have the links in the table of a remote account's profile verified that are not verified yet."""
+    """Request the verification of the unverified links in a remote account's profile fields."""
     if links_to_verify(account.fields, local=False):
         _request(Fetch(kind=FetchKind.LINKS, uri=account.uri, host=origin_of(account.uri) or ""))
 
 
 def request_members(collection: Collection, *, may_ask: bool) -> None:
-    """Have the consent looked at of who is in a collection of another server and waits, and that of those shown in it which
-    was not seen for CONSENT_PERIOD. People who are unknown here are asked for only if the caller `may_ask`: a stranger's
-    collection makes this server look for nobody.
+    """Request the consent of the accounts in a remote collection: of pending ones, and of shown ones whose consent was not
+    checked for CONSENT_PERIOD.
+
+    Unknown accounts are fetched only if the caller `may_ask`: a stranger's collection must not make this server fetch any
+    accounts.
     """
     seen_long_ago = Q(checked_at=None) | Q(checked_at__lt=clock.now() - CONSENT_PERIOD)
     waiting = CollectionItem.objects.filter(
@@ -156,8 +159,8 @@ def request_members(collection: Collection, *, may_ask: bool) -> None:
 
 
 def request_first_posts(events: Sequence[AccountFollowed]) -> None:
-    """The reaction to AccountFollowed: posts and collections of somebody elsewhere whom nobody here has followed before are
-    read, and the pinned posts again: those for followers are given to somebody who is one.
+    """React to AccountFollowed: request the posts and collections of a remote account at its first local follower, and its
+    pinned posts again, because a follower can fetch followers-only ones.
     """
     others = Follow.objects.filter(target=OuterRef("target"), account__domain=None).exclude(id=OuterRef("id"))
     follows = Follow.objects.select_related("target").filter(
@@ -174,9 +177,9 @@ def request_first_posts(events: Sequence[AccountFollowed]) -> None:
 
 
 def request_for(activity: InboundActivity, host: str) -> None:
-    """Have an activity worked off where documents can be waited for; the first is on `host`.
+    """Request the processing of an activity in the queue that may use the network; its first document is on `host`.
 
-    Raises Unavailable when too much waits for that server, or because of the sender's.
+    Raises Unavailable when too many fetches wait for that server, or because of the sender's server.
     """
     wanted_by = _other(activity.actor.uri, host)
     if not _request(
@@ -186,13 +189,15 @@ def request_for(activity: InboundActivity, host: str) -> None:
 
 
 def may_look_up(host: str) -> bool:
-    """Count a question to a server that somebody waits for; False when it was asked too much lately (security row 71)."""
+    """Count a request to a server for which a viewer waits; False when the server was asked too often lately (security row
+    71).
+    """
     counted = count(LOOK_UPS, subject=host)
     return counted is None or not counted.exceeded
 
 
 def _named(kind: FetchKind, uris: Iterable[str], named_by: str, **values: Any) -> list[Fetch]:
-    """A row for each of these ids that has a host, once."""
+    """Return one row for each of these ids that has a host."""
     hosts = {uri: origin_of(uri) for uri in uris}
     return [
         Fetch(kind=kind, uri=uri, host=host, wanted_by=_other(named_by, host), **values)
@@ -202,7 +207,7 @@ def _named(kind: FetchKind, uris: Iterable[str], named_by: str, **values: Any) -
 
 
 def _other(named_by: str, host: str) -> str:
-    """The server of what named `host`; empty where that is its own."""
+    """Return the server of the document that refers to `host`; empty if that is the same server."""
     server = origin_of(named_by) or ""
     return "" if server == host else server
 
@@ -212,9 +217,9 @@ def _request(fetch: Fetch, due_at: datetime | None = None) -> bool:
 
 
 def record_contact(name: str) -> None:
-    """A host that is left alone has sent us something: it is tried again now (contract, federation section 11).
+    """Retry a host that had backed off, because it has sent something (contract, federation section 11).
 
-    Announces DeliveriesDue.
+    Publishes DeliveriesDue.
     """
     with transaction.atomic():
         Host.objects.filter(name=name, retry_at__gt=Now()).update(retry_at=Now())

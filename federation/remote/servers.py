@@ -1,4 +1,4 @@
-"""Figures of other servers, and the removal of everything of one."""
+"""Figures of remote servers, and the removal of all data of one."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ ORDER BY accounts DESC, c.name
 
 
 def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) -> list[dict[str, Any]]:
-    """Figures of known servers: of these, or of the first `limit` by name, or of those that do not answer as they should and
-    that somebody here has to do with (`list_troubled`).
+    """Return the figures of known servers: of `names`, or of the first `limit` by name, or of the failing ones that matter here
+    (`list_troubled`).
 
-    Servers have the names of people's addresses: what is sent to the host of their documents is theirs, also where that is
-    several servers'. Those that do not answer, and those named, may be hosts that nobody's address names, such as relays.
-    Follows and posts are those that are counted for its accounts (`AccountStat`).
-    `software` and `version` are what its NodeInfo says, `reached` is when it last took or gave what it should. A `state` is
-    reachable, backing off (it fails, and is asked again at `next_try`) or unavailable, after a week of that.
+    Servers are identified by the domain of their addresses. Deliveries to the host of their documents count for each server at
+    that host. Failing servers and `names` may also be hosts without any address, such as relays. Follows and posts are the
+    counts of the server's accounts (`AccountStat`). `software` and `version` come from its NodeInfo, `reached` is when a
+    request to it last succeeded. A `state` is reachable, backing off (it fails, and is retried at `next_try`) or unavailable,
+    after a week of failures.
     """
     if failing:
         failed = load_names(list_troubled().values_list("name", flat=True))
@@ -78,11 +78,11 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
 
 
 def purge_server(*, by: Staff, domain: str) -> Iterator[Account]:
-    """Delete every account of a server with all that it has written, its emojis (and those of its subdomains), and the
-    memory of the server itself.
+    """Delete every account of a server with everything it has written, the server's emojis (and those of its subdomains), and
+    the row of the server itself.
 
-    Yields the accounts: each is hidden at once and removed by the worker. They come back when they are met again, unless
-    the server is blocked. Raises Forbidden at the first step.
+    Yields the accounts: each is hidden at once and removed by the worker. They return when their posts arrive again, unless the
+    server is blocked. Raises Forbidden at the first step.
     """
     require(by, Permission.DELETE_USER_DATA)
     last = 0
@@ -103,16 +103,16 @@ def purge_server(*, by: Staff, domain: str) -> Iterator[Account]:
 
 
 def begin_purge(*, by: Staff, domain: str) -> None:
-    """Have `purge_server` done in the background, some accounts at a time. Publishes ServerPurgeDue. Raises Forbidden."""
+    """Start `purge_server` in the background, PURGED_AT_ONCE accounts at a time. Publishes ServerPurgeDue. Raises Forbidden."""
     require(by, Permission.DELETE_USER_DATA)
     with transaction.atomic():
         publish(ServerPurgeDue(domain=domain, account_id=by.account_id or 0, name=by.name))
 
 
 def go_on_purging(events: Sequence[ServerPurgeDue]) -> None:
-    """The reaction to ServerPurgeDue: the next accounts, and the event once more while there are others.
+    """React to ServerPurgeDue: purge the next accounts, and publish the event again while there are more.
 
-    Who has begun it was asked for their rights then.
+    The permission of the member of staff was checked at the start.
     """
     for event in events:
         by = replace(OPERATOR, account_id=event.account_id or None, name=event.name)

@@ -1,4 +1,4 @@
-"""Finds the people here who have made posts of other servers known to their followers."""
+"""Finds the local accounts that have spread a remote post among their followers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from statuses.models import Quote, Status
 
 
 def sharers_of(status: Status) -> set[int]:
-    """The accounts here that a post of another server answers, has been boosted by or quoted by: what becomes of it concerns
-    their followers too (contract, federation section 11 "Forwarding").
+    """Return the local accounts that have boosted or quoted a remote post, or that it answers: their followers are affected by
+    its changes too (contract, federation section 11 "Forwarding").
 
-    Nobody for a post that is not for everybody. Boosts and quotes that were deleted count: their followers have them.
+    Empty for a post that is not public or unlisted. Deleted boosts and quotes count: the followers' servers have received them.
     """
     if not status.is_for_anybody:
         return set()

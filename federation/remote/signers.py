@@ -1,4 +1,4 @@
-"""Signers of requests: finds the key, and fetches it from its server when it is unknown or no longer fits.
+"""Verification of signed requests: finds the key of the signer, and fetches it when it is unknown or no longer fits.
 
 Source: contract, federation section 10 "Key lookup"; security rows 11 and 12.
 """
@@ -37,7 +37,7 @@ Parsed = cavage.CavageSignature | rfc9421.MessageSignature
 
 @dataclass(frozen=True)
 class _Key:
-    """Public key of `account`."""
+    """A public key of `account`."""
 
     account: Account
     id: str
@@ -46,7 +46,9 @@ class _Key:
 
 @dataclass(frozen=True)
 class Signed:
-    """A request that was signed by `account`; `fingerprint` is the same for a replay and for nothing else."""
+    """Result of a verified signature: the `account` that signed, and a `fingerprint`, which is the same for a replay and
+    different for every other request.
+    """
 
     account: Account
     fingerprint: str
@@ -67,11 +69,11 @@ def parse(message: Message) -> Parsed:
 
 
 def verify(message: Message) -> Signed:
-    """The signer of a request. Never inside a transaction: it may ask the signer's server, for four seconds altogether,
-    few requests at a time (`social.kernel.http.limits.stranger_budget`).
+    """Return the signer of a request. Never call it inside a transaction: it may ask the signer's server, with a time-out of
+    DEADLINE seconds in total and few requests at the same time (`social.kernel.http.limits.stranger_budget`).
 
-    Host, target and time are looked at here for every method (security row 54). Raises BadSignature, Rejected (there is
-    no such signer) and Unavailable (the signer's server could not be asked).
+    Host, target and time are checked for every method (security row 54). Raises BadSignature, Rejected (there is no such
+    signer) and Unavailable (the signer's server could not be asked).
     """
     _check_host(message)
     signature = parse(message)
@@ -116,7 +118,7 @@ def _own_origins(base_url: str, domain: str) -> frozenset[str | None]:
 
 
 def _known_key(key_id: str) -> _Key | None:
-    """The key with this id, as far as it is known here; of an `acct:` id, the first key of the account with that address."""
+    """Return the key with this id, if it is known here; for an `acct:` id the first key of the account with that address."""
     if len(key_id) > MAX_URI:
         raise BadSignature(Reason.KEY_ID_NO_ADDRESS)
     address = _address_of(key_id)
@@ -134,7 +136,7 @@ def _known_key(key_id: str) -> _Key | None:
 
 
 def _key(pair: KeyPair | None, key_id: str | None = None) -> _Key | None:
-    """The key of a pair with this id; the first one without an id."""
+    """Return the key of a pair with this id, or the first key without an id."""
     if pair is None:
         return None
     if key_id is None or key_id == pair.key_id:
@@ -144,7 +146,7 @@ def _key(pair: KeyPair | None, key_id: str | None = None) -> _Key | None:
 
 
 def _address_of(key_id: str) -> tuple[str, str] | None:
-    """Username and domain of an `acct:` id; None for an id of another kind. Raises BadSignature."""
+    """Return the username and domain of an `acct:` id; None for any other id. Raises BadSignature."""
     if key_id[:5].lower() != "acct:":
         return None
     pair = split_address(key_id[5:])
@@ -159,14 +161,16 @@ def _address_of(key_id: str) -> tuple[str, str] | None:
 
 
 def asked_for(host: str, method: str) -> str:
-    """The name under which a server is asked for keys, one at a time. Who meets a server reads there before and while they
-    send the first thing: reading must not have that refused.
+    """Return the name under which key fetches from a server are limited to one at a time.
+
+    Reading has a name of its own: a server reads here before and while it sends its first activity, and reading must not make
+    that one refused.
     """
     return host if method == "POST" else f"{host} for reading"
 
 
 def _fetch_key(key_id: str, message: Message) -> _Key:
-    """Ask a key's server for it, unless that has just failed. Raises as `verify`, and Pause."""
+    """Fetch a key from its server, unless that has just failed. Raises the errors of `verify`, and Pause."""
     source, began_at = message.source, clock.now()
     pauses.check(key_id, source)
     address = _address_of(key_id)
@@ -174,7 +178,7 @@ def _fetch_key(key_id: str, message: Message) -> _Key:
     try:
         with stranger_budget(asked_for(str(host), message.method), DEADLINE) as has_waited:
             if has_waited:
-                # The one that was waited for may have wanted the same key, or have found that its server is away.
+                # The request that was waited for may have fetched the same key, or found that the server is unreachable.
                 pauses.check(key_id, source)
                 known = _known_key(key_id)
                 if known is not None and known.account.fetched_at is not None and known.account.fetched_at >= began_at:
@@ -207,7 +211,7 @@ def _check(signature: Parsed, message: Message, public_key_pem: str) -> None:
 
 
 def _fingerprint(key: _Key, signature: Parsed) -> str:
-    # The key's own id, not the one that was sent: a key may be called by two, and neither is signed. The bytes of the
-    # signature, not its letters: the last ones of base64 hold bits that mean nothing (security row 59).
+    # The stored id of the key, not the one in the request: a key may be named by two ids, and neither is signed. The bytes
+    # of the signature, not its base64 text: that has unused bits at its end (security row 59).
     raw = base64.b64decode(signature.signature)
     return hashlib.sha256(key.id.encode() + b"\n" + raw).hexdigest()

@@ -1,4 +1,4 @@
-"""Signs requests of this server by a pure function per account."""
+"""Signers of requests: functions that sign as a local account or as the server."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def _opened(stored: str) -> str:
 
 
 def signer_of(key_pair: KeyPair) -> Signer:
-    """Signs requests as a local account, by draft-cavage (contract, federation section 10 "Sending")."""
+    """Return a signer for the account of this key pair, by draft-cavage (contract, federation section 10 "Sending")."""
     return _signer(key_pair.key_id, _opened(key_pair.private_key))
 
 
 def signers_of(key_pair: KeyPair) -> tuple[Signer, ...]:
-    """`signer_of`, and behind it the one with the key before the last rotation, for servers that know only that one."""
+    """Return `signer_of`, followed by the signer with the key before the last rotation, for servers that know only that one."""
     previous = key_pair.previous_private_key
     return (signer_of(key_pair), *([_signer(key_pair.key_id, _opened(previous))] if previous else ()))
 
@@ -42,13 +42,13 @@ def _signer(key_id: str, private_key: str) -> Signer:
 
 
 def server_signer() -> Signer:
-    """Signs requests as this server."""
+    """Return the signer of this server."""
     return signer_of(instance_actor().key_pair)
 
 
 def reader_signer(status: Status) -> Signer | None:
-    """Signs as somebody here who may read a post of another server, and with it what hangs on it (contract, federation
-    section 10 "GET"); None for a post that anybody may read, and when there is nobody.
+    """Return the signer of a local account that may read a remote post and the documents that belong to it (contract,
+    federation section 10 "GET"); None for a public or unlisted post, and when there is no such account.
     """
     if is_for_anybody(status.visibility):
         return None
@@ -60,7 +60,7 @@ def reader_signer(status: Status) -> Signer | None:
 
 
 def follower_signer(account: Account) -> Signer | None:
-    """Signs as somebody here who follows an account of another server; None when nobody does."""
+    """Return the signer of a local follower of a remote account; None when there is none."""
     follows = Follow.objects.filter(is_present("account"), target=account, account__domain=None)
     follow = follows.select_related("account").order_by("id").first()
     return None if follow is None else signer_of(keys_of(account=follow.account))

@@ -1,7 +1,7 @@
-"""Asks servers that we have met which software they run (NodeInfo), for staff to see.
+"""Finds out which software known servers run (NodeInfo), for staff to see.
 
-Asked are those that were reached lately, each once in SOFTWARE_PERIOD whatever it answers. What a server says of itself decides
-nothing here. One that says nothing, or nonsense, keeps what it said before.
+Servers that were reached lately are asked, each once in SOFTWARE_PERIOD whatever the answer. The answer has no influence on any
+decision here. After an unusable answer the previous one stays.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SOFTWARE_PERIOD: Final = timedelta(days=7)
 REACHED_LATELY: Final = timedelta(days=1)
 ASKED_AT_ONCE: Final = 200
 _PLACE: Final = "/.well-known/nodeinfo"
-# Newest first; of 1.0 and 1.1 the members that are read here are the same.
+# Newest first; the members that are read here are the same in 1.0 and 1.1.
 _SCHEMAS: Final = [f"http://nodeinfo.diaspora.software/ns/schema/{number}" for number in ("2.1", "2.0", "1.1", "1.0")]
 _ACCEPT: Final = (
     "application/json",
@@ -57,9 +57,11 @@ def request_software() -> int:
 
 
 def read_software(address: str) -> None:
-    """Keep the name and version of the software of the server whose domain is the fragment of this address of its NodeInfo.
+    """Store the name and version of a server's software. The address is that of its NodeInfo, with the server's domain as the
+    fragment.
 
-    Raises Rejected when the server has no NodeInfo that can be read, or does not answer: once a period is enough.
+    Raises Rejected when the server has no readable NodeInfo, and also when it does not answer: one attempt per period is
+    enough.
     """
     place, domain = urldefrag(address)
     links = {str(link.get("rel")): link for link in many(_document(place).get("links")) if isinstance(link, dict)}

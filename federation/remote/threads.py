@@ -1,5 +1,4 @@
-"""Reads the thread around a post of another server as its servers tell it: step by step, within a budget, for somebody who
-has opened it.
+"""Crawls the thread around a remote post on its servers: step by step, within limits, for a viewer who has opened it.
 
 Source: contract, federation section 13; security row 34.
 """
@@ -33,12 +32,12 @@ ACTORS_LIMIT: Final = 400
 PAGES_LIMIT: Final = 500
 COLLECTION_LIMIT: Final = 500
 YOUNG: Final = timedelta(minutes=5)
-"""Answers to a younger post have hardly come anywhere."""
+"""Minimum age of a post whose thread is read: before that other servers have hardly any replies."""
 PAUSE: Final = timedelta(minutes=15)
 
 
 class RemoteThreads:
-    """Threads as `statuses.ports.RemoteThreads` asks for them."""
+    """Answerer of the port `statuses.ports.RemoteThreads`."""
 
     def refresh(self, status_id: int) -> AsyncRefresh | None:
         """See `statuses.ports.RemoteThreads`."""
@@ -60,7 +59,9 @@ class RemoteThreads:
 
 @transaction.atomic
 def _begin(status_id: int) -> bool:
-    """Begin to read a thread; False for a post that is young or not for everybody, and when somebody else has just begun."""
+    """Start to read a thread; False for a post that is young or not public or unlisted, and when that was started less than
+    PAUSE ago.
+    """
     post = Status.objects.get(id=status_id)
     if not post.is_for_anybody or clock.now() - post.created_at < YOUNG:
         return False
@@ -78,10 +79,10 @@ def _begin(status_id: int) -> bool:
 
 
 def take_step(step: ThreadStep) -> None:
-    """Fetch what one step is about, keep the post, and note what is to be fetched next. Idempotent.
+    """Fetch the document of one step, store the post, and add the next steps. Idempotent.
 
-    A post is kept when it answers one that is known here, whoever names it. Raises Rejected, Missing, and Unavailable when a
-    server could not be reached. Never inside a transaction.
+    A post is stored when it answers a known one, whichever document listed it. Raises Rejected, Missing, and Unavailable when a
+    server could not be reached. Never call it inside a transaction.
     """
     if step.kind == StepKind.PAGE:
         _read_page(step, fetch_collection(step.uri), step.remaining)
@@ -105,7 +106,9 @@ def take_step(step: ThreadStep) -> None:
 
 
 def _find_author(walk_id: int, uri: str) -> Account:
-    """The author of a post of a thread, fetched when unknown here, as long as the thread has not brought too many people."""
+    """Return the author of a post of a thread, fetched when unknown. Raises Rejected when the thread has already brought
+    ACTORS_LIMIT authors.
+    """
     known = Account.objects.filter(uri=uri).first()
     if known is not None:
         return known
@@ -118,9 +121,11 @@ def _find_author(walk_id: int, uri: str) -> Account:
 
 
 def _read_page(step: ThreadStep, value: Any, remaining: int) -> None:
-    """Ask for the posts that a collection or one of its pages names, and for its next page, which is on the same server."""
+    """Add steps for the posts that a collection or one of its pages lists, and for its next page, if that is on the same
+    server.
+    """
     page = value
-    # A collection with its first page in it.
+    # A collection may embed its first page.
     if isinstance(value, Mapping) and isinstance(value.get("first"), Mapping):
         page = value["first"]
     following = uri_of(page)
@@ -135,7 +140,7 @@ def _read_page(step: ThreadStep, value: Any, remaining: int) -> None:
 
 @transaction.atomic
 def _ask(walk_id: int, kind: StepKind, uris: Iterable[str], *, remaining: int = 0) -> None:
-    """Note what is to be fetched for a thread, each thing once, as far as its budget reaches."""
+    """Add the steps of a thread for these addresses, each once, within its limits."""
     walk = ThreadWalk.objects.select_for_update().filter(id=walk_id).first()
     if walk is None:
         return

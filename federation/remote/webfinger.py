@@ -1,8 +1,8 @@
-"""WebFinger: finds the actor of an address, and confirms that both agree.
+"""WebFinger: finds the actor of an address, and confirms that each names the other.
 
-A domain that does not answer at the usual place may say in its host-meta which server answers for it. The content types of
-both are ignored: servers of static files send any type, and only the domain itself can put files there. Sources: RFC 7033,
-RFC 6415; contract, federation section 1, section 4 "Incoming actors" and section 17; security rows 5 and 14.
+A domain without WebFinger of its own may name the server that answers for it in its host-meta. The content types of both are
+ignored: static file servers send any type, and only the domain itself can put files there. Sources: RFC 7033, RFC 6415;
+contract, federation section 1, section 4 "Incoming actors" and section 17; security rows 5 and 14.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _HOST_META: Final = ("application/xrd+xml", "application/xml", "text/xml")
 _LINK: Final = "{http://docs.oasis-open.org/ns/xri/xrd-1.0}Link"
 DEADLINE: Final = 5.0
 SUBSCRIBE: Final = "http://ostatus.org/schema/1.0/subscribe"
-"""The relation of the page on which people of a server follow those of others."""
+"""The relation of the page on which users of a server follow remote accounts."""
 
 
 @dataclass(frozen=True)
 class WebFingerResult:
-    """Answer of a domain about an address: how it is properly written, and the id of the actor."""
+    """A domain's answer about an address: its canonical form, and the id of the actor."""
 
     username: str
     domain: str
@@ -49,12 +49,12 @@ class OwnAddress(Rejected):
 
 
 def scheme_of(domain: str) -> str:
-    """https, but http between servers on one machine when the operator allows trials."""
+    """Return https, or http between servers on one machine if the operator allows it for trials."""
     return "http" if settings.FEDERATION_LOOPBACK and parse_url(f"http://{domain}").host.is_loopback else "https"
 
 
 def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> WebFingerResult:
-    """Ask a domain for an address; one that is properly another domain's is asked for there, once.
+    """Look up an address at its domain; if it is canonically another domain's, confirm it there, once.
 
     Raises Missing, Rejected, and Unavailable when a server could not be reached.
     """
@@ -68,7 +68,9 @@ def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> WebFin
 
 
 def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEADLINE) -> WebFingerResult:
-    """The address that an actor claims, if its domain says the same. Raises as `look_up`."""
+    """Return the address that an actor claims, if its domain confirms it. Raises the errors of `look_up`, and Rejected
+    otherwise.
+    """
     found = look_up(username, domain, deadline=deadline)
     if found.actor_uri != actor_uri:
         raise Rejected(Reason.OTHER_ACTOR_AT_ADDRESS)
@@ -76,9 +78,9 @@ def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEA
 
 
 def find_interaction_page(username: str, domain: str, uri: str, *, deadline: float = DEADLINE) -> str:
-    """The page on which somebody with this address goes on with what has this id, as their server names it.
+    """Return the page on which the account with this address can act on the object `uri`, as its server names it.
 
-    Raises as `look_up`, and Rejected for an address that is not of the web, or not encrypted.
+    Raises the errors of `look_up`, and Rejected for a page that is not on the web, or not encrypted.
     """
     for link in many(_document(username, domain, deadline).get("links")):
         template = link.get("template") if isinstance(link, dict) and link.get("rel") == SUBSCRIBE else None
@@ -127,16 +129,16 @@ def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
 
 
 def _place_in_host_meta(domain: str, resource: str, deadline: float) -> str | None:
-    """The address at which a domain has a resource asked for; None where its host-meta says nothing of it."""
+    """Return the WebFinger address of a resource that the domain's host-meta names; None if it names none."""
     url = f"{scheme_of(domain)}://{domain}/.well-known/host-meta"
     response = get(url, accept=_HOST_META, any_type=True, deadline=deadline)
     return place_in_host_meta(response.body, resource) if response.status == 200 else None
 
 
 def place_in_host_meta(body: bytes, resource: str) -> str | None:
-    """The address that a host-meta document names for a resource; None for one that names none or cannot be read.
+    """Return the address that a host-meta document names for a resource; None if it names none or cannot be read.
 
-    Entities that it declares are not resolved and nothing that it names is fetched (security row 35).
+    Entities in the document are not resolved, and nothing that it refers to is fetched (security row 35).
     """
     parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, recover=True)
     try:
@@ -152,7 +154,7 @@ def place_in_host_meta(body: bytes, resource: str) -> str | None:
 
 
 def _filled(template: str, value: str) -> str | None:
-    """An address of the web made from a template with `{uri}` in it; None for one that is none, or not encrypted."""
+    """Return the address that a template with `{uri}` makes; None for one that is not on the web, or not encrypted."""
     url = web_uri(template.replace("{uri}", value))
     origin = origin_of(url) if url is not None else None
     return url if url is not None and origin is not None and url.startswith(f"{scheme_of(origin)}://") else None
