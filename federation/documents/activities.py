@@ -1,4 +1,4 @@
-"""The activities we send (contract, federation section 7)."""
+"""Activities that this server sends (contract, federation section 7)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AUTHORIZATION_TERMS: Final = ("QuoteAuthorization", "interactingObject", "intera
 
 
 def create(note: dict[str, Any], *, context: bool = True) -> dict[str, Any]:
-    """The Create of a post; `context=False` for one inside a collection."""
+    """Return the Create of a post; `context=False` for one inside a collection."""
     activity = {
         "id": f"{note['id']}/activity",
         "type": "Create",
@@ -32,7 +32,7 @@ def create(note: dict[str, Any], *, context: bool = True) -> dict[str, Any]:
 
 
 def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
-    """The Announce of a boost."""
+    """Return the Announce of a boost; `context=False` for one inside a collection."""
     original = boost.proper
     visibility = allowed_visibility(boost.visibility, limited=boost.author.is_limited)
     to, cc = addresses(visibility, followers_url_of(boost.author), [])
@@ -49,9 +49,9 @@ def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
 
 
 def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[str, Any]]:
-    """The Create or Announce of each post of this server, by id; `context=False` for those inside a collection.
+    """Return the Create or Announce of each local post, by id; `context=False` for those inside a collection.
 
-    In an Announce that stands alone is the author's own private post: nobody else may fetch it.
+    An Announce on its own embeds a followers-only post, which is the author's own: others cannot fetch it.
     """
     written = [
         post for post in posts if post.original is None or (context and is_for_followers_only(post.original.visibility))
@@ -68,8 +68,8 @@ def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[s
 
 
 def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
-    """An edit of a post at that moment, or another change of what it says. Its id has milliseconds, so that it differs from
-    that of another edit in the same second: some servers drop an activity whose id they have seen.
+    """Return the Update of a post that was edited or otherwise changed at that moment. Its id has milliseconds, so that it
+    differs from that of another edit in the same second: some servers drop an activity whose id they have seen.
     """
     activity = {
         "id": f"{note['id']}#updates/{int(moment.timestamp() * 1000)}",
@@ -84,14 +84,14 @@ def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
 
 
 def update_poll(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
-    """The votes in a poll at that moment (contract, federation section 7 "Update Question")."""
+    """Return the Update with the votes in a poll at that moment (contract, federation section 7 "Update Question")."""
     activity = update(note, moment)
     del activity["published"], activity["cc"]
     return activity
 
 
 def vote(account: Account, number: int, option: str, poll_uri: str, author_uri: str) -> dict[str, Any]:
-    """A vote for one option of a poll of another server."""
+    """Return the Create of a vote for one option of a remote poll."""
     uri = f"{account.uri}#votes/{number}"
     note = {
         "id": uri,
@@ -105,7 +105,7 @@ def vote(account: Account, number: int, option: str, poll_uri: str, author_uri: 
 
 
 def quote_request(note: dict[str, Any], uri: str, quoted_uri: str) -> dict[str, Any]:
-    """The request to quote a post of another server with this one (FEP-044f); `uri` is its id, which the answer refers to."""
+    """Return the request to quote a remote post with this one (FEP-044f); `uri` is its id, which the answer refers to."""
     activity = {
         "id": uri,
         "type": "QuoteRequest",
@@ -119,7 +119,9 @@ def quote_request(note: dict[str, Any], uri: str, quoted_uri: str) -> dict[str, 
 def answer_quote(
     account: Account, request: dict[str, Any], *, number: int, authorization_uri: str | None
 ) -> dict[str, Any]:
-    """Accept of a QuoteRequest, with the authorization as its result, or Reject; `number` is that of the quote here."""
+    """Return the Accept of a QuoteRequest, with the authorization as its result, or the Reject; `number` is that of the
+    quote here.
+    """
     kind, place = ("Reject", "rejects") if authorization_uri is None else ("Accept", "accepts")
     activity = {
         "id": f"{account.uri}#{place}/quote_requests/{number}",
@@ -132,7 +134,7 @@ def answer_quote(
 
 
 def quote_authorization(account: Account, number: int, quoting_uri: str, quoted_uri: str) -> dict[str, Any]:
-    """The consent of `account` to a quote of its post; `number` is that of the quote here. Without its @context."""
+    """Return the consent of `account` to a quote of its post, without @context; `number` is that of the quote here."""
     return {
         "id": quote_authorization_uri(account.uri, number),
         "type": "QuoteAuthorization",
@@ -143,7 +145,7 @@ def quote_authorization(account: Account, number: int, quoting_uri: str, quoted_
 
 
 def delete_quote_authorization(account: Account, authorization: dict[str, Any]) -> dict[str, Any]:
-    """The end of the consent to a quote."""
+    """Return the Delete of the consent to a quote."""
     activity = {
         "id": f"{authorization['id']}#delete",
         "type": "Delete",
@@ -155,13 +157,13 @@ def delete_quote_authorization(account: Account, authorization: dict[str, Any]) 
 
 
 def undo_announce(boost: Post) -> dict[str, Any]:
-    """Taking a boost back."""
+    """Return the Undo of the Announce of a boost."""
     undone = announce(boost, context=False)
     return _undo(f"{boost.author.uri}#announces/{boost.id}/undo", boost.author, undone) | {"to": [PUBLIC]}
 
 
 def delete(post: Post) -> dict[str, Any]:
-    """The end of a post."""
+    """Return the Delete of a post."""
     activity = {
         "id": f"{post.object_uri}#delete",
         "type": "Delete",
@@ -173,12 +175,12 @@ def delete(post: Post) -> dict[str, Any]:
 
 
 def tombstone(post: Post) -> dict[str, Any]:
-    """The Tombstone that is left of a deleted post."""
+    """Return the Tombstone of a deleted post."""
     return {"id": post.object_uri, "type": "Tombstone", "atomUri": post.object_uri}
 
 
 def delete_actor(account: Account) -> dict[str, Any]:
-    """The end of an account."""
+    """Return the Delete of an account."""
     activity = {
         "id": f"{account.uri}#delete",
         "type": "Delete",
@@ -190,7 +192,7 @@ def delete_actor(account: Account) -> dict[str, Any]:
 
 
 def update_actor(account: Account, document: dict[str, Any], unix_time: int) -> dict[str, Any]:
-    """A profile that has changed; `document` is the actor with its @context, which becomes the activity's."""
+    """Return the Update of an actor; `document` is the actor with its @context, which becomes the activity's."""
     inner = dict(document)
     context = inner.pop("@context")
     return {
@@ -204,53 +206,53 @@ def update_actor(account: Account, document: dict[str, Any], unix_time: int) -> 
 
 
 def like(account: Account, favourite_id: int, object_uri: str) -> dict[str, Any]:
-    """A favourite."""
+    """Return the Like of a post."""
     return _act("Like", f"{account.uri}#likes/{favourite_id}", account, object_uri)
 
 
 def undo_like(account: Account, favourite_id: int, object_uri: str) -> dict[str, Any]:
-    """Taking a favourite back."""
+    """Return the Undo of a Like."""
     activity = like(account, favourite_id, object_uri)
     return _undo(f"{activity['id']}/undo", account, activity)
 
 
 def follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
-    """A request to follow; `uri` is its id, which the answer refers to."""
+    """Return the Follow of an account; `uri` is its id, which the answer refers to."""
     return _act("Follow", uri, account, target_uri)
 
 
 def undo_follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
-    """The end of a follow, or of the request."""
+    """Return the Undo of a Follow, whether or not it was accepted."""
     return _undo(f"{uri}/undo", account, follow(account, target_uri, uri))
 
 
 def answer_follow(
     account: Account, follower_uri: str, follow_uri: str, *, accepted: bool, number: int
 ) -> dict[str, Any]:
-    """Accept or Reject of somebody's Follow; `number` is the row's id here, for the answer's own id."""
+    """Return the Accept or Reject of a remote Follow; `number` is the row's id here, for the answer's own id."""
     kind, place = ("Accept", "accepts") if accepted else ("Reject", "rejects")
     followed = {"id": follow_uri, "type": "Follow", "actor": follower_uri, "object": account.uri}
     return _act(kind, f"{account.uri}#{place}/follows/{number}", account, followed)
 
 
 def block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
-    """A block; it is sent to the server of the blocked account only."""
+    """Return the Block of an account; it is sent to the server of the blocked account only."""
     return _act("Block", uri, account, target_uri)
 
 
 def undo_block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
-    """The end of a block."""
+    """Return the Undo of a Block."""
     return _undo(f"{uri}/undo", account, block(account, uri, target_uri))
 
 
 def move(account: Account, number: int, target_uri: str) -> dict[str, Any]:
-    """The move of an account to another one."""
+    """Return the Move of an account to another one."""
     return _act("Move", f"{account.uri}#moves/{number}", account, account.uri) | {"target": target_uri}
 
 
 def featuring(account: Account, target: str | dict[str, Any], *, shown: bool) -> dict[str, Any]:
-    """A post, by its id, or a Hashtag is on the account's profile from now on, or no more. It has no id (contract, federation
-    section 7).
+    """Return the Add or Remove of a post, by its id, or of a Hashtag on the account's profile. It has no id (contract,
+    federation section 7).
     """
     activity = {
         "type": "Add" if shown else "Remove",
@@ -262,7 +264,7 @@ def featuring(account: Account, target: str | dict[str, Any], *, shown: bool) ->
 
 
 def flag(sender: Account, uri: str, content: str, object_uris: Sequence[str]) -> dict[str, Any]:
-    """A report, by this server and not by whom it is from: the account, then its posts and collections."""
+    """Return the Flag of a report, sent by this server instead of the reporter: the account, then its posts and collections."""
     activity = {"id": uri, "type": "Flag", "actor": sender.uri, "content": content, "object": list(object_uris)}
     return _with_plain_context(activity)
 

@@ -1,4 +1,4 @@
-"""Documents of our accounts and emojis for other servers (contract, federation sections 4 and 5)."""
+"""Documents of local accounts and emojis for other servers (contract, federation sections 4 and 5)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ _TERMS = (
 
 
 def featured_url(account: Account) -> str:
-    """The collection of an account's pinned posts."""
+    """Return the address of the collection of an account's pinned posts."""
     return f"{account.uri}/collections/featured"
 
 
 def devices_url(account: Account) -> str:
-    """The collection of an account's devices for end-to-end encryption."""
+    """Return the address of the collection of an account's devices for end-to-end encryption."""
     return f"{account.uri}/collections/devices"
 
 
 def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> dict[str, Any]:
-    """A local account. While suspended for a time it is blank and says so; `emojis` are those in its texts."""
+    """Return the document of a local account, with the `emojis` in its texts. While temporarily suspended it is blank and
+    marked as suspended.
+    """
     suspended = account.suspended
     uri = account.uri
     document: dict[str, Any] = {
@@ -77,13 +79,13 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
 
 
 def _may_feature(account: Account) -> str:
-    """Return the id of those who may put an account into collections (FEP-7aa9)."""
+    """Return the id of the accounts that may put an account into collections (FEP-7aa9)."""
     named = {Audience.PUBLIC: PUBLIC, Audience.FOLLOWERS: f"{account.uri}/followers"}
     return named.get(featuring_audience(account), account.uri)
 
 
 def _shown_unless_suspended(account: Account) -> dict[str, Any]:
-    """The members that an actor has only where they say something."""
+    """Return the members that an actor has only if they have a value."""
     members = {
         "alsoKnownAs": account.also_known_as,
         "movedTo": account.moved_to.uri if account.moved_to is not None else None,
@@ -95,7 +97,7 @@ def _shown_unless_suspended(account: Account) -> dict[str, Any]:
 
 
 def _terms_of(document: dict[str, Any]) -> list[str]:
-    """The terms of every actor, and those of its tags and pictures (contract, federation section 3)."""
+    """Return the terms of every actor, and those of its tags and pictures (contract, federation section 3)."""
     terms = [*_TERMS, *sorted({item["type"] for item in document["tag"]})]
     if "Emoji" in terms or not {"icon", "image"}.isdisjoint(document):
         terms.append("focalPoint")
@@ -103,7 +105,7 @@ def _terms_of(document: dict[str, Any]) -> list[str]:
 
 
 def instance_actor(account: Account, public_key_pem: str) -> dict[str, Any]:
-    """The server itself, which signs what it fetches."""
+    """Return the document of the actor that stands for this server and signs its fetches."""
     uri = account.uri
     document = {
         "id": uri,
@@ -125,12 +127,12 @@ def _hashtags(note: str) -> list[dict[str, str]]:
 
 
 def hashtag(name: str) -> dict[str, str]:
-    """A Hashtag of a post or a bio."""
+    """Return a Hashtag of a post or a biography."""
     return {"type": "Hashtag", "href": links.tag_url(name), "name": f"#{name}"}
 
 
 def featured_tag(account: Account, tag: Tag, shown: str) -> dict[str, str]:
-    """A Hashtag on a profile, as it is spelt there (contract, federation section 2)."""
+    """Return a Hashtag on a profile, in the spelling used there (contract, federation section 2)."""
     return {"type": "Hashtag", "href": links.tagged_url(account.page_url, tag.name), "name": f"#{shown}"}
 
 
@@ -139,19 +141,19 @@ def _fields(account: Account) -> list[dict[str, str]]:
 
 
 def image(path: str, description: str = "") -> dict[str, str]:
-    """A picture that this server has made."""
+    """Return a picture that is stored on this server."""
     found = {"type": "Image", "mediaType": media_type_of(path), "url": storage.url(path)}
     return found | ({"summary": description} if description else {})
 
 
 def media_type_of(path: str) -> str:
-    """The type of a picture we have made, by its ending."""
+    """Return the media type of a picture that this server has made, by its file extension."""
     ending = path.rpartition(".")[2].lower()
     return {"png": "image/png", "gif": "image/gif", "webp": "image/webp"}.get(ending, "image/jpeg")
 
 
 def emoji_object(emoji: CustomEmoji) -> dict[str, Any]:
-    """An emoji of this server, as it stands in the `tag` of what shows it."""
+    """Return a local emoji in the form in which it is a `tag` of posts and accounts."""
     url, _still = emoji_urls(emoji)
     return {
         "id": links.web_url(f"/emojis/{emoji.id}"),

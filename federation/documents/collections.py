@@ -1,4 +1,4 @@
-"""The collections of an actor and of a post (contract, federation section 8)."""
+"""Collections of actors and posts (contract, federation section 8)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from federation.documents.context import ACTIVITY_STREAMS, with_context
 from federation.documents.reading import MAX_BYTES
 
 ITEMS_BYTES: Final = MAX_BYTES * 3 // 4
-"""Room for whole items in a collection: what is larger than MAX_BYTES nobody reads (contract, federation section 16)."""
+"""Maximum size of the embedded items of a collection: nobody reads a larger document than MAX_BYTES (contract,
+federation section 16)."""
 
 
 def collection(
     uri: str, total: int, *, first: str | None = None, last: str | None = None, ordered: bool = True
 ) -> dict[str, Any]:
-    """A collection by its count, with the addresses of its pages where they may be read."""
+    """Return a collection with its total, and the addresses of its pages if they may be read."""
     document: dict[str, Any] = {
         "@context": ACTIVITY_STREAMS,
         "id": uri,
@@ -32,7 +33,7 @@ def collection(
 
 
 def whole(uri: str, items: Sequence[Any], *, ordered: bool = True, terms: Iterable[str] = ()) -> dict[str, Any]:
-    """A collection with everything in it."""
+    """Return a collection with all its items."""
     kind, name = ("OrderedCollection", "orderedItems") if ordered else ("Collection", "items")
     return with_context({"id": uri, "type": kind, "totalItems": len(items), name: _fitting(items)}, terms)
 
@@ -62,7 +63,7 @@ def page(
 
 
 def _fitting(items: Sequence[Any]) -> list[Any]:
-    """The items, of which those for which there is no room are named by their ids alone."""
+    """Return the items; those beyond ITEMS_BYTES are replaced by their ids."""
     room, found = ITEMS_BYTES, []
     for item in items:
         room -= len(orjson.dumps(item))

@@ -1,6 +1,6 @@
-"""The @context: the two or three vocabularies everybody has, and the terms a document uses beyond them.
+"""Contexts of documents: the common vocabularies, and the terms that a document uses beyond them.
 
-Source: contract, federation section 3. Contexts are matched by name by all the network: no JSON-LD processor is needed.
+Source: contract, federation section 3. All servers of the network match terms by name: no JSON-LD processor is needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SECURITY: Final = "https://w3id.org/security/v1"
 WEBFINGER: Final = "https://purl.archive.org/socialweb/webfinger"
 PUBLIC: Final = "https://www.w3.org/ns/activitystreams#Public"
 PUBLIC_NAMES: Final = frozenset({PUBLIC, "as:Public", "Public"})
-"""The three ways to write it (contract, federation section 6)."""
+"""Spellings of the public collection (contract, federation section 6)."""
 
 _ID: Final = {"@type": "@id"}
 TERMS: Final[dict[str, dict[str, Any]]] = {
@@ -96,16 +96,16 @@ TERMS: Final[dict[str, dict[str, Any]]] = {
         )
     },
 }
-"""The terms beyond the vocabularies, each with all that explains it."""
+"""Terms beyond the vocabularies, each with its complete definition."""
 
 
 def all_terms() -> list[str]:
-    """Return the context of every term: for a document that may hold anything."""
+    """Return all terms, for a document that may use any of them."""
     return sorted(TERMS)
 
 
 def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabularies: str) -> dict[str, Any]:
-    """The document with its @context in front. `terms` are names of the table above, each defined once."""
+    """Return the document with its @context in front. `terms` are keys of TERMS, each defined once."""
     defined: dict[str, Any] = {}
     for term in terms:
         defined |= TERMS[term]
@@ -116,12 +116,12 @@ def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabular
 
 
 def followers_url_of(author: Author) -> str:
-    """The collection that stands for the followers of an author of this server in an addressing."""
+    """Return the followers collection by which a local author's followers are addressed."""
     return f"{author.uri}/followers"
 
 
 def addresses(visibility: str, followers_url: str, mentioned: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return `to` and `cc` of a post; `mentioned` are the ids of the accounts it addresses."""
+    """Return `to` and `cc` of a post; `mentioned` are the ids of the accounts that it addresses."""
     people = list(dict.fromkeys(mentioned))
     if is_listed(visibility):
         return [PUBLIC], [followers_url, *people]
@@ -133,7 +133,9 @@ def addresses(visibility: str, followers_url: str, mentioned: Sequence[str]) -> 
 
 
 def visibility_of(to: Sequence[str], cc: Sequence[str], followers_url: str) -> Visibility:
-    """The visibility that an addressing means: direct, unless it names everybody or the author's followers."""
+    """Return the visibility that the addressing expresses: direct, unless it contains the public or the author's followers
+    collection.
+    """
     return received_visibility(
         in_to=not PUBLIC_NAMES.isdisjoint(to),
         in_cc=not PUBLIC_NAMES.isdisjoint(cc),

@@ -22,7 +22,7 @@ DIGEST_ALGORITHM: Final = "http://www.w3.org/2000/09/xmldsig#hmac-sha256"
 
 
 def devices(account: Account, found: list[Device]) -> dict[str, Any]:
-    """The devices of somebody here."""
+    """Return the collection of a local account's devices."""
     return whole(devices_url(account), [_device(account, device) for device in found], ordered=False, terms=TERMS)
 
 
@@ -38,7 +38,7 @@ def _device(account: Account, device: Device) -> dict[str, Any]:
 
 
 def one_time_key(key: OneTimeKeyDraft) -> dict[str, Any]:
-    """A one-time key that was claimed."""
+    """Return the document of a claimed one-time key."""
     document = {
         "type": "Curve25519Key",
         "keyId": key.key_id,
@@ -51,7 +51,7 @@ def one_time_key(key: OneTimeKeyDraft) -> dict[str, Any]:
 def encrypted_message(
     sender: Device, target_uri: str, message: MessageDraft, *, uri: str, franking: str
 ) -> dict[str, Any]:
-    """The Create of a message from a device here to one elsewhere."""
+    """Return the Create of a message from a local device to a remote one."""
     activity = {
         "id": uri,
         "type": "Create",

@@ -1,4 +1,4 @@
-"""The documents by which servers and people are found (contract, federation section 14)."""
+"""Discovery documents: WebFinger, host-meta and NodeInfo (contract, federation section 14)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ NODEINFO_VERSIONS: Final = ("2.0", "2.1")
 
 
 def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
-    """The address of an account (RFC 7033); `instance` for the one that stands for this server."""
+    """Return the WebFinger document of an account (RFC 7033), with `instance` that of the account that stands for this
+    server.
+    """
     page = links.web_url("/about/more?instance_actor=true") if instance else links.profile_url(account.username)
     found: list[dict[str, str]] = [
         {"rel": "http://webfinger.net/rel/profile-page", "type": "text/html", "href": page},
@@ -44,12 +46,12 @@ def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
 
 
 def host_meta_json() -> dict[str, Any]:
-    """host-meta for whoever asks for JSON (RFC 6415)."""
+    """Return host-meta as JSON (RFC 6415)."""
     return {"links": [{"rel": "lrdd", "template": links.web_url(f"{WEBFINGER_PATH}?resource={{uri}}")}]}
 
 
 def host_meta_xml() -> str:
-    """host-meta as it was thought of: an XRD."""
+    """Return host-meta in its original format, XRD."""
     template = escape(links.web_url(f"{WEBFINGER_PATH}?resource={{uri}}"))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -60,7 +62,7 @@ def host_meta_xml() -> str:
 
 
 def nodeinfo_links() -> dict[str, Any]:
-    """Links to the figures of this server."""
+    """Return the list of links to the NodeInfo documents."""
     return {
         "links": [
             {"rel": f"{NODEINFO_SCHEMA}/{version}", "href": links.web_url(f"/nodeinfo/{version}")}
@@ -80,8 +82,10 @@ def nodeinfo(
     description: str,
     is_open: bool,
 ) -> dict[str, Any]:
-    """Figures of this server: its software and its use. Clients compare `software.version` by Semantic Versioning (clients.md
-    E1); under another name than our own (NODEINFO_NAME) it is the version of the client interface.
+    """Return the NodeInfo document: the software of this server and its usage.
+
+    Clients compare `software.version` by Semantic Versioning (clients.md E1); under another name than our own (NODEINFO_NAME)
+    it is the version of the client API.
     """
     own_version = settings.VERSION if settings.NODEINFO_NAME == "social" else settings.CLIENT_VERSION
     software = {"name": settings.NODEINFO_NAME, "version": own_version}

@@ -1,4 +1,4 @@
-"""Documents of collections of people (FEP-7aa9; contract, federation sections 2, 3 and 7)."""
+"""Documents and activities of collections of accounts (FEP-7aa9; contract, federation sections 2, 3 and 7)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ TERMS: Final = ("discoverable", *ITEM_TERMS, "Hashtag", "sensitive")
 
 
 def featured_collections_uri(account: Account) -> str:
-    """The list of an account's collections."""
+    """Return the id of the list of an account's collections."""
     return links.numbered_uri(account.id, "featured_collections")
 
 
 def item_uri(account: Account, item_id: int) -> str:
-    """The id of an item of a collection of somebody of this server."""
+    """Return the id of an item in a local account's collection."""
     return links.numbered_uri(account.id, f"collection_items/{item_id}")
 
 
 def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]:
-    """The items of these collections whose people have agreed and are not suspended, in their order. One query."""
+    """Return the accepted items of these collections whose accounts are not suspended, in their order. One query."""
     found: dict[int, list[CollectionItem]] = {number: [] for number in collection_ids}
     rows = CollectionItem.objects.filter(is_present("account"), collection_id__one_of=found, state=ItemState.ACCEPTED)
     for item in rows.select_related("account").order_by("id"):
@@ -40,8 +40,8 @@ def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]
 
 
 def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """Collections as they stand among the tags of a post, by id: whole those of this server, of others what names them. Two
-    queries, none for no ids.
+    """Return collections in the form in which they are tags of a post, by id: local ones in full, remote ones by name and
+    address. Two queries, none without ids.
     """
     ids = list(collection_ids)
     if not ids:
@@ -52,7 +52,7 @@ def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
 
 
 def _named(collection: Collection) -> dict[str, Any]:
-    """The name and places of a collection of another server, which alone says what is in it."""
+    """Return the name and addresses of a remote collection; its content is left to its own server."""
     return {
         "id": collection.uri,
         "type": "FeaturedCollection",
@@ -63,12 +63,12 @@ def _named(collection: Collection) -> dict[str, Any]:
 
 
 def authorization_uri(account: Account, item_id: int) -> str:
-    """The id of the consent of somebody of this server to be in a collection."""
+    """Return the id of a local account's consent to be in a collection."""
     return links.numbered_uri(account.id, f"feature_authorizations/{item_id}")
 
 
 def authorization(account: Account, collection: Collection, item_id: int) -> dict[str, Any]:
-    """The consent of somebody of this server to be in a collection."""
+    """Return a local account's consent to be in a collection."""
     return {
         "id": authorization_uri(account, item_id),
         "type": "FeatureAuthorization",
@@ -78,7 +78,7 @@ def authorization(account: Account, collection: Collection, item_id: int) -> dic
 
 
 def delete_authorization(account: Account, document: dict[str, Any]) -> dict[str, Any]:
-    """The end of the consent of somebody of this server."""
+    """Return the Delete of a local account's consent."""
     activity = {
         "id": f"{document['id']}#delete",
         "type": "Delete",
@@ -90,8 +90,8 @@ def delete_authorization(account: Account, document: dict[str, Any]) -> dict[str
 
 
 def feature_request(uri: str, collection: Collection, account_uri: str) -> dict[str, Any]:
-    """The request to put an account elsewhere into a collection. It has no actor: the signer is meant (contract, federation
-    section 7).
+    """Return the request to put a remote account into a collection. It has no actor: the signer counts as the actor
+    (contract, federation section 7).
     """
     instrument = collection.object_uri
     activity = {"id": uri, "type": "FeatureRequest", "instrument": instrument, "object": account_uri}
@@ -99,7 +99,7 @@ def feature_request(uri: str, collection: Collection, account_uri: str) -> dict[
 
 
 def answer_feature(account: Account, actor_uri: str, request_uri: str, *, item_id: int) -> dict[str, Any]:
-    """Accept of a FeatureRequest, with the authorization as its result; Reject when `item_id` is 0."""
+    """Return the Accept of a FeatureRequest, with the authorization as its result; a Reject when `item_id` is 0."""
     kind, number = ("Accept", str(item_id)) if item_id else ("Reject", "")
     activity = {
         "id": f"{account.uri}#{kind.lower()}s/feature_requests/{number}",
@@ -113,7 +113,7 @@ def answer_feature(account: Account, actor_uri: str, request_uri: str, *, item_i
 
 
 def featured_item(owner: Account, item: CollectionItem) -> dict[str, Any]:
-    """An item: an account, and its consent."""
+    """Return an item of a collection: an account, and its consent."""
     member = _member(item)
     return {
         "id": item_uri(owner, item.id),
@@ -125,14 +125,14 @@ def featured_item(owner: Account, item: CollectionItem) -> dict[str, Any]:
 
 
 def _member(item: CollectionItem) -> Account:
-    """The account in an item that is shown, which is known."""
+    """Return the account of a shown item, which is always known."""
     if item.account is None:
         raise TypeError("nobody is shown who is unknown")
     return item.account
 
 
 def featured_collection(collection: Collection, items: list[CollectionItem]) -> dict[str, Any]:
-    """A collection of somebody of this server with its items."""
+    """Return a local collection with its items."""
     owner = collection.account
     document: dict[str, Any] = {
         "id": collection.object_uri,
@@ -155,12 +155,14 @@ def featured_collection(collection: Collection, items: list[CollectionItem]) -> 
 
 
 def listing(owner: Account, target: str | dict[str, Any]) -> dict[str, Any]:
-    """Add of a whole collection, or Remove of one by its id, to the list of its owner's. They have no ids."""
+    """Return the Add of a whole collection, or the Remove of one by its id, to or from its owner's list. The activities have
+    no ids.
+    """
     return _listing(owner, featured_collections_uri(owner), target, TERMS)
 
 
 def item_listing(owner: Account, collection_id: int, target: str | dict[str, Any]) -> dict[str, Any]:
-    """Add of a whole item, or Remove of one by its id, to a collection. They have no ids."""
+    """Return the Add of a whole item, or the Remove of one by its id, to or from a collection. The activities have no ids."""
     return _listing(owner, links.collection_uri(owner.id, collection_id), target, ITEM_TERMS)
 
 
@@ -171,7 +173,7 @@ def _listing(owner: Account, place: str, target: str | dict[str, Any], terms: It
 
 
 def update(collection: Collection, document: dict[str, Any]) -> dict[str, Any]:
-    """A change of what a collection says."""
+    """Return the Update of a collection."""
     activity = {
         "id": f"{document['id']}#updates/{int(collection.updated_at.timestamp() * 1000)}",
         "type": "Update",

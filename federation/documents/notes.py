@@ -1,4 +1,4 @@
-"""Documents of our posts for other servers (contract, federation section 5)."""
+"""Documents of local posts for other servers (contract, federation section 5)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,14 @@ _DEFAULT_TYPES = {"image": "image/jpeg", "gifv": "video/mp4", "video": "video/mp
 
 
 SELF_REPLIES: Final = 5
-"""Number of the author's own replies that stand in the document itself (contract, federation section 5)."""
+"""Number of the author's own replies that are listed in the document itself (contract, federation section 5)."""
 
 
 def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
-    """Posts of this server, no boosts, as they stand inside a Create, without their @context, by id: five queries at most,
-    however many, one more when one is of a limited author, one when one has a poll, and two when one links to a collection.
+    """Return local posts, without boosts, in the form in which they are embedded in a Create, without @context, by id.
+
+    Five queries at most, however many posts; one more when an author is limited, one when a post has a poll, and two when one
+    links to a collection.
     """
     found = {post.id: post for post in posts}
     bodies = load_bodies(found)
@@ -83,10 +85,12 @@ def note(
     self_replies: Sequence[int],
     addressed: Sequence[str],
 ) -> dict[str, Any]:
-    """The document of a post without its @context; `parent_uri` is the id of what it answers, `root` the first post
-    of the thread that is known. `collections` are the documents of those it links to. `addressed` are the ids of the
-    accounts that it is sent to, with the followers of groups: whom it mentions, of a limited author those who follow the
-    author, or have asked to (contract, federation section 6).
+    """Return the document of a post without its @context.
+
+    `parent_uri` is the id of the post that it answers, `root` the first known post of the thread. `collections` are the
+    documents of the collections that it links to. `addressed` are the ids of the accounts that it is sent to, with the
+    followers collections of groups: the mentioned accounts, for a limited author only those that follow the author, or have
+    asked to (contract, federation section 6).
     """
     uri, author = post.object_uri, post.author
     visibility = allowed_visibility(post.visibility, limited=author.is_limited)
@@ -122,7 +126,7 @@ def note(
 
 
 def note_terms(document: dict[str, Any]) -> list[str]:
-    """The terms of every Note and of its members, and those of its tags and files (contract, federation section 3)."""
+    """Return the terms of every Note and of its members, and those of its tags and files (contract, federation section 3)."""
     terms = [*_TERMS, *(name for name in document if name in TERMS)]
     terms += sorted({item["type"] for item in document["tag"]} - {"Mention"})
     if "FeaturedCollection" in terms:
@@ -135,12 +139,12 @@ def note_terms(document: dict[str, Any]) -> list[str]:
 
 
 def note_document(note: dict[str, Any]) -> dict[str, Any]:
-    """A post as it is fetched."""
+    """Return the document of a post with its @context."""
     return with_context(note, note_terms(note))
 
 
 def _question(poll: Poll) -> dict[str, Any]:
-    """The options of a poll with their votes, which are null while nobody is to see them."""
+    """Return the options of a poll with their vote counts, which are null while the results are hidden."""
     ended = has_ended(poll.expires_at, clock.now())
     counted = ended or not poll.hide_totals
     end = {} if poll.expires_at is None else {"endTime": clock.iso(poll.expires_at)}
@@ -157,7 +161,9 @@ def _question(poll: Poll) -> dict[str, Any]:
 
 
 def _may_quote(post: Post) -> list[str]:
-    """The accounts whose quotes are approved automatically: everybody's, the followers', else the author's own."""
+    """Return the ids of the accounts whose quotes are approved automatically: everybody, the followers, or else the author
+    alone.
+    """
     groups = automatic_groups(post.quote_policy)
     if groups & Group.PUBLIC:
         return [PUBLIC]
@@ -165,7 +171,7 @@ def _may_quote(post: Post) -> list[str]:
 
 
 def _quote(post: Post, body: PostBody) -> dict[str, Any]:
-    """The quoted post, in the words of FEP-044f and those before it; a Tombstone when that is deleted."""
+    """Return the members for the quoted post, in the terms of FEP-044f and the older ones; a Tombstone when it is deleted."""
     if body.quote is None:
         return {}
     quoted = post.quoted
@@ -178,7 +184,7 @@ def _quote(post: Post, body: PostBody) -> dict[str, Any]:
 
 
 def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
-    """The id of the authorization of an accepted quote: another server's, or ours for a post of this server."""
+    """Return the id of the authorization of an accepted quote: that of the other server, or for a local quoted post our own."""
     if post.quote_state != QuoteState.ACCEPTED:
         return None
     quoted, approval_uri = post.quoted, quote["approval_uri"]
@@ -188,12 +194,12 @@ def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
 
 
 def quote_authorization_uri(author_uri: str, number: int) -> str:
-    """The id of our authorization of a quote, whose number here it has (contract, federation section 2)."""
+    """Return the id of our authorization of the quote with this number (contract, federation section 2)."""
     return f"{author_uri}/quote_authorizations/{number}"
 
 
 def context_uri(account_id: int, status_id: int) -> str:
-    """The id of the conversation that begins with a post of an account (contract, federation section 2)."""
+    """Return the id of the conversation that begins with a post of an account (contract, federation section 2)."""
     return links.web_url(f"/contexts/{account_id}-{status_id}")
 
 
@@ -230,7 +236,9 @@ def _attachment(media: MediaAttachment) -> dict[str, Any]:
 
 
 def _replies(uri: str, username: str, self_replies: Sequence[int]) -> dict[str, Any]:
-    """The first answers of the author; the page of those after them, or else of other people's, comes next."""
+    """Return the collection of replies with the author's first ones; its next page has the following ones, or else those of
+    others.
+    """
     collection = f"{uri}/replies"
     following = f"min_id={self_replies[-1]}" if self_replies else "only_other_accounts=true"
     return {

@@ -1,4 +1,4 @@
-"""Reads JSON that may be hostile: size, depth, and values of any type where one was expected.
+"""Reads JSON that may be hostile: limits its size and depth, and accepts values of any type.
 
 Sources: contract, federation sections 5 and 16; security row 34.
 """
@@ -28,15 +28,15 @@ MAX_DEPTH: Final = 32
 MAX_ITEMS: Final = 1_000
 MAX_SECONDS: Final = 1_000_000
 MAX_URI: Final = 1_300
-"""Bytes of the longest id that is kept: an index takes two of them."""
+"""Maximum size of an id in bytes: two of them must fit into an index entry."""
 
 
 class Rejected(Refused):
-    """Refusal to act upon what another server sent, for the reason given; trying again would change nothing."""
+    """Refusal to process what another server sent, for the reason given; a retry would not change anything."""
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """The JSON object in `body`, within bounds. Raises Rejected for anything else."""
+    """Return the JSON object in `body`, within limits. Raises Rejected for anything else."""
     document = parse_json(body)
     if not isinstance(document, dict):
         raise Rejected(Reason.NO_JSON_OBJECT)
@@ -44,7 +44,9 @@ def parse(body: bytes) -> dict[str, Any]:
 
 
 def parse_json(body: bytes) -> Any:
-    """The JSON value of `body`, within bounds. Raises Rejected for what is no JSON, too large, too deep or too long."""
+    """Return the JSON value in `body`, within limits. Raises Rejected for invalid JSON, and for one that is too large, too
+    deep or too long.
+    """
     if len(body) > MAX_BYTES:
         raise Rejected(Reason.TOO_LARGE)
     try:
@@ -57,7 +59,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _check_bounds(document: Any) -> None:
-    # Level by level instead of by recursion: the depth is the sender's choice.
+    # Level by level instead of by recursion, because the sender chooses the depth.
     level = [document]
     for _depth in range(MAX_DEPTH):
         below: list[Any] = []
@@ -73,49 +75,51 @@ def _check_bounds(document: Any) -> None:
 
 
 def first(value: Any) -> Any:
-    """The value, or the first of a list of values; None for an empty one."""
+    """Return the value, or the first of a list of values; None for an empty list."""
     if isinstance(value, list):
         return value[0] if value else None
     return value
 
 
 def many(value: Any) -> list[Any]:
-    """A list of values, also where there is one or none."""
+    """Return the values as a list, also for a single value or none."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
 def at_most(items: list[T], limit: int, reason: Reason) -> list[T]:
-    """The first `limit` items; the others are counted as left out for `reason`."""
+    """Return the first `limit` items; the others are counted as left out for `reason`."""
     leave_out(reason, len(items) - limit)
     return items[:limit]
 
 
 def readable(items: list[T | None], reason: Reason) -> list[T]:
-    """The items that are not None; the others could not be read, and are counted as left out for `reason`."""
+    """Return the items that are not None; the others, which could not be read, are counted as left out for `reason`."""
     found = [item for item in items if item is not None]
     leave_out(reason, len(items) - len(found))
     return found
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[str]:
-    """The types of an object that are texts, without the prefix `as:` of ActivityStreams."""
+    """Return the types of an object, as far as they are texts, without the prefix `as:` of ActivityStreams."""
     return [kind.removeprefix("as:") for kind in many(document.get("type")) if isinstance(kind, str)]
 
 
 def kind_of(document: Mapping[str, Any], known: Container[str]) -> str | None:
-    """The first type of an object that is a known one; None for none."""
+    """Return the first type of an object that is among the known ones, or None."""
     return next((kind for kind in kinds_of(document) if kind in known), None)
 
 
 def of_kind(value: Any, kind: str) -> Iterator[Mapping[str, Any]]:
-    """The objects with this type, maybe among other types, in a value or a list of values."""
+    """Yield the objects with this type, possibly among others, in a value or a list of values."""
     return (item for item in many(value) if isinstance(item, Mapping) and kind in kinds_of(item))
 
 
 def uri_of(value: Any) -> str | None:
-    """The id of what is named or embedded, also by a bearcap (`bear:?u=...&t=...`); None for what has none that can be kept."""
+    """Return the id of a named or embedded object, also from a bearcap (`bear:?u=...&t=...`); None without an id that can be
+    stored.
+    """
     value = first(value)
     if isinstance(value, Mapping):
         value = value.get("id")
@@ -127,19 +131,19 @@ def uri_of(value: Any) -> str | None:
 
 
 def uris_of(value: Any, limit: int = MAX_ITEMS) -> list[str]:
-    """The ids in a list, or of one thing."""
+    """Return the ids of the objects in a list, or of a single object."""
     found = (uri_of(item) for item in many(value)[:limit])
     return [uri for uri in found if uri is not None]
 
 
 def web_uri(value: Any) -> str | None:
-    """An http(s) address, as it was written; None for any other value."""
+    """Return an http(s) address as it was written; None for any other value."""
     uri = uri_of(value)
     return uri if uri is not None and origin_of(uri) is not None else None
 
 
 def link_of(value: Any) -> str | None:
-    """The address in a `url`: a text, a Link, or a list of them, of which an HTML page comes first."""
+    """Return the address in a `url`: a text, a Link, or a list of them, in which an HTML page is preferred."""
     items = many(value)
     pages = [
         item for item in items if isinstance(item, Mapping) and media_type_of(item.get("mediaType")) == "text/html"
@@ -152,14 +156,14 @@ def link_of(value: Any) -> str | None:
 
 
 def media_type_of(value: Any) -> str:
-    """A media type in lower case, without parameters; empty for what is none."""
+    """Return a media type in lower case, without parameters; empty for an invalid one."""
     found = text_of(value, 200).partition(";")[0].strip().lower()[:100]
     family, slash, name = found.partition("/")
     return found if family and slash and name else ""
 
 
 def duration_of(value: Any) -> float | None:
-    """The seconds of an ISO 8601 duration, above 0; None for what cannot be read, and beyond MAX_SECONDS."""
+    """Return the seconds of an ISO 8601 duration above 0; None for one that cannot be read or exceeds MAX_SECONDS."""
     plausible = isinstance(value, str) and len(value) <= 64 and value.startswith("P")
     try:
         found = parse_duration(value) if plausible else None
@@ -170,9 +174,9 @@ def duration_of(value: Any) -> float | None:
 
 
 def text_of(value: Any, limit: int) -> str:
-    """A text, cleaned and cut to `limit` characters; empty for any other value.
+    """Return a text, cleaned and cut to `limit` characters; empty for any other value.
 
-    Space around it stays as it was sent: stripped, a post that was stored before would differ, which is an edit.
+    Surrounding white space is kept: stripped, a post that was stored before would differ, which would count as an edit.
     """
     value = first(value)
     if not isinstance(value, str):
@@ -182,28 +186,28 @@ def text_of(value: Any, limit: int) -> str:
 
 
 def said(document: Mapping[str, Any], name: str, limit: int) -> str:
-    """A text of a document: as it stands, or in the first of its languages."""
+    """Return a text member of a document, or else the first of its translations (`...Map`)."""
     by_language = document.get(f"{name}Map")
     translated = next(iter(by_language.values()), None) if isinstance(by_language, Mapping) else None
     return text_of(document.get(name), limit) or text_of(translated, limit)
 
 
 def flag_of(value: Any, default: bool | D = False) -> bool | D:
-    """Tell whether a value is true: `true`, `"true"` or 1, or false in the same ways; the default for anything else."""
+    """Return whether a value is true: `true`, `"true"` or 1, or false in the same ways; the default for anything else."""
     if isinstance(value, str):
         value = {"true": 1, "false": 0}.get(value.strip().lower())
     return bool(value) if value in (0, 1) else default
 
 
 def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
-    """A count, 0 and above."""
+    """Return a count of 0 or more, at most `limit`; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return min(value, limit) if value >= 0 else None
 
 
 def time_of(value: Any) -> datetime | None:
-    """A time, in the past or ahead, by RFC 3339 in any case or RFC 2822; None for what cannot be read."""
+    """Return a time in the past or future, by RFC 3339 in any case or RFC 2822; None for one that cannot be read."""
     if not isinstance(value, str) or len(value) > 64:
         return None
     try:
@@ -214,13 +218,13 @@ def time_of(value: Any) -> datetime | None:
 
 
 def past_of(value: Any) -> datetime | None:
-    """The time when something was done: now for a time ahead, None for what cannot be read and for times before 1970."""
+    """Return the time of an action: now for a future time, None for one that cannot be read or is before 1970."""
     now, moment = clock.now(), time_of(value)
     return min(moment, now) if moment is not None and moment.year >= 1970 else None
 
 
 def moment_of(value: Any) -> datetime:
-    """The time when something was made: now for what cannot be read, lies ahead or is before 1970."""
+    """Return the time of a creation: now for one that cannot be read, is in the future or before 1970."""
     moment = past_of(value)
     if moment is None and value is not None:
         leave_out(Reason.UNREADABLE_DATE)
@@ -228,7 +232,7 @@ def moment_of(value: Any) -> datetime:
 
 
 def origin_of(uri: str) -> str | None:
-    """Host and port behind an http(s) address in their one spelling; None for anything else."""
+    """Return the host and port of an http(s) address in canonical spelling; None for anything else."""
     try:
         return parse_url(uri).netloc
     except (KernelError, ValueError):
@@ -242,5 +246,5 @@ def same_origin(one: str, other: str) -> bool:
 
 
 def without_fragment(uri: str) -> str:
-    """The document an id points into."""
+    """Return the address of the document that contains the object with this id."""
     return urldefrag(uri).url

@@ -1,4 +1,4 @@
-"""Reads accounts of other servers (contract, federation sections 4 and 16)."""
+"""Reads remote accounts (contract, federation sections 4 and 16)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from social.kernel.text.names import one_line
 from social.kernel.text.sanitize import sanitize
 
 TYPES: Final = frozenset(ActorType.values)
-# The names that the interface finds in texts as mentions: ASCII, so that none can pass for another (security row 62).
+# Usernames that are recognised as mentions in texts: ASCII, so that none can be mistaken for another (security row 62).
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]+(?:[.-]+[A-Za-z0-9_]+)*")
 FIELD_LIMIT: Final = 2047
 LIST_LIMIT: Final = 256
@@ -51,7 +51,7 @@ class ReceivedKey:
 
 @dataclass(frozen=True)
 class ReceivedActor:
-    """An actor document, typed and clamped. Whether the address is really the actor's, only WebFinger can confirm."""
+    """An actor document, typed and with limited lengths. Only WebFinger can confirm that the address belongs to the actor."""
 
     uri: str
     type: str
@@ -93,15 +93,15 @@ class ReceivedActor:
 
 
 def is_username(name: str) -> bool:
-    """Tell whether people of this network can be called so."""
+    """Tell whether a text is a valid username."""
     return _USERNAME.fullmatch(name) is not None
 
 
 def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
-    """Read an actor. Raises Rejected when it lacks id, type, inbox or a name.
+    """Read an actor. Raises Rejected when it lacks an id, type, inbox or name.
 
-    Its inbox and collections are where its server put them, on other hosts too (contract, federation section 17); its keys
-    and devices, which prove who it is, are on its own.
+    Its inbox and collections may be on other hosts (contract, federation section 17); its keys and devices, which prove its
+    identity, must be on its own.
     """
     uri = web_uri(document.get("id"))
     if uri is None:
@@ -164,7 +164,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
 
 
 def _feature_policy(value: Any, followers: str | None) -> str | None:
-    """The people who may put the actor into collections; None where it does not say (FEP-7aa9 `canFeature`)."""
+    """Return the accounts that may put the actor into collections; None if it does not state any (FEP-7aa9 `canFeature`)."""
     policy = value.get("canFeature") if isinstance(value, Mapping) else None
     if not isinstance(policy, Mapping):
         return None
@@ -177,9 +177,9 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
 
 
 def _place(value: Any) -> str:
-    """The address of an inbox or a collection; empty for an address of this server, and for one of the public.
+    """Return the address of an inbox or a collection; empty for an address of this server, and for the public collection.
 
-    Posts that mention a group are addressed to its followers: either address would show them to others.
+    Posts that mention a group are addressed to its followers collection: either address would reveal them to others.
     """
     found = web_uri(value)
     if found is None or found in PUBLIC_NAMES or same_origin(found, links.web_url()):
@@ -189,7 +189,7 @@ def _place(value: Any) -> str:
 
 
 def _read_keys(value: Any, actor_uri: str) -> tuple[list[ReceivedKey], str | None]:
-    """The usable keys, each id once, and the id of the first that stands elsewhere."""
+    """Return the usable keys, each id once, and the id of the first key that is not embedded."""
     found: dict[str, ReceivedKey] = {}
     reference = None
     for item in many(value)[:KEYS_LIMIT]:
@@ -206,7 +206,7 @@ def _read_keys(value: Any, actor_uri: str) -> tuple[list[ReceivedKey], str | Non
 
 
 def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:
-    """A key object, if it belongs to the actor and lives on its server."""
+    """Return a key, if the actor owns it and it is on the actor's server; None for any other."""
     if not isinstance(value, Mapping):
         return None
     key_id, pem = uri_of(value), value.get("publicKeyPem")

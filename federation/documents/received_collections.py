@@ -1,4 +1,4 @@
-"""Reads collections of other servers, also those of people (contract, federation sections 7, 8 and 16; FEP-7aa9)."""
+"""Reads remote collections, including those of accounts (contract, federation sections 7, 8 and 16; FEP-7aa9)."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from social.kernel.text.sanitize import sanitize
 
 
 def items_of(document: Mapping[str, Any], limit: int) -> list[Any]:
-    """The first items that stand in a collection, or in a page of one."""
+    """Return the first items that are embedded in a collection, or in a page of one."""
     return many(document.get("orderedItems") or document.get("items"))[:limit]
 
 
 def hashtag_of(item: Any) -> str | None:
-    """The name of a Hashtag without its #; None for anything else."""
+    """Return the name of a Hashtag without its #; None for anything else."""
     tag = next(of_kind(first(item), "Hashtag"), None)
     return text_of(tag.get("name"), TAG_LIMIT).removeprefix("#") or None if tag is not None else None
 
 
 def is_featured_collection(document: Any) -> bool:
-    """Tell whether a document is a collection of people."""
+    """Tell whether a document is a collection of accounts."""
     return isinstance(document, Mapping) and "FeaturedCollection" in kinds_of(document)
 
 
 def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollection:
-    """Read a collection of people. Raises Rejected for one without an id or a name, and for another owner's."""
+    """Read a collection of accounts. Raises Rejected for one without an id or a name, and for another owner's."""
     uri = web_uri(document.get("id"))
     if uri is None or not is_featured_collection(document):
         raise Rejected(Reason.NO_COLLECTION_OF_PEOPLE)
@@ -68,7 +68,7 @@ def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollec
         description=sanitize(said) or None,
         language=known_language(language) if language else None,
         sensitive=flag_of(document.get("sensitive")),
-        # Shown to everybody is only what says so.
+        # A collection is not discoverable unless it says so.
         discoverable=flag_of(document.get("discoverable")),
         tag=hashtag_of(document.get("topic")),
         published=published,
@@ -78,7 +78,7 @@ def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollec
 
 
 def read_item(document: Any, collection_uri: str) -> RemoteItem | None:
-    """Read an account in a collection; None for what is none, or not of the collection's server."""
+    """Read an item of a collection; None for anything else, and for one that is not on the collection's server."""
     if not isinstance(document, Mapping) or "FeaturedItem" not in kinds_of(document):
         return None
     uri, object_uri = web_uri(document.get("id")), web_uri(document.get("featuredObject"))
@@ -89,7 +89,7 @@ def read_item(document: Any, collection_uri: str) -> RemoteItem | None:
 
 
 def _description(document: Mapping[str, Any]) -> tuple[str, str]:
-    """The language, if it is named, and the text of a description."""
+    """Return the language, if it is named, and the text of a description."""
     texts = document.get("summaryMap")
     for language, text in texts.items() if isinstance(texts, Mapping) else ():
         if isinstance(text, str):

@@ -1,4 +1,4 @@
-"""Reads devices of other servers, their one-time keys, and messages from them (contract, federation section 7)."""
+"""Reads remote devices, their one-time keys, and messages from them (contract, federation section 7)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from federation.documents.received_collections import items_of
 from federation.reasons import Reason
 
 DEVICES_LIMIT: Final = 100
-"""Devices of one account that are read; more are passed over."""
+"""Maximum number of devices of one account; others are ignored."""
 FRANKING_LIMIT: Final = 8192
 _INT32: Final = 2**31
 
 
 @dataclass(frozen=True)
 class ReceivedMessage:
-    """An encrypted message, typed and within the limits."""
+    """A received encrypted message, typed and within the limits."""
 
     from_device_id: str
     message: MessageDraft
@@ -29,7 +29,7 @@ class ReceivedMessage:
 
 
 def read_devices(document: Mapping[str, Any], account_id: int, actor_uri: str) -> list[RemoteDevice]:
-    """The valid devices in a collection, each id once; they are claimed from on the actor's own server."""
+    """Return the valid devices in a collection, each id once; their one-time keys must be claimed on the actor's own server."""
     found: dict[str, RemoteDevice] = {}
     for item in of_kind(items_of(document, DEVICES_LIMIT), "Device"):
         claim = web_uri(item.get("claim"))
@@ -47,7 +47,7 @@ def read_devices(document: Mapping[str, Any], account_id: int, actor_uri: str) -
 
 
 def read_key(document: Mapping[str, Any]) -> OneTimeKeyDraft:
-    """A one-time key; whether the device has signed it is asked by the caller."""
+    """Return a one-time key; the caller verifies the device's signature."""
     signature = first(document.get("signature"))
     return OneTimeKeyDraft(
         key_id=_text(document.get("keyId"), DEVICE_TEXT_LIMIT),
@@ -57,17 +57,17 @@ def read_key(document: Mapping[str, Any]) -> OneTimeKeyDraft:
 
 
 def is_encrypted_message(document: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a message for a device."""
+    """Tell whether an object is an encrypted message for a device."""
     return "EncryptedMessage" in kinds_of(document)
 
 
 def read_message(document: Mapping[str, Any]) -> ReceivedMessage:
-    """Read an encrypted message. Raises Rejected when one of its parts is missing, of another kind or too long."""
+    """Return an encrypted message. Raises Rejected when one of its parts is missing, of another type or too long."""
     named = [_part(document, name).get("deviceId") for name in ("attributedTo", "to")]
     sender, target = (_text(name, DEVICE_TEXT_LIMIT) for name in named)
     digest, kind = _part(document, "digest"), document.get("messageType")
     body, value = _text(document.get("cipherText"), BODY_LIMIT), _text(digest.get("digestValue"), KEY_LIMIT)
-    # The one device of somebody may have an empty id.
+    # The sender's device id may be empty: some accounts have only one device.
     if not target or not isinstance(named[0], str) or sender != named[0]:
         raise Rejected(Reason.MESSAGE_WITHOUT_DEVICES)
     if digest.get("digestAlgorithm") != DIGEST_ALGORITHM or not value:
@@ -89,5 +89,7 @@ def _key(value: Any) -> str:
 
 
 def _text(value: Any, limit: int) -> str:
-    """A text as it was sent; empty for any other value and for one that is too long: a key that is cut is none."""
+    """Return a text as it was sent; empty for any other value and for one that is too long, because a shortened key is
+    useless.
+    """
     return value if isinstance(value, str) and len(value) <= limit and "\0" not in value else ""

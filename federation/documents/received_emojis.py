@@ -1,4 +1,4 @@
-"""Reads the custom emojis of posts and accounts of other servers (contract, federation sections 5 and 16)."""
+"""Reads the custom emojis of remote posts and accounts (contract, federation sections 5 and 16)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from federation.reasons import Reason
 from social.kernel.reasons import leave_out
 
 EMOJIS_LIMIT: Final = 100
-"""Number of emojis of one document that are taken."""
+"""Maximum number of emojis of one document; others are ignored."""
 SHORTCODE_LIMIT: Final = 2048
 
 
 def read_emojis(document: Mapping[str, Any], *texts: str) -> list[RemoteEmoji]:
-    """The emojis in the `tag` of a document that stand in these texts, each once."""
+    """Return the emojis in the `tag` of a document that occur in these texts, each once."""
     written = shortcodes_in(*texts)
     found: dict[str, RemoteEmoji] = {}
     for item in of_kind(document.get("tag"), "Emoji") if written else ():

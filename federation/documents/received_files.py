@@ -1,4 +1,4 @@
-"""Reads the files that posts and accounts of other servers name: pictures, videos, sounds, and what cannot be shown.
+"""Reads the attachments and pictures of remote posts and accounts: images, videos, audio and unsupported files.
 
 Source: contract, federation sections 5 and 17.
 """
@@ -17,14 +17,14 @@ from statuses.services.storing import RemoteFile
 
 _KINDS: Final = {"Image": MediaType.IMAGE, "Video": MediaType.VIDEO, "Audio": MediaType.AUDIO}
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
-# What senders write who do not know the type.
+# Values that senders use when they do not know the type.
 _NO_TYPE: Final = frozenset({"", "application/octet-stream", "binary/octet-stream", "image/*", "video/*", "audio/*"})
 
 
 @dataclass(frozen=True)
 class OfferedFile:
-    """A representation of a file in a document: `item` is the object about all of them, `link` the Link to this one. Where
-    the document has only an address, they hold nothing else.
+    """One representation of a file in a document: `item` is the attachment object, `link` the Link to this representation.
+    If the document has only an address, they hold nothing else.
     """
 
     url: str
@@ -35,19 +35,19 @@ class OfferedFile:
 
 
 def offered_file(value: Any) -> OfferedFile | None:
-    """The file in an attachment, which may be an object with one address or several, or an address alone: the first that can
-    be shown, or else the first.
+    """Return the file in an attachment, which may be an object with one address or several, or an address alone: the first that
+    can be shown, or else the first.
 
-    Its type is that of the Link, else that of the object, else what the ending of the address says, else what the type of the
-    object says; where none of these says anything it is unknown until the file was copied.
+    Its type is that of the Link, or else of the object, or else by the file extension, or else by the type of the object;
+    without any of these it is unknown until the file is copied.
     """
     offered = list(_offered(value))
     return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)
 
 
 def picture_of(value: Any) -> OfferedFile | None:
-    """The picture in an icon or image, which may be an object, an address, or a list of them: the first that can be shown, or
-    else the first that may be one.
+    """Return the picture in an icon or image, which may be an object, an address, or a list of them: the first that can be
+    shown, or else the first that may be one.
     """
     offered = [file for item in many(value) for file in _offered(item)]
     return next((file for file in offered if file.type == MediaType.IMAGE), offered[0] if offered else None)
@@ -59,7 +59,7 @@ def _offered(value: Any) -> Iterator[OfferedFile]:
         link: Mapping[str, Any] = place if isinstance(place, Mapping) else {"href": place}
         url = web_uri(link.get("href") or link.get("url"))
         content_type = _type_of(url or "", link, item)
-        # A page is no file.
+        # An HTML page is no media file.
         if url is not None and content_type not in _PAGES:
             kind = shown_as(content_type) if content_type else _KINDS.get(kind_of(item, _KINDS) or "")
             yield OfferedFile(url, content_type, MediaType(kind or MediaType.UNKNOWN), item, link)
@@ -71,7 +71,7 @@ def _type_of(url: str, *described: Mapping[str, Any]) -> str:
 
 
 def read_file(value: Any) -> RemoteFile | None:
-    """The file in an attachment with what is said of it; None for what has no address on the web."""
+    """Return the file in an attachment with its description and other properties; None without a web address."""
     file = offered_file(value)
     if file is None:
         return None

@@ -1,4 +1,4 @@
-"""Reads posts of other servers (contract, federation sections 5, 6 and 16)."""
+"""Reads remote posts (contract, federation sections 5, 6 and 16)."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ MENTIONS_LIMIT: Final = 100
 TAGS_LIMIT: Final = 100
 SUMMARY_LIMIT: Final = 10_000
 OPTION_LENGTH: Final = 400
-# In the order in which they are believed (contract, federation section 5).
+# In order of precedence (contract, federation section 5).
 _QUOTES: Final = ("quote", "_misskey_quote", "quoteUrl", "quoteUri")
-# What these words stand for is what a Link in the tags has as its relation.
+# Full names of these terms: relations by which a Link in the tags is a quote.
 _QUOTE_RELATIONS: Final = frozenset(
     {
         "https://w3id.org/fep/044f#quote",
@@ -77,7 +77,7 @@ _QUOTE_RELATIONS: Final = frozenset(
 
 @dataclass(frozen=True)
 class ReceivedNote(AuthorColumns):
-    """A post document, typed, sanitised and clamped."""
+    """A post document, typed, sanitised and with limited lengths."""
 
     uri: str
     author_uri: str
@@ -85,7 +85,7 @@ class ReceivedNote(AuthorColumns):
     sensitive: bool
     language: str | None
     published: datetime
-    # When it was last edited, if it says so.
+    # The time of the last edit, if it is stated.
     updated: datetime | None
     url: str
     in_reply_to: str | None
@@ -94,11 +94,11 @@ class ReceivedNote(AuthorColumns):
     cc: list[str]
     mentioned: list[str] = field(default_factory=list)
     tags: list[tuple[str, str]] = field(default_factory=list)
-    # The ids of collections of people that it links to (FEP-7aa9); what else their tags say is not believed.
+    # The ids of collections of accounts that it links to (FEP-7aa9); other members of these tags are not trusted.
     collections: list[str] = field(default_factory=list)
     files: list[RemoteFile] = field(default_factory=list)
     emojis: list[RemoteEmoji] = field(default_factory=list)
-    # What it quotes; `legacy` when that is said without the word of FEP-044f. A deleted one may have no name.
+    # The id of the quoted post; `legacy_quote` if it is not given by the term of FEP-044f. A deleted one may have no id.
     quoted: str | None = None
     quoted_deleted: bool = False
     legacy_quote: bool = False
@@ -106,27 +106,29 @@ class ReceivedNote(AuthorColumns):
     automatic_approval: list[str] = field(default_factory=list)
     manual_approval: list[str] = field(default_factory=list)
     poll: RemotePoll | None = None
-    # The first answers of its own server that it names.
+    # The first replies that it lists, as far as they are on its own server.
     replies: list[str] = field(default_factory=list)
-    # How often it was boosted and liked, if it says so.
+    # The numbers of boosts and favourites, if they are stated.
     shares: int | None = None
     likes: int | None = None
-    # As it came.
+    # The document as it was received.
     document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def addressed(self) -> list[str]:
-        """The ids of everybody it is sent to, apart from the public (security row 22: tags only decorate)."""
+        """The ids of all accounts and collections that it is sent to, without the public (security row 22: tags do not
+        address).
+        """
         return [uri for uri in dict.fromkeys([*self.to, *self.cc]) if uri not in PUBLIC_NAMES]
 
 
 def is_note(document: Any) -> bool:
-    """Tell whether a document is one of the types that become posts, and not a vote in a poll, which has the type of one."""
+    """Tell whether a document has a type that becomes a post, and is no vote in a poll, which has the type Note too."""
     return isinstance(document, Mapping) and kind_of(document, TYPES) is not None and not is_vote(document)
 
 
 def is_vote(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is a vote: it has the text of an option as its name, and nothing else to show (contract,
+    """Tell whether a document is a vote: its name is the text of an option, and it has no content or attachment (contract,
     federation sections 7 and 17).
     """
     named = bool(document.get("name")) and bool(document.get("inReplyTo"))
@@ -137,9 +139,9 @@ def is_vote(document: Mapping[str, Any]) -> bool:
 def read_sent_note(
     document: Mapping[str, Any], sender_uri: str, activity: Mapping[str, Any] | None = None
 ) -> ReceivedNote:
-    """Read a post that the actor `sender_uri` has sent as its own, in an `activity` maybe. Raises as `read_note`.
+    """Read a post that the actor `sender_uri` has sent as its own, possibly in an `activity`. Raises the errors of `read_note`.
 
-    The sender is the author if it is one of several, and if the post names none, or only a Link. The addressing may stand in
+    The sender is the author if it is one of several authors, and if the post names no author by id. The addressing may be in
     the activity alone (contract, federation section 17).
     """
     authors = [uri_of(item) for item in many(document.get("attributedTo"))]
@@ -150,8 +152,8 @@ def read_sent_note(
 
 
 def read_note(document: Mapping[str, Any]) -> ReceivedNote:
-    """Read a post; its author is the first one named that is no group. Raises Rejected when it lacks an id or author, or they
-    are of two servers (security row 8).
+    """Read a post; its author is the first named one that is no group. Raises Rejected when it lacks an id or author, or
+    these are on different servers (security row 8).
     """
     uri = web_uri(document.get("id"))
     if uri is None:
@@ -209,7 +211,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
 
 
 def _authors_of(document: Mapping[str, Any]) -> list[str]:
-    """The ids of the authors, groups last: PeerTube and others name the channel beside its owner."""
+    """Return the ids of the authors, groups last: PeerTube and others name the channel beside its owner."""
     named = sorted(
         many(document.get("attributedTo")), key=lambda item: isinstance(item, Mapping) and "Group" in kinds_of(item)
     )
@@ -218,7 +220,7 @@ def _authors_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def _answered(value: Any) -> str | None:
-    """The id of what is answered: named, embedded, or by a Link."""
+    """Return the id of the answered post: given as id, embedded, or by a Link."""
     value = first(value)
     return uri_of(value) or (web_uri(value.get("href")) if isinstance(value, Mapping) else None)
 
@@ -228,15 +230,15 @@ def _is_sensitive(value: Any) -> bool:
 
 
 def _quoted(document: Mapping[str, Any]) -> str | None:
-    """The id of the post that is quoted: as a property says, or else a Link in the tags (FEP-e232)."""
+    """Return the id of the quoted post: from a property, or else from a Link in the tags (FEP-e232)."""
     links = (link.get("href") for link in of_kind(document.get("tag"), "Link") if _is_quote(link))
     named = (document.get(name) for name in _QUOTES)
     return next((found for value in (*named, *links) if (found := web_uri(value)) is not None), None)
 
 
 def _is_quote(link: Mapping[str, Any]) -> bool:
-    """Tell whether a Link to a post quotes it: its relation says so, or, where it has none, that it leads to a document of
-    ActivityPub, as Bridgy sends it.
+    """Tell whether a Link to a post quotes it: by its relation or, without one, by the media type of an ActivityPub
+    document, as Bridgy sends it.
     """
     relations = {word for relation in many(link.get("rel")) for word in text_of(relation, 2048).split()}
     if relations:
@@ -245,7 +247,7 @@ def _is_quote(link: Mapping[str, Any]) -> bool:
 
 
 def _total(collection: Any) -> int | None:
-    """The number of items that a collection says it has."""
+    """Return the total that a collection states, or None."""
     return number_of(collection.get("totalItems")) if isinstance(collection, Mapping) else None
 
 
@@ -256,7 +258,7 @@ def _read_replies(collection: Any, uri: str) -> list[str]:
 
 
 def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
-    """The poll of a Question; None when it has no options."""
+    """Return the poll of a Question; None without options."""
     multiple = bool(document.get("anyOf"))
     items = [item for item in many(document.get("anyOf" if multiple else "oneOf")) if isinstance(item, Mapping)]
     named = [(name, item) for item in items if (name := text_of(item.get("name"), OPTION_LENGTH).strip())]
@@ -277,14 +279,14 @@ def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
 
 
 def _approving(document: Mapping[str, Any], name: str) -> list[str]:
-    """The accounts whose quotes the post's policy approves in this way: ids of people and of collections."""
+    """Return the ids of the accounts and collections whose quotes the post's policy approves in this way."""
     policy = document.get("interactionPolicy")
     rules = policy.get("canQuote") if isinstance(policy, Mapping) else None
     return uris_of(rules.get(name)) if isinstance(rules, Mapping) else []
 
 
 def _language_of(document: Mapping[str, Any]) -> str | None:
-    """The language of what is shown, by what the document says of it; None where that is no language."""
+    """Return the language of the shown text, as the document states it; None for an unknown language."""
     code = _code_of_language(document)
     language = known_language(code)
     leave_out(Reason.UNREADABLE_LANGUAGE, bool(code) and language is None and code != "und")
@@ -292,8 +294,8 @@ def _language_of(document: Mapping[str, Any]) -> str | None:
 
 
 def _code_of_language(document: Mapping[str, Any]) -> str | None:
-    """The code of the language. Of texts in several languages it is that of the one that is the text itself, or else the first;
-    without these what `language` says, as Lemmy sends it.
+    """Return the language code: of the translation that equals the text itself, or else of the first one; without
+    translations that in `language`, as Lemmy sends it.
     """
     for name in ("content", "name", "summary"):
         by_language = document.get(f"{name}Map")
@@ -305,7 +307,9 @@ def _code_of_language(document: Mapping[str, Any]) -> str | None:
 
 
 def _html_of(content: str, document: Mapping[str, Any]) -> str:
-    """The HTML of a content by its media type, not sanitised yet. Without a type it is HTML, also with that of a file."""
+    """Return the HTML of a content by its media type, not sanitised yet. Without a type, or with that of a file, the content
+    is HTML.
+    """
     kind = media_type_of(document.get("mediaType"))
     if kind in ("text/markdown", "text/x-markdown"):
         return markdown_to_html(content)
@@ -313,7 +317,7 @@ def _html_of(content: str, document: Mapping[str, Any]) -> str:
 
 
 def _converted(document: Mapping[str, Any], content: str, url: str) -> str:
-    """An article, a video and the like as a post: heading, what stands in it or its summary, and the link."""
+    """Return the HTML of an article, a video and the like as a post: heading, content or summary, and link."""
     name, summary = said(document, "name", 2048), said(document, "summary", SUMMARY_LIMIT)
     heading = f"<h2>{escape(name)}</h2>" if name else ""
     body = content if not summary else summary if is_markup(summary) else plain_to_html(summary)
@@ -330,7 +334,7 @@ def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     hashtags = of_kind(document.get("tag"), "Hashtag")
     written = dict.fromkeys(text_of(item.get("name"), 200).removeprefix("#") for item in hashtags)
     found: dict[str, str] = {}
-    # Cut before they are normalised, which takes its time (security row 78).
+    # Limited before they are normalised, because that is slow (security row 78).
     for shown in at_most(list(filter(None, written)), TAGS_LIMIT, Reason.TOO_MANY_TAGS):
         name = normalise_hashtag(shown)
         if is_hashtag(name) and len(name) <= TAG_LIMIT:

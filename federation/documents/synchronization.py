@@ -1,6 +1,4 @@
-"""The header by which two servers find that they disagree about who follows somebody (FEP-8fcf; contract, federation
-section 9).
-"""
+"""Header by which two servers compare the followers of an account (FEP-8fcf; contract, federation section 9)."""
 
 from __future__ import annotations
 
@@ -17,13 +15,13 @@ from social.kernel import links
 
 HEADER: Final = "Collection-Synchronization"
 FOLLOWERS_LIMIT: Final = 25_000
-"""Posts of whoever has as many followers carry no header."""
+"""Number of followers from which on an account's posts are sent without the header."""
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def digest_of(uris: Iterable[str]) -> str:
-    """The digest of a set of followers: SHA-256 of each id, all by exclusive or, in hexadecimal."""
+    """Return the digest of a set of followers: the exclusive or of the SHA-256 of each id, in hexadecimal."""
     total = 0
     for uri in uris:
         total ^= int.from_bytes(hashlib.sha256(uri.encode()).digest())
@@ -31,19 +29,21 @@ def digest_of(uris: Iterable[str]) -> str:
 
 
 def synchronization_uri(account: Account) -> str:
-    """The address of the followers of an account here who are on the server that asks, whatever the id of the account."""
+    """Return the address at which the requesting server finds its own followers of a local account, whatever the scheme of
+    the account's id.
+    """
     return links.web_url(f"/users/{account.username}/followers_synchronization")
 
 
 def synchronization_header(account: Account, uris: Iterable[str]) -> str:
-    """The header for a server where the account has these followers."""
+    """Return the header for a server on which the account has these followers."""
     url = synchronization_uri(account)
     return f'collectionId="{account.uri}/followers", digest="{digest_of(uris)}", url="{url}"'
 
 
 def read_header(text: str, account: Account) -> tuple[str, str] | None:
-    """The address and the digest in the header that came with a post of an account; None when they are not about its
-    followers, or the address is on another server than these.
+    """Return the address and the digest in the header that arrived with a post of an account; None when they are not about
+    its followers, or the address is on another server than the followers collection.
     """
     try:
         values = parameters_of(text)

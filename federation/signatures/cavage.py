@@ -1,4 +1,4 @@
-"""The signatures most of the network sends: draft-cavage-http-signatures-12 with rsa-sha256.
+"""HTTP signatures that most servers send: draft-cavage-http-signatures-12 with rsa-sha256.
 
 Source: contract, federation section 10.
 """
@@ -16,8 +16,8 @@ from federation.reasons import Reason
 from federation.signatures import keys
 from federation.signatures.message import BadSignature, Message, WrongKey, check_digest, check_time, sha256_base64
 
-# RFC 7235, section 2.1 and appendix C: a scheme, then a list of parameters, of which some may be empty. Each part is read
-# without going back, so that no header takes long.
+# RFC 7235, section 2.1 and appendix C: a scheme, then a list of parameters, some of which may be empty. The possessive
+# quantifiers prevent backtracking, so that no header takes long.
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _SCHEME = re.compile(r"[ \t]*+Signature[ \t]++(?![ \t=])", re.IGNORECASE)
 _PARAMETER = re.compile(
@@ -42,8 +42,8 @@ class CavageSignature:
 
 
 def parameters_of(header: str) -> dict[str, str]:
-    """Names (in lower case) and values of a header written like `Signature`: a list of parameters by RFC 7235, with or
-    without the name of a scheme before it. Raises BadSignature.
+    """Return the parameters of a header with the syntax of `Signature`, by their names in lower case: a list of parameters
+    by RFC 7235, with or without a scheme before it. Raises BadSignature.
     """
     if len(header) > _LONGEST_HEADER:
         raise BadSignature(Reason.HEADER_TOO_LONG)
@@ -60,7 +60,7 @@ def parameters_of(header: str) -> dict[str, str]:
 
 
 def parse(header: str) -> CavageSignature:
-    """Read a `Signature` header. Raises BadSignature when it cannot be one."""
+    """Parse a `Signature` header. Raises BadSignature when it is malformed."""
     values = parameters_of(header)
     if not values.get("keyid") or not values.get("signature"):
         raise BadSignature(Reason.NO_KEY_ID)
@@ -69,7 +69,7 @@ def parse(header: str) -> CavageSignature:
         raise BadSignature(Reason.OTHER_ALGORITHM)
     headers = tuple(values.get("headers", "date").lower().split())
     if algorithm == "rsa-sha256" and not _TIMES.isdisjoint(headers):
-        # Section 2.3 of the draft: these are of hs2019.
+        # Section 2.3 of the draft: these are for hs2019 only.
         raise BadSignature(Reason.CREATED_WITH_RSA)
     return CavageSignature(
         key_id=values["keyid"],
@@ -81,12 +81,12 @@ def parse(header: str) -> CavageSignature:
 
 
 def verify(signature: CavageSignature, message: Message, public_key_pem: str, now: datetime) -> None:
-    """Raise BadSignature unless the signature covers what it must, is in time, and fits key and request.
+    """Raise BadSignature unless the signature covers all required parts, is within its time, and fits the key and the request.
 
     The request target is accepted with and without its query, because some servers leave it out.
     """
     _check_cover(signature, message)
-    # What is not signed may have been added by whoever passes the request on.
+    # Unsigned parameters may have been added on the way.
     expires = signature.expires if "(expires)" in signature.headers else None
     check_time(_made_at(signature, message), expires, now)
     texts = [_text(signature, message, message.target)]
@@ -110,7 +110,7 @@ def _check_cover(signature: CavageSignature, message: Message) -> None:
     if not covered & {"digest", "(request-target)"}:
         raise BadSignature(Reason.NOTHING_SIGNED)
     if message.method != "POST" and not covered >= {"host", "(request-target)"}:
-        # A digest of nothing names no document, and HEAD is no way around what GET must sign.
+        # The digest of an empty body does not identify the document; HEAD must sign the same as GET.
         raise BadSignature(Reason.TARGET_UNSIGNED)
     if message.method == "POST":
         if "digest" not in covered:
@@ -172,8 +172,8 @@ def signed_headers(
     private_key_pem: str,
     now: datetime,
 ) -> dict[str, str]:
-    """The headers to send: those given, with Host, Date, for a body Digest, and the Signature over all of them, in the order
-    of the contract.
+    """Return the headers to send: the given ones with Host, Date, for a body Digest, and the Signature over all of them, in
+    the order of the contract.
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

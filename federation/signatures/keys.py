@@ -1,4 +1,4 @@
-"""RSA keys: reading them quickly, signing and checking with PKCS#1 v1.5 and SHA-256."""
+"""RSA keys: cached loading, signing and verification with PKCS#1 v1.5 and SHA-256."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _LARGEST_BITS = 8192
 
 @lru_cache(maxsize=512)
 def private_key(pem: str) -> rsa.RSAPrivateKey:
-    """Load a key of this server. It is not checked again: that would take a thousand times as long as signing."""
+    """Load a private key of this server, without validating it, because that takes a thousand times as long as signing."""
     key = serialization.load_pem_private_key(pem.encode(), None, unsafe_skip_rsa_key_validation=True)
     if not isinstance(key, rsa.RSAPrivateKey):
         raise TypeError("not an RSA key")
     return key
 
 
-# Each takes some kilobytes: documents with longer texts have no key (`read_key`).
+# The cache is bounded: a key takes some kilobytes, because `read_key` ignores longer ones.
 @lru_cache(maxsize=256)
 def public_key(pem: str) -> rsa.RSAPublicKey:
-    """A remote key. Raises WrongKey for anything but an RSA key of a sane size."""
+    """Load a remote key. Raises WrongKey for anything but an RSA key of an accepted size."""
     try:
         key = serialization.load_pem_public_key(pem.encode())
     except (ValueError, UnsupportedAlgorithm, UnicodeEncodeError):
@@ -40,12 +40,12 @@ def public_key(pem: str) -> rsa.RSAPublicKey:
 
 
 def sign(pem: str, text: str) -> str:
-    """The signature of a text, in base64."""
+    """Return the signature of a text, in base64."""
     return base64.b64encode(private_key(pem).sign(text.encode(), padding.PKCS1v15(), hashes.SHA256())).decode()
 
 
 def check(pem: str, signature: str, text: str) -> None:
-    """Raise WrongKey unless `signature` is the key's for the text; BadSignature for one that is not base64."""
+    """Raise WrongKey unless `signature` is the key's signature of the text, and BadSignature when it is not base64."""
     try:
         raw = base64.b64decode(signature, validate=True)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""An HTTP request as a signature sees it, and what may be wrong with one."""
+"""An HTTP request as it is signed and verified, and the errors of signatures."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from datetime import datetime
 
 from federation.reasons import Reason, Refused
 
-# Contract, federation section 10 "Time": valid for 5 minutes unless it says otherwise, an hour of skew either way.
+# Contract, federation section 10 "Time": valid for 5 minutes unless it says otherwise, an hour of clock skew either way.
 LIFETIME_SECONDS = 300
 LONGEST_LIFETIME_SECONDS = 12 * 3600
 SKEW_SECONDS = 3600
 
 
 class BadSignature(Refused):
-    """A signature that is missing, not readable, expired, or does not cover what it must: 401 (contract, federation
+    """A signature that is missing, malformed, expired, or does not cover all required parts: 401 (contract, federation
     section 10 "Failure codes").
     """
 
 
 class WrongKey(BadSignature):
-    """A signature that does not fit the key and the request; with another key it might."""
+    """A signature that does not fit the key and the request; it might fit another key."""
 
 
 class MalformedDigest(BadSignature):
-    """A `Content-Digest` that cannot be read: 400."""
+    """A malformed `Content-Digest`: 400."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """A request: header names in lower case, `target` is the path with its query as it was sent.
+    """A request: header names are in lower case, `target` is the path with its query as it was sent.
 
-    `source` is the address it came from as it is counted; empty for none.
+    `source` is the client's address in the form in which it is rate-limited; empty for none.
     """
 
     method: str
@@ -46,7 +46,7 @@ class Message:
     source: str = ""
 
     def header(self, name: str) -> str:
-        """A header's value. Raises BadSignature for one that is covered and absent."""
+        """Return a header's value. Raises BadSignature for a signed header that is missing."""
         try:
             return self.headers[name]
         except KeyError:
@@ -54,7 +54,7 @@ class Message:
 
 
 def check_time(created: datetime, expires: datetime | None, now: datetime) -> None:
-    """Raise BadSignature outside the window of the contract."""
+    """Raise BadSignature outside the time window of the contract."""
     age = (now - created).total_seconds()
     if age < -SKEW_SECONDS:
         raise BadSignature(Reason.SIGNED_IN_THE_FUTURE)
@@ -66,7 +66,7 @@ def check_time(created: datetime, expires: datetime | None, now: datetime) -> No
 
 
 def sha256_base64(body: bytes) -> str:
-    """The digest of a body as both digest headers write it."""
+    """Return the digest of a body in the form that both digest headers use."""
     return base64.b64encode(hashlib.sha256(body).digest()).decode()
 
 

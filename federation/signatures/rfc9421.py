@@ -1,4 +1,4 @@
-"""The signatures of RFC 9421, as far as servers of this network send them.
+"""HTTP signatures by RFC 9421, as far as other servers send them.
 
 Source: contract, federation section 10 "Accepting RFC 9421".
 """
@@ -38,7 +38,7 @@ _REQUIRED_COMPONENTS: Final = frozenset({"@method", "@target-uri"})
 
 @dataclass(frozen=True)
 class MessageSignature:
-    """The one signature of a message: who made it, when, and over what."""
+    """The one signature of a message: its key, its time, and the components that it covers."""
 
     key_id: str
     signature: str
@@ -49,7 +49,7 @@ class MessageSignature:
 
 @dataclass
 class _Request:
-    """A request as the library wants it."""
+    """A request in the form that the library expects."""
 
     method: str
     url: str
@@ -57,12 +57,12 @@ class _Request:
 
 
 class _Verifier(HTTPMessageVerifier):
-    # The contract's window is checked apart; the library's own must not be the narrower one.
+    # `check_time` checks the time window of the contract; that of the library must not be narrower.
     max_clock_skew = timedelta(seconds=SKEW_SECONDS)
 
 
 def parse(message: Message) -> MessageSignature:
-    """Read `Signature-Input` and `Signature`. Raises BadSignature when they cannot be read."""
+    """Parse `Signature-Input` and `Signature`. Raises BadSignature when they are malformed."""
     inputs, signatures = message.header("signature-input"), message.header("signature")
     if max(len(inputs), len(signatures)) > _LONGEST_HEADER:
         raise BadSignature(Reason.HEADERS_TOO_LONG)
@@ -77,7 +77,7 @@ def parse(message: Message) -> MessageSignature:
         until = datetime.fromtimestamp(expires, UTC) if expires is not None else None
         key_id = parameters["keyid"]
     except Exception:
-        # The parser of structured fields raises many things.
+        # The parser of structured fields raises exceptions of many types.
         raise BadSignature(Reason.HEADERS_UNREADABLE) from None
     if not isinstance(key_id, str) or not key_id:
         raise BadSignature(Reason.NO_KEY_ID_PARAMETER)
@@ -87,9 +87,10 @@ def parse(message: Message) -> MessageSignature:
 
 
 def verify(signature: MessageSignature, message: Message, base_url: str, public_key_pem: str, now: datetime) -> None:
-    """Raise BadSignature unless the signature covers what it must, is in time, and fits key and request (else WrongKey).
+    """Raise BadSignature unless the signature covers all required parts, is within its time, and fits the key and the request
+    (else WrongKey).
 
-    `base_url` is the scheme and host that stand in front of the target, ours: a signature for another server fails.
+    `base_url` is the scheme and host of this server, which precede the target: a signature for another server fails.
     """
     if not signature.components >= _REQUIRED_COMPONENTS:
         raise BadSignature(Reason.COMPONENTS_UNSIGNED)
