@@ -81,7 +81,9 @@ class LookupsDue(Event):
 
 
 class ServerPurgeDue(Event, key="server:{domain}"):
-    """Everything of a server is to be removed in steps, as a member of staff requested (`account_id` is 0 for the operator)."""
+    """The removal of all data of a server is due, in steps, as a member of staff has requested (`account_id` is 0 for the
+    operator).
+    """
 
     domain: str
     account_id: int

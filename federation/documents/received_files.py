@@ -23,8 +23,8 @@ _NO_TYPE: Final = frozenset({"", "application/octet-stream", "binary/octet-strea
 
 @dataclass(frozen=True)
 class OfferedFile:
-    """One representation of a file in a document: `item` is the attachment object, `link` the Link to this representation.
-    If the document has only an address, they hold nothing else.
+    """A representation of a file in a document: `item` is the attachment object, `link` the Link to this representation. If
+    the document has only an address, they hold nothing else.
     """
 
     url: str

@@ -37,7 +37,6 @@ class Incoming:
 
     @property
     def object_uri(self) -> str | None:
-        """The id of the activity's object."""
         return uri_of(self.document.get("object"))
 
     @property

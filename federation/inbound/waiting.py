@@ -34,6 +34,5 @@ def begin(source: str) -> object | None:
 
 
 def end(place: object) -> None:
-    """Release a place."""
     with _lock:
         _waits.pop(place, None)

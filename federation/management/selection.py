@@ -28,7 +28,6 @@ class Selection:
 
     @property
     def count(self) -> int:
-        """The number of selected accounts."""
         return len(self.accounts)
 
     @staticmethod

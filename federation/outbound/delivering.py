@@ -42,7 +42,7 @@ class DeliveryOutcome(StrEnum):
     POSTPONED = "postponed"
     """Temporary refusal; the host is healthy."""
     IN_DOUBT = "in doubt"
-    """Retried up to ATTEMPTS_IN_DOUBT times; the host is healthy. Of an unknown actor's first two requests at the same time
+    """Tried up to ATTEMPTS_IN_DOUBT times; the host is healthy. Of an unknown actor's first two requests at the same time
     Mastodon answers one with 422 and discards it; a retry succeeds. Any other 422 is a permanent refusal."""
     FAILED = "failed"
     """The host is failing."""

@@ -35,7 +35,6 @@ class Awaited(Exception):
 
     @property
     def host(self) -> str:
-        """The server of the document."""
         return origin_of(self.url) or ""
 
 

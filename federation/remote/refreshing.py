@@ -45,7 +45,7 @@ class Finding(StrEnum):
     UNCLEAR = "unclear"
     """Answer of its server that neither contains the account nor says that it does not exist."""
     SILENT = "silent"
-    """No answer from its server."""
+    """Failure to reach its server."""
 
 
 def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()) -> QuerySet[Account]:

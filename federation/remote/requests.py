@@ -217,7 +217,7 @@ def _request(fetch: Fetch, due_at: datetime | None = None) -> bool:
 
 
 def record_contact(name: str) -> None:
-    """Retry a host that had backed off, because it has sent something (contract, federation section 11).
+    """End the back-off of a host that has sent something, and retry its deliveries now (contract, federation section 11).
 
     Publishes DeliveriesDue.
     """

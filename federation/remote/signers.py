@@ -37,8 +37,6 @@ Parsed = cavage.CavageSignature | rfc9421.MessageSignature
 
 @dataclass(frozen=True)
 class _Key:
-    """A public key of `account`."""
-
     account: Account
     id: str
     pem: str

@@ -42,7 +42,6 @@ def _signer(key_id: str, private_key: str) -> Signer:
 
 
 def server_signer() -> Signer:
-    """Return the signer of this server."""
     return signer_of(instance_actor().key_pair)
 
 

@@ -56,7 +56,7 @@ def actor_response(request: HttpRequest, account: Account) -> HttpResponse:
 
 @reads
 def instance_actor(request: HttpRequest) -> HttpResponse:
-    """`/actor`: this server itself."""
+    """`/actor`: the actor that stands for this server."""
     account = find_instance_actor()
     return document(instance_actor_document(account, account.key_pair.public_key), seconds=600)
 

@@ -1,4 +1,4 @@
-"""Discovery of servers and people: WebFinger, host-meta, NodeInfo (contract, federation section 14)."""
+"""Discovery of servers and accounts: WebFinger, host-meta, NodeInfo (contract, federation section 14)."""
 
 from __future__ import annotations
 

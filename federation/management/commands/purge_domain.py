@@ -1,4 +1,4 @@
-"""`manage.py purge_domain`: removes everything of a server."""
+"""`manage.py purge_domain`: removes all data of a server."""
 
 from __future__ import annotations
 
