@@ -31,8 +31,8 @@ def handle(incoming: Incoming) -> None:
     """Store a report about each local account that is named or, where none is named, about the owners of the posts and
     collections.
 
-    Each report gets those of their posts and collections that the server may know. Beyond REPORTS_OF_HOST reports are rejected:
-    a hostile server could hide all others from staff in a flood.
+    Each report gets those of their posts and collections that the server may know. Reports beyond REPORTS_OF_HOST are rejected:
+    in a flood from a hostile server staff could not find any others.
     """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:

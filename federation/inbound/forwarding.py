@@ -22,8 +22,8 @@ BYTES: Final = 1 << 16
 
 
 def forward(incoming: Incoming, status: Status) -> None:
-    """Forward an activity that its own actor has sent about its own public post, unchanged: with the signature of its author,
-    if it is embedded, others can verify it (contract, federation sections 10 and 11).
+    """Forward an activity that its own actor has sent about its own public or unlisted post. It is sent unchanged: others can
+    verify it by the author's signature, if one is embedded (contract, federation sections 10 and 11).
 
     Publishes ForwardingDue in the caller's transaction. Nothing is forwarded when no local account has spread the post, or when
     the hourly limit of the server or of such an account is exceeded; a Delete is always forwarded.

@@ -32,7 +32,7 @@ from statuses.services.polls import vote
 
 
 def handle_create(incoming: Incoming) -> None:
-    """Store a post of the actor, if it is relevant to a local account.
+    """Store a post of the actor, if it is relevant to a local account; or an encrypted message, or a vote in a poll.
 
     A post that is not embedded is fetched, unless the addressing shows that it is relevant to nobody. Raises Rejected for
     another author's post.

@@ -68,7 +68,7 @@ def _accounts(ids: Iterable[int]) -> dict[int, Account]:
 
 
 def _sends_activities(account: Account) -> bool:
-    """Tell whether activities of an account are sent: only of local ones, and of a deleted or erased one nothing but its
+    """Tell whether an account sends activities: local ones do, unless deleted or erased, which send no more than their
     Delete.
     """
     return account.local and account.deleted_at is None and account.erased_at is None

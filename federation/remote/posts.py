@@ -131,8 +131,8 @@ def revise_note(
 ) -> bool:
     """Store the current content of a remote post, and return whether it was edited since.
 
-    `recipient` and `reviewed` are as in `keep_note`: an edit may be held for review too. `sent` says that the author has sent
-    it, so that it was not fetched.
+    `recipient` and `reviewed` are as in `keep_note`: an edit may be held for review too. `sent` is true when its author has
+    sent it, false when it was fetched.
     """
     new = compose_received(note, status.account, recipient)
     with transaction.atomic():

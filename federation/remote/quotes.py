@@ -19,7 +19,7 @@ from statuses.services.quotes import end_quote, find_quoted, settle_quote
 
 def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
     """Fetch the post that the post with this id quotes, and accept the quote when the quoted author consents or is the same.
-    When the server says that the quoted post was deleted, the quote ends.
+    When the server says that the quoted post was deleted, the quote is marked as deleted.
 
     `remaining` limits the parent posts that are fetched for the quoted post. Raises Rejected for a quoted post that the quoting
     author may not read, and without consent; Missing and Unavailable as fetching does.
