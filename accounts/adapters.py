@@ -1,4 +1,4 @@
-"""Ties of allauth's flows to this app: who may sign up, where mails lead, what a new password ends."""
+"""Adapters that connect allauth to this app: who may sign up, where links in mails lead, what a new password revokes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from social.pages.frame import is_local_path
 
 
 def invite_code(request: HttpRequest) -> str:
-    """The code of the invitation that somebody signs up with, or nothing."""
+    """The code of the invitation in the request; empty without one."""
     return request.GET.get("invite_code", "")
 
 
@@ -47,7 +47,7 @@ _WAYS = {
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """allauth asks here. Links are made from BASE_URL, never from the Host header, which is anybody's to write."""
+    """allauth's adapter for accounts. Links are made from BASE_URL, never from the Host header, which anybody can forge."""
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
@@ -59,7 +59,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Tell whether people may sign up by themselves, or this person by an invitation."""
+        """Tell whether registrations are not closed, or the request has a usable invitation."""
         return find_registrations() != "closed" or find_usable_invite(invite_code(request)) is not None
 
     def save_user(self, request: HttpRequest, user: Any, form: forms.Form, commit: bool = True) -> User:
@@ -81,18 +81,18 @@ class AccountAdapter(DefaultAccountAdapter):
         return sign_up(draft=draft)
 
     def clean_password(self, password: str, user: Any = None) -> str:
-        """The rules for a new password are those of signing up. Raises ValidationError."""
+        """Return the password if it meets the rules of a sign-up. Raises ValidationError."""
         errors = password_errors(password)
         if errors:
             raise forms.ValidationError([capfirst(error.message) for error in errors])
         return password
 
     def set_password(self, user: User, password: str) -> None:
-        """Change or reset a password: what was opened with the old one ends (security row 24)."""
+        """Change or reset a password, which revokes everything that was opened with the old one (security row 24)."""
         change_password(user=user, password=password, asking_key=self.request.session.session_key)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        """The page where a new password is needed first: everybody has been signed out."""
+        """The sign-in page, because a new password signs the user out everywhere."""
         return reverse("account_login")
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
@@ -104,7 +104,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Have the mail sent by the worker; signing up has asked for it already."""
+        """Have the worker send the mail, except at sign-up, which has requested it already."""
         if not signup:
             user = emailconfirmation.email_address.user
             return_to = get_next_redirect_url(request) or ""
@@ -115,8 +115,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmation_url(emailconfirmation.email_address)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the attempt, whether it succeeds or not (contract, behaviours section 4): by address, and by person or, in a
-        browser of that person, by browser (security row 81). Raises RateLimited.
+        """Count the sign-in attempt, whether it succeeds or not (contract, behaviours section 4): by IP address, and by
+        e-mail address or, in a browser in which that person has signed in before, by browser (security row 81). Raises
+        RateLimited.
         """
         email = str(credentials.get("email") or "").lower()
         address = rate_key(client_ip(request))
@@ -128,11 +129,11 @@ class AccountAdapter(DefaultAccountAdapter):
         limits.refuse_exceeded(counts)
 
     def _rollback_login_failed_rl_usage(self) -> None:
-        # allauth gives a successful attempt back to its own counters, which pre_authenticate does not use.
+        # allauth takes a successful attempt off its own counters, which pre_authenticate does not use.
         return
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Open the session, under a new key, and keep which browser it belongs to."""
+        """Open the session, under a new key, and record which browser it belongs to."""
         super().login(request, user)
         note(request, user)
 
@@ -143,27 +144,27 @@ class AccountAdapter(DefaultAccountAdapter):
         return response
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        """Tell whether somebody who is signed in knows the password. Counted by person, on all pages together, and apart from
-        attempts to sign in, which strangers make (security row 81). Raises RateLimited.
+        """Tell whether the password of a signed-in user is right. Attempts are counted by user, on all pages together,
+        and apart from sign-in attempts, which strangers can make (security row 81). Raises RateLimited.
         """
         limits.refuse_exceeded([admission.count(limits.REAUTHENTICATION, subject=str(user.pk))])
         return user.check_password(password)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """True: changes to the safety of an account always ask once more who it is."""
+        """Return True: changes to the security of an account always require reauthentication."""
         return True
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """Ways to prove once more who one is; the first is the one that is asked for."""
+        """Methods of reauthentication, each with a description; the first one is the default."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         return [{**method, "description": _WAYS[method["id"]]} for method in methods]
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The client's address; only our proxies are believed."""
+        """The client's IP address; forwarding headers count only if our own proxies set them."""
         return client_ip(request)
 
     def is_safe_url(self, url: str | None) -> bool:
-        """Tell whether a page may send somebody on to this: only to paths of ours (security row 30)."""
+        """Tell whether a page may redirect to this URL: only local paths are safe (security row 30)."""
         return bool(url) and is_local_path(str(url))
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
@@ -171,13 +172,13 @@ class AccountAdapter(DefaultAccountAdapter):
         raise NotImplementedError(template_prefix)
 
     def send_notification_mail(self, template_prefix: str, user: User, *args: Any, **kwargs: Any) -> None:
-        """Have a mail sent that reports a change of the account's security."""
+        """Have a mail sent about a change to the account's security."""
         kind = template_prefix.rpartition("/")[2]
         report_security_change(user=user, kind=kind, address=client_ip(self.request))
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """allauth's second factor asks here."""
+    """allauth's adapter for second factors."""
 
     error_messages = {
         **DefaultMFAAdapter.error_messages,
@@ -186,11 +187,11 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        """Keys of authenticator apps are kept encrypted, like all secrets that must be read again."""
+        """Encrypt the key of an authenticator app for storage, like all secrets that must be read again."""
         return crypto.encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """The key again."""
+        """Decrypt what `encrypt` has returned."""
         return crypto.decrypt(encrypted_text)
 
     def get_totp_label(self, user: User) -> str:
@@ -198,15 +199,15 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return f"{user.account.username}@{settings.LOCAL_DOMAIN}"
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
-        """The host a passkey is for; never what the Host header says."""
+        """The relying party of passkeys, which never depends on the Host header."""
         return relying_party()
 
     def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
-        """The name of the passkey where it is kept. Its id leads back to the user and to nothing else."""
+        """Name and id of the user as the authenticator stores them; the id contains nothing but the user's primary key."""
         name = self.get_totp_label(user)
         return {"id": user_pk_to_url_str(user).encode(), "name": name, "display_name": name}
 
     def generate_authenticator_name(self, user: User, type: str) -> str:
-        """The name of a passkey that was given none."""
+        """The default name of a passkey."""
         number = len(load_second_factors(user).passkeys) + 1
         return gettext("Passkey %(number)d") % {"number": number}

@@ -1,4 +1,4 @@
-"""Staff look at people and act on them; every action is a service of this app."""
+"""Admin pages on which staff look up and moderate local users; every action calls a service of this app."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts of this server and of others, for staff."""
+"""Local and remote accounts, for staff."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ KINDS = {
 
 
 def account_link(account: Account) -> SafeString:
-    """The account's page in the admin, under its address; the address alone for who may not open it."""
+    """A link to the account's page in the admin, with the address as its text; the address alone for staff who may not
+    open it.
+    """
     return row_link(Account, account.pk, f"@{account.acct}")
 
 
@@ -51,14 +53,14 @@ def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[A
 
 
 def find_addressed(term: str) -> list[int]:
-    """The ids of accounts with this in their address: `@anna`, `anna@there.example`, the beginning of either, a part of a
-    server's name, a part of the username of somebody here or of one of the newest accounts. At most COUNT_LIMIT of
-    each kind, from an index where there is one.
+    """Ids of accounts whose address matches the term: `@anna`, `anna@there.example`, the beginning of either, a part of
+    a server's name, or a part of the username of a local account or of one of the newest accounts. At most COUNT_LIMIT
+    of each kind, from an index where there is one.
     """
     username, at, domain = term.strip().removeprefix("@").partition("@")
     begun = named_from(Account.objects.order_by(ADDRESS_ORDER), username)
     if not at:
-        # An array: joined, all accounts would be read.
+        # An array, because a join would read all accounts.
         people = ArraySubquery(User.objects.values("account_id"))
         here = Account.objects.filter(id__one_of=people, username__icontains=username)
         recent = newest(Account.objects.filter(username__icontains=username))
@@ -81,7 +83,7 @@ def _ids(*kinds: QuerySet[Account]) -> list[int]:
 
 
 class HomeFilter(ConditionFilter):
-    """Filter by this server or another."""
+    """Filter by origin: this server or another one."""
 
     title = gettext_lazy("home")
     parameter_name = "home"
@@ -92,7 +94,7 @@ class HomeFilter(ConditionFilter):
 
 
 class StateFilter(ConditionFilter):
-    """Filter by what staff have done to the account."""
+    """Filter by moderation state."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -112,7 +114,7 @@ class KindFilter(ConditionFilter):
 
 
 def state_of(account: Account) -> SafeString:
-    """State of an account, loaded with its user, in a word."""
+    """State of an account in one word; needs its user loaded."""
     if account.suspended:
         return mark(_("Suspended"), "bad")
     user = getattr(account, "user", None)
@@ -138,7 +140,7 @@ def _fields(account: Account) -> Any:
     return "\n".join(f"{name}: {value}" for name, value in rows)
 
 
-# A heading sorts where an index has that order: a hundred thousand rows of three tables are no list to be sorted for a page.
+# Only columns with an index are sortable: sorting a hundred thousand joined rows for one page takes too long.
 ADDRESS = shown(
     "acct",
     gettext_lazy("Address"),
@@ -194,7 +196,7 @@ MOMENTS = lines(
 
 
 class AccountAdmin(ReadOnlyAdmin):
-    """Accounts of this server and of others; `moderation/admin/accounts.py` adds what staff do to them, and registers it."""
+    """Local and remote accounts; `moderation/admin/accounts.py` adds the actions of moderators, and registers the class."""
 
     in_palette = True
 
@@ -214,7 +216,7 @@ class AccountAdmin(ReadOnlyAdmin):
         return f"{row.display_name} @{row.acct}".strip()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Accounts with what a page of them shows."""
+        """Accounts with the related rows that a page shows."""
         rows: QuerySet[Account] = super().get_queryset(request)
         return rows.select_related("stat", "user__role")
 

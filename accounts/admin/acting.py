@@ -1,4 +1,4 @@
-"""The member of staff who acts in the admin, and acts that are one call of a service each."""
+"""The staff member who uses the admin, and admin actions that each call one service."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from social.api.staff_forms import StaffForm
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
-#: Called with the member of staff and the row, and with what was answered where there is a form.
+#: Called with the staff member and the row and, where there is a form, with its cleaned data.
 Act = Callable[..., Any]
 
 
 def acting(request: HttpRequest) -> Staff:
-    """Return the member of staff who uses the admin, for the services."""
+    """Return the staff member who uses the admin, as services expect it."""
     user: Any = request.user
     return staff_of(user)
 
@@ -41,7 +41,7 @@ def row_action(
     variant: Any = ActionVariant.DEFAULT,
     form: type[StaffForm] | None = None,
 ) -> Callable[..., HttpResponse]:
-    """A button of a row's page, for `actions_detail`: `ReadOnlyAdmin.one` with an act."""
+    """A button on a row's page, for `actions_detail`, that runs `act` by `ReadOnlyAdmin.one`."""
 
     @action(description=description, icon=icon, permissions=[permission], variant=variant)
     def on_row(self: ReadOnlyAdmin, request: HttpRequest, object_id: Any) -> HttpResponse:
@@ -61,7 +61,7 @@ def rows_action(
     permission: str = "manage",
     form: type[StaffForm] | None = None,
 ) -> Callable[..., TemplateResponse | None]:
-    """An entry of the menu over a list, for `actions`: `ReadOnlyAdmin.each` with an act."""
+    """An entry of the action menu of a list, for `actions`, that runs `act` by `ReadOnlyAdmin.each`."""
 
     @admin.action(description=description, permissions=[permission])
     def on_rows(self: ReadOnlyAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:

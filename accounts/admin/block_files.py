@@ -1,4 +1,4 @@
-"""Lists of blocks that are given out and brought as files: chosen, looked at, and only then done."""
+"""Export and import of block lists as files; an import shows a preview before it changes anything."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from social.api.staff_forms import StaffForm
 from social.kernel.errors import KernelError
 from social.kernel.text.names import unambiguous_domain
 
-# All lines are one request, and somebody looks at them.
+# All lines are imported in one request, after somebody has read the preview.
 LINES_LIMIT: Final = 1000
 FILE_BYTES: Final = 512 * 1024
-# A form with a file that is too large is read to its end, so that this can be said in the form.
+# Forms whose file is too large are read to the end, so that the form can show the error.
 FORM_BYTES: Final = 8 * 1024 * 1024
 LINES_SHOWN: Final = 200
 NAMES_SHOWN: Final = 3
@@ -39,13 +39,11 @@ _ACTIONS: Final = {
     "keep": (gettext_lazy("stays as it is"), "plain"),
     "refuse": (gettext_lazy("refused"), "bad"),
 }
-# What needs a look comes first.
+# Lines that need attention come first.
 _PLACES: Final = ("refuse", "change", "add", "keep")
 
 
 class BlocksFileForm(StaffForm):
-    """A file of blocks."""
-
     kind: ClassVar[BlockFile[Any]]
 
     file = forms.FileField(label=gettext_lazy("File"))
@@ -75,7 +73,7 @@ class BlocksFileForm(StaffForm):
 
 
 class FiledBlockListAdmin(BlockListAdmin):
-    """A list of blocks with files."""
+    """A block list that can be exported and imported as a file."""
 
     actions_list = ("import_file", "export_file")
 
@@ -86,7 +84,7 @@ class FiledBlockListAdmin(BlockListAdmin):
     @takes(FORM_BYTES)
     @action(description=gettext_lazy("Import a file"), icon="upload", permissions=["manage"])
     def import_file(self, request: HttpRequest) -> HttpResponse:
-        """Ask for a file, show what it would do, and do that when it is confirmed."""
+        """Ask for a file, show a preview of its changes, and apply them once they are confirmed."""
         kind = self.kind(request)
         if request.method == "POST" and "lines" in request.POST:
             return self._do(request, kind)
@@ -99,7 +97,7 @@ class FiledBlockListAdmin(BlockListAdmin):
 
     @action(description=gettext_lazy("Export all"), icon="download", permissions=["manage"])
     def export_file(self, request: HttpRequest) -> StreamingHttpResponse:
-        """Give all blocks out as a file."""
+        """Return all blocks as a file to download."""
         kind = self.kind(request)
         answer = StreamingHttpResponse(export_file(kind), content_type="text/csv; charset=utf-8")
         answer.headers["Content-Disposition"] = f'attachment; filename="{kind.filename}"'

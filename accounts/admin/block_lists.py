@@ -1,4 +1,4 @@
-"""Lists of blocks in the admin: rows are added, and taken back one by one or many at once, each by a service."""
+"""Block lists in the admin: services add rows, and remove them one by one or several at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from accounts.policies.staff import Staff
 
 
 class BlockListAdmin(EditedAdmin):
-    """A list of blocks."""
+    """Base of block lists, whose rows a service removes."""
 
     actions = ("remove",)
 
@@ -26,16 +26,16 @@ class BlockListAdmin(EditedAdmin):
         """Remove a row by its service."""
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Take it back by the service."""
+        """Remove the row through the service."""
         self.take_back(acting(request), obj)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return the names of the rows alone: what is counted for them goes with them and is nobody's loss."""
+        """Return only the names of the rows: their counters are deleted with them and need no mention."""
         return [self.name_of(row) for row in objs], {}, set(), []
 
     @admin.action(description=gettext_lazy("Remove"), permissions=["manage"])
     def remove(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        """Take the chosen rows back."""
+        """Remove the chosen rows."""
         by = acting(request)
         return self.each(
             request,
@@ -48,17 +48,17 @@ class BlockListAdmin(EditedAdmin):
 
 
 class AddedOnlyAdmin(BlockListAdmin):
-    """A list of blocks whose rows do not change: one is removed and another one added."""
+    """A block list whose rows cannot be changed, only added and removed."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse everybody."""
+        """Return False: rows do not change."""
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return what is asked for a new row, and what the list shows of one that is there."""
+        """Return the fields of the form for a new row, and the columns of the list for an existing one."""
         form: Any = self.form
         return list(form.Meta.fields if obj is None else self.list_display)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Return all that is shown of a row that is there."""
+        """Return all fields of an existing row."""
         return [] if obj is None else self.get_fields(request, obj)

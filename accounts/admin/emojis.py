@@ -1,4 +1,4 @@
-"""Custom emojis for staff: added one by one or in packs, changed, copied from other servers, given out as a pack."""
+"""Custom emojis for staff: added one by one or in packs, changed, copied from other servers, exported as a pack."""
 
 from __future__ import annotations
 
@@ -62,13 +62,10 @@ class EmojiStateFilter(ConditionFilter):
 
 
 class CategoryFilter(TextFilter):
-    """Filter by category."""
-
     title = gettext_lazy("category")
     parameter_name = "category"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> QuerySet[CustomEmoji]:
-        """Emojis of this category."""
         value = (self.value() or "").strip()
         return queryset.filter(category__iexact=value) if value else queryset
 
@@ -91,7 +88,7 @@ class EmojiForm(_CategoryForm):
     field_order = ("shortcode", "picture", "category")
 
     def clean(self) -> dict[str, Any]:
-        """The values, with what is wrong with the picture or the name at their fields."""
+        """Return the values; errors of the name or the picture are added to their fields."""
         sent: dict[str, Any] = super().clean() or {}
         shortcode, picture = sent.get("shortcode"), sent.get("picture")
         if shortcode and picture:
@@ -104,7 +101,7 @@ class EmojiForm(_CategoryForm):
 
 
 class EmojiChangeForm(RowForm):
-    """Parts of an emoji that are changed: its name and picture stay."""
+    """The fields of an emoji that can be changed; its name and picture cannot."""
 
     class Meta:
         model = CustomEmoji
@@ -118,7 +115,7 @@ class EmojiChangeForm(RowForm):
 
 
 class PackForm(_CategoryForm):
-    """A pack of pictures and on which terms they become emojis."""
+    """A pack of pictures, and the options with which they become emojis."""
 
     pack = forms.FileField(
         label=gettext_lazy("Pack"),
@@ -169,7 +166,7 @@ def _remove(by: Staff, emoji: CustomEmoji) -> None:
 
 @admin.register(CustomEmoji)
 class CustomEmojiAdmin(EditedAdmin):
-    """The emojis of this server, which are changed and removed, and of others, which are only disabled."""
+    """Local emojis, which can be changed and removed, and remote ones, which can only be disabled or copied."""
 
     permission = Permission.MANAGE_CUSTOM_EMOJIS
     list_display = (SHORTCODE, PICTURE, SERVER, CATEGORY, STATE, CHANGED)
@@ -187,16 +184,16 @@ class CustomEmojiAdmin(EditedAdmin):
     readonly_fields: ClassVar[Any] = (SHORTCODE, PICTURE, SERVER, CHANGED)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Return what cannot be changed: of another server's, its category and place in the picker, too."""
+        """Return the read-only fields; for a remote emoji also its category and place in the picker."""
         fields = super().get_readonly_fields(request, obj)
         return fields if obj is None or obj.domain is None else [*fields, "category", "visible_in_picker"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allows it for those of this server."""
+        """Allow the removal of local emojis only."""
         return self.is_permitted(request) and (obj is None or obj.domain is None)
 
     def save_model(self, request: HttpRequest, obj: CustomEmoji, form: Any, change: bool) -> None:
-        """Write it by the service."""
+        """Save the change through the service."""
         sent = form.cleaned_data
         change_emoji(
             by=acting(request),
@@ -207,7 +204,7 @@ class CustomEmojiAdmin(EditedAdmin):
         )
 
     def delete_model(self, request: HttpRequest, obj: CustomEmoji) -> None:
-        """Remove it by the service."""
+        """Remove the emoji through the service."""
         remove_local_emojis(by=acting(request), emojis=[obj])
 
     def get_search_results(
@@ -226,7 +223,7 @@ class CustomEmojiAdmin(EditedAdmin):
 
     @takes(PACK_BYTES)
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Take one picture in. Raises PermissionDenied."""
+        """Add one emoji from a form. Raises PermissionDenied."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         sent = self.ask_for(request, EmojiForm, gettext_lazy("Add an emoji"))
@@ -240,7 +237,7 @@ class CustomEmojiAdmin(EditedAdmin):
     @takes(PACK_BYTES)
     @action(description=gettext_lazy("Import a pack"), icon="unarchive", permissions=["manage"])
     def import_pack(self, request: HttpRequest) -> HttpResponse:
-        """Take the pictures of an archive in."""
+        """Import the pictures of an archive."""
         sent = self.ask_for(request, PackForm, gettext_lazy("Import a pack of emojis"))
         if isinstance(sent, TemplateResponse):
             return sent
@@ -249,7 +246,7 @@ class CustomEmojiAdmin(EditedAdmin):
 
     @action(description=gettext_lazy("Export all"), icon="archive", permissions=["manage"])
     def export_pack(self, request: HttpRequest) -> HttpResponse:
-        """Give the pictures of this server's emojis out as a zip archive."""
+        """Return the pictures of all local emojis as a zip archive."""
         archive = BytesIO()
         with zipfile.ZipFile(archive, "w") as pack:
             for name, data in export_emojis():

@@ -1,4 +1,4 @@
-"""Invitations for staff: who has made which, how often they were used; made for somebody, and ended."""
+"""Invitations for staff: who made them and how often they were used; staff can also create and end them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DAYS = (
 
 
 class InviteForm(StaffForm):
-    """An invitation to be made."""
+    """The options of a new invitation."""
 
     max_uses = forms.IntegerField(
         label=gettext_lazy("How many people (empty: any number)"), required=False, min_value=1, max_value=2**31 - 1
@@ -53,7 +53,7 @@ class InviteForm(StaffForm):
 
 
 class InviteStateFilter(ConditionFilter):
-    """Filter by whether people may sign up with it now."""
+    """Filter by whether the invitation can be used now."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -88,7 +88,7 @@ MADE = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 @admin.register(Invite)
 class InviteAdmin(PermittedAdmin):
-    """Invitations of everybody here."""
+    """Invitations of all local users and of the operator."""
 
     permission = Permission.MANAGE_INVITES
     list_display = (CODE, INVITER, USES, STATE, COMMENT, ENDS, MADE)
@@ -106,7 +106,7 @@ class InviteAdmin(PermittedAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invite]:
-        """Invitations with whether people may sign up with them now."""
+        """Invitations, each annotated with `usable`: whether it can be used to sign up now."""
         rows: QuerySet[Invite] = super().get_queryset(request)
         usable = usable_invites().filter(pk=OuterRef("pk"))
         return rows.select_related("inviter__account").annotate(usable=Exists(usable))
@@ -129,7 +129,7 @@ class InviteAdmin(PermittedAdmin):
         return self.is_permitted(request)
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Make one of one's own, without the limits that others have. Raises PermissionDenied."""
+        """Create an invitation in one's own name, without the limits for other users. Raises PermissionDenied."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         sent = self.ask_for(request, InviteForm, gettext_lazy("Make an invitation"))

@@ -1,4 +1,4 @@
-"""Blocks of networks for staff, who are kept from locking themselves out."""
+"""IP blocks for staff, with a warning before they lock themselves out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def _from_now(days: int) -> str:
 
 
 def _danger(sent: Mapping[str, Any], own_address: str) -> str:
-    """Say why a block that was sent is hardly meant: it refuses every request of who sends it, or meets very many people."""
+    """Return why a submitted block is probably a mistake: it would refuse every request of the person who submits it,
+    or it covers very many addresses. Empty if it is not.
+    """
     try:
         network = network_of(sent.get("network", ""))
         if sent.get("severity") == Severity.NO_ACCESS and ipaddress.ip_address(own_address) in network:
@@ -52,7 +54,7 @@ def _danger(sent: Mapping[str, Any], own_address: str) -> str:
 
 
 class NetworkForm(RowForm):
-    """A network, what its people may not do, and until when."""
+    """A network, the severity of its block, and how long the block lasts."""
 
     lasts = forms.ChoiceField(label=gettext_lazy("How long"), required=False)
     comment = forms.CharField(
@@ -62,7 +64,7 @@ class NetworkForm(RowForm):
         widget=forms.Textarea({"rows": 2, "dir": "auto"}),
     )
     meant = forms.BooleanField(label=gettext_lazy("Block it nevertheless"), required=False)
-    # Of who fills it in; set for each request.
+    # The IP address of the person who fills in the form; set for each request.
     own_address = ""
 
     class Meta:
@@ -94,13 +96,13 @@ class NetworkForm(RowForm):
             raise ValidationError(_("This is neither an address nor a network.")) from None
 
     def clean_meant(self) -> bool:
-        """Refuse what is hardly meant, until they say that it is."""
+        """Return True if a block that is probably a mistake was confirmed. Raises ValidationError if it was not."""
         if not self.cleaned_data["meant"]:
             raise ValidationError(_danger(self.data, self.own_address))
         return True
 
     def values(self) -> dict[str, Any]:
-        """Return what was written, for the service."""
+        """Return the submitted values as arguments of the service."""
         sent = self.cleaned_data
         found = {name: sent[name] for name in ("network", "comment")} | {"severity": Severity(sent["severity"])}
         if sent["lasts"] != "stays":
@@ -109,7 +111,7 @@ class NetworkForm(RowForm):
 
 
 class InForceFilter(ConditionFilter):
-    """Filter by whether it counts now."""
+    """Filter by whether the block is in force."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -134,7 +136,7 @@ def _ends(block: Any) -> Any:
 
 @admin.register(IpBlock)
 class IpBlockAdmin(SignUpBlockAdmin, FiledBlockListAdmin):
-    """Networks whose people may not sign up, or get no answer."""
+    """Networks from which sign-ups are refused or need approval, or from which every request is refused."""
 
     form = NetworkForm
     list_display = (
@@ -150,18 +152,18 @@ class IpBlockAdmin(SignUpBlockAdmin, FiledBlockListAdmin):
     ordering = ("-id",)
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """Networks, but for those that would lock out who brings them."""
+        """The file of IP blocks, which refuses a block that would lock out the person who imports it."""
         return NetworkFile(client_ip(request))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IpBlock]:
-        """Blocks with whether they count now."""
+        """Blocks, each annotated with `counts`: whether it is in force."""
         rows: QuerySet[IpBlock] = super().get_queryset(request)
         return rows.annotate(counts=Exists(list_ip_blocks().filter(pk=OuterRef("pk"))))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[IpBlock], search_term: str
     ) -> tuple[QuerySet[IpBlock], bool]:
-        """Return the blocks that an address or network meets, or those with these words in the note."""
+        """Blocks that overlap the address or network in the term, or have the term in their note."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -173,18 +175,18 @@ class IpBlockAdmin(SignUpBlockAdmin, FiledBlockListAdmin):
         return queryset.filter(met), False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; the last one is asked only about what is hardly meant."""
+        """Return the fields of the form; `meant` only for a block that is probably a mistake."""
         asked = ["network", "severity", "lasts", "comment"]
         return [*asked, "meant"] if _danger(request.POST, client_ip(request)) else asked
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form, which knows where it is filled in."""
+        """Return the form with the IP address of the person who fills it in."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.own_address = client_ip(request)
         return form
 
     def save_model(self, request: HttpRequest, obj: IpBlock, form: Any, change: bool) -> None:
-        """Write it by the service."""
+        """Save the block through the service."""
         if change:
             sign_up_blocks.change_network_block(by=acting(request), block=obj, changes=form.values())
         else:

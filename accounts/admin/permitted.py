@@ -1,4 +1,6 @@
-"""Models in the admin that one permission of a role opens, and those that are edited there."""
+"""Base classes of admin pages that require one permission of a role: for models that are viewed, and for those that are
+edited.
+"""
 
 from __future__ import annotations
 
@@ -27,25 +29,25 @@ _REFUSAL = "staff_refusal"
 class RowForm(Styled, _ModelForm):
     """A form of an `EditedAdmin`."""
 
-    # What the service said when this was to be written; it stands above the form, with all that was written in it.
+    # The error of the service; it is shown above the form, which keeps the submitted values.
     refusal = ""
 
     def clean(self) -> dict[str, Any] | None:
-        """Refuse what the service has refused."""
+        """Return the values. Raises ValidationError with the error of the service, if there was one."""
         if self.refusal:
             raise forms.ValidationError(self.refusal)
         return super().clean()
 
 
 class DraftForm(RowForm):
-    """A form whose values the service takes: the row is as it was until then."""
+    """A form whose values are for the service: it leaves the row itself unchanged."""
 
     def _post_clean(self) -> None:
-        """Writes nothing into the row."""
+        """Do not write the values into the row, as Django does here."""
 
 
 class PermittedAdmin(ReadOnlyAdmin):
-    """A model that is looked at by those whose role has `permission`."""
+    """A model that staff can view if their role has `permission`."""
 
     permission: ClassVar[Permission]
 
@@ -61,18 +63,17 @@ class PermittedAdmin(ReadOnlyAdmin):
         return self.is_permitted(request)
 
     def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """The answer of `is_permitted`, for actions with `permissions=["manage"]`, of a list or of one row's page."""
+        """Return `is_permitted`, for actions with `permissions=["manage"]` on a list or on a row's page."""
         return self.is_permitted(request)
 
 
 class EditedAdmin(PermittedAdmin):
-    """A model that is edited here: `form` says what is wrong with a field, a service writes (`save_model`, `delete_model`).
-
-    What a service refuses beyond that is shown above the form, which keeps what was written.
+    """A model that staff can edit: `form` validates the fields, and a service writes (`save_model`, `delete_model`).
+    Other errors of the service are shown above the form, which keeps the submitted values.
     """
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form, with what the service has refused in this request."""
+        """Return the form with the error of the service in this request, if any."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.refusal = getattr(request, _REFUSAL, "")
         return form
@@ -87,17 +88,17 @@ class EditedAdmin(PermittedAdmin):
         return self.is_permitted(request)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Return the fields that are named as read-only, no others."""
+        """Return only the fields that `readonly_fields` names."""
         return list(self.readonly_fields)
 
     def get_actions(self, request: HttpRequest) -> Any:
-        """Return the actions without Django's own deletion, which writes past the services."""
+        """Return the actions without Django's own deletion, which bypasses the services."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The form; shown again with what a service refuses."""
+        """Show or save the form; after an error of the service, show it again with that error."""
         try:
             answer: HttpResponse = super().changeform_view(request, *args, **kwargs)
         except KernelError as error:
@@ -109,11 +110,11 @@ class EditedAdmin(PermittedAdmin):
         return answer
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Read the row again, which the service has written: messages name it. There are no related rows."""
+        """Reload the row, which the service has written, because messages name it. There are no related rows."""
         form.instance.refresh_from_db()
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The question before a deletion; what a service refuses is a message."""
+        """Ask for confirmation, then delete; an error of the service is shown as a message."""
         try:
             answer: HttpResponse = super().delete_view(request, *args, **kwargs)
         except KernelError as error:

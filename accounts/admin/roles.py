@@ -1,4 +1,4 @@
-"""Roles for staff: names, ranks and permissions, written by those who outrank them."""
+"""Roles for staff: names, ranks and permissions, edited by staff who outrank them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from social.api.staff_columns import address, lines, shown
 
 
 class RoleForm(DraftForm):
-    """A role; `by` is who writes it."""
+    """A role; `by` is the staff member who edits it."""
 
     by: ClassVar[Staff]
     bits = forms.TypedMultipleChoiceField(
@@ -63,7 +63,7 @@ class RoleForm(DraftForm):
 
     @property
     def draft(self) -> RoleDraft:
-        """The draft that was written."""
+        """The submitted draft."""
         sent = self.cleaned_data
         return RoleDraft(
             name=sent.get("name") or "",
@@ -74,7 +74,7 @@ class RoleForm(DraftForm):
         )
 
     def clean(self) -> dict[str, Any]:
-        """The values, with the errors of the policy."""
+        """Return the values; errors that the policy finds are added to their fields."""
         sent: dict[str, Any] = super().clean() or {}
         if not self.errors:
             before = self.instance if self.instance.pk is not None else None
@@ -86,7 +86,7 @@ class RoleForm(DraftForm):
 
 @admin.register(Role)
 class RoleAdmin(EditedAdmin):
-    """Roles. Who changes one outranks it; they are given on the page of an account."""
+    """Roles. Staff can change only those that they outrank; roles are assigned on the page of an account."""
 
     permission = Permission.MANAGE_ROLES
     form = RoleForm
@@ -105,47 +105,47 @@ class RoleAdmin(EditedAdmin):
     ordering = ("-position",)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Grant a look to those who manage users as well: roles are a filter of accounts."""
+        """Allow viewing also to staff who manage users, because accounts can be filtered by role."""
         return super().has_view_permission(request, obj) or can(acting(request), Permission.MANAGE_USERS)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Grant the list where each row is granted."""
+        """Allow the list to everybody who may view its rows."""
         return self.has_view_permission(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Grant it to those who outrank the role."""
+        """Allow changes to staff who outrank the role."""
         return self.is_permitted(request) and (obj is None or outranks(acting(request), obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Grant it as a change, but for the role of everybody."""
+        """Allow deletion like a change, except for the role of everybody."""
         return self.has_change_permission(request, obj) and (obj is None or obj.pk != EVERYONE_ROLE_ID)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; of everybody's role the permissions alone."""
+        """Return the fields of the form; for the role of everybody only the permissions."""
         if not self.has_change_permission(request, obj):
             return [lines(None, *self.list_display)]
         everyone = obj is not None and obj.pk == EVERYONE_ROLE_ID
         return [(None, {"fields": ("bits",) if everyone else (*RoleForm.Meta.fields, "bits")})]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form of this person."""
+        """Return the form with the staff member who edits the role."""
         form = super().get_form(request, obj, change=change, **{**kwargs, "fields": RoleForm.Meta.fields})
         return type("RoleForm", (form,), {"by": acting(request)})
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return the names of the roles and of some who have them: these stay, without a role."""
+        """Return the names of the roles and of some users who have them; the users stay, without a role."""
         roles = list(objs)
         people = User.objects.filter(role_id__one_of=[role.pk for role in roles]).select_related("account")
         names = [f"@{user.account.username}" for user in people.order_by("-id")[:NAMES_LIMIT]]
         return [*(role_name(role) for role in roles), *names], {}, set(), []
 
     def save_model(self, request: HttpRequest, obj: Role, form: Any, change: bool) -> None:
-        """Write it by the service."""
+        """Save the role through the service."""
         if change:
             update_role(by=acting(request), role=obj, draft=form.draft)
         else:
             obj.pk = create_role(by=acting(request), draft=form.draft).pk
 
     def delete_model(self, request: HttpRequest, obj: Role) -> None:
-        """Remove it by the service."""
+        """Remove the role through the service."""
         delete_role(by=acting(request), role=obj)

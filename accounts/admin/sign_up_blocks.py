@@ -38,7 +38,7 @@ BLOCKED: Final = gettext_lazy("It is blocked already.")
 
 
 class SignUpBlockAdmin(BlockListAdmin):
-    """A list of blocks of sign-ups."""
+    """A list of sign-up blocks."""
 
     permission = Permission.MANAGE_BLOCKS
 
@@ -47,7 +47,7 @@ class SignUpBlockAdmin(BlockListAdmin):
 
 
 class ApprovalFilter(ConditionFilter):
-    """Filter by what happens to who signs up with it."""
+    """Filter by what happens to sign-ups that match the block."""
 
     title = gettext_lazy("what happens")
     parameter_name = "outcome"
@@ -95,7 +95,7 @@ def _mail_domain(block: EmailDomainBlock) -> Any:
 
 @admin.register(EmailDomainBlock)
 class EmailDomainBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin, FiledBlockListAdmin):
-    """Domains of e-mail addresses that nobody signs up with."""
+    """E-mail domains whose sign-ups are refused or need approval."""
 
     form = EmailDomainForm
     list_display = (
@@ -110,15 +110,15 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin, FiledBlockListAdmi
     ordering = ("domain",)
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """E-mail domains."""
+        """The file of blocks of e-mail domains."""
         return EmailDomainFile()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDomainBlock]:
-        """Blocks with how many sign-ups they met of late."""
+        """Blocks with the number of sign-ups that they matched in the last 7 days."""
         return with_refusals(super().get_queryset(request))
 
     def save_model(self, request: HttpRequest, obj: EmailDomainBlock, form: Any, change: bool) -> None:
-        """Block it by the service."""
+        """Create the block through the service."""
         made = sign_up_blocks.block_email_domain(
             by=acting(request), domain=obj.domain, allow_with_approval=obj.allow_with_approval
         )
@@ -126,7 +126,7 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin, FiledBlockListAdmi
 
 
 class CanonicalEmailForm(RowForm):
-    """An e-mail address, or its fingerprint as another server gives it."""
+    """An e-mail address, or its fingerprint from another server."""
 
     address = forms.CharField(
         label=gettext_lazy("E-mail address"),
@@ -153,7 +153,7 @@ class CanonicalEmailForm(RowForm):
 
 
 class EmailTestForm(StaffForm):
-    """An address to be looked for."""
+    """An e-mail address to compare with the blocks."""
 
     email = forms.CharField(
         label=gettext_lazy("E-mail address"), max_length=EMAIL_LIMIT, widget=forms.TextInput({"dir": "ltr"})
@@ -173,7 +173,7 @@ def _whose(block: CanonicalEmailBlock) -> Any:
 
 @admin.register(CanonicalEmailBlock)
 class CanonicalEmailBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
-    """E-mail addresses that nobody signs up with."""
+    """E-mail addresses that cannot be used to sign up."""
 
     form = CanonicalEmailForm
     list_display = (
@@ -188,7 +188,7 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
     actions_list = ("test",)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return what is asked for a new row, and what the list shows of one that is there."""
+        """Return the fields of the form for a new row, and the columns of the list for an existing one."""
         return ["address"] if obj is None else list(self.list_display)
 
     def get_search_results(
@@ -202,11 +202,11 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
         return queryset.filter(name | Q(digest=_digest(term) or term)), False
 
     def name_of(self, row: CanonicalEmailBlock) -> str:
-        """The account whose address it was, or the beginning of its fingerprint."""
+        """The account to which the address belonged, or the beginning of the fingerprint."""
         return f"@{row.account.acct}" if row.account is not None else f"{row.digest[:DIGEST_SHOWN]}…"
 
     def save_model(self, request: HttpRequest, obj: CanonicalEmailBlock, form: Any, change: bool) -> None:
-        """Block it by the service."""
+        """Create the block through the service."""
         made = sign_up_blocks.block_email_digest(by=acting(request), digest=form.cleaned_data["address"])
         obj.pk, obj.digest = made.pk, made.digest
 
@@ -225,7 +225,7 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
 
 
 class UsernameForm(RowForm):
-    """A name nobody chooses."""
+    """A username to be blocked."""
 
     class Meta:
         model = UsernameBlock
@@ -239,7 +239,7 @@ class UsernameForm(RowForm):
         widgets = {"username": forms.TextInput({"dir": "ltr", "maxlength": NAME_LIMIT})}
 
     def clean_username(self) -> str:
-        """Return a name that is not blocked yet."""
+        """Return the name if it is valid in usernames and not blocked yet. Raises ValidationError."""
         name: str = self.cleaned_data["username"].strip().removeprefix("@")
         if not name:
             raise ValidationError(_("This is no name."))
@@ -260,7 +260,7 @@ def _reach(block: UsernameBlock) -> str:
 
 @admin.register(UsernameBlock)
 class UsernameBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
-    """Names that nobody signs up with."""
+    """Usernames whose sign-ups are refused or need approval."""
 
     form = UsernameForm
     list_display = (
@@ -277,12 +277,12 @@ class UsernameBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[UsernameBlock], search_term: str
     ) -> tuple[QuerySet[UsernameBlock], bool]:
-        """Return names with a part of them, compared as the block compares."""
+        """Blocks whose name contains the term, in the normalised form in which sign-ups are compared."""
         term = normalised_username(search_term.strip().removeprefix("@"))
         return (queryset.filter(normalised__contains=term) if term else queryset), False
 
     def save_model(self, request: HttpRequest, obj: UsernameBlock, form: Any, change: bool) -> None:
-        """Block it by the service."""
+        """Create the block through the service."""
         made = sign_up_blocks.block_username(
             by=acting(request), username=obj.username, exact=obj.exact, allow_with_approval=obj.allow_with_approval
         )

@@ -1,4 +1,4 @@
-"""People of this server and their roles, for staff, and what staff may do to them."""
+"""Local users and their roles, for staff, and the actions that staff may take."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PERMISSION_NAMES = {
 
 
 def role_name(role: Role) -> str:
-    """The role's name; that of people without one is words of ours."""
+    """The role's name; a translated one for the role of everybody, which has none."""
     return role.name or _("Everyone")
 
 
@@ -74,17 +74,14 @@ class StateFilter(ConditionFilter):
 
 
 class RoleFilter(DropdownFilter):
-    """Filter by role."""
-
     title = gettext_lazy("role")
     parameter_name = "role"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """The roles there are, the highest first."""
+        """All roles, the highest first."""
         return [(str(role.pk), role_name(role)) for role in Role.objects.order_by("-position")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
-        """The users with the chosen role."""
         value = self.value() or ""
         return queryset.filter(role_id=int(value)) if value.removeprefix("-").isdecimal() else queryset
 
@@ -121,7 +118,7 @@ LAST_SEEN_TIME = shown("active_at", gettext_lazy("Last seen"), order="active_at"
 def sign_up_decisions(
     user_of: Callable[[Any], User],
 ) -> tuple[Callable[..., HttpResponse], Callable[..., HttpResponse]]:
-    """Return the buttons with which somebody who waits for approval is let in or rejected; `user_of` the row's user."""
+    """Return the buttons that approve or reject a sign-up; `user_of` returns the user of a row."""
     approve = row_action(
         gettext_lazy("Approve"),
         lambda by, row: staff.approve(by=by, user=user_of(row)),
@@ -145,7 +142,7 @@ def sign_up_decisions(
 
 @admin.register(User)
 class UserAdmin(ReadOnlyAdmin):
-    """Local users. Who acts must outrank whom they act on."""
+    """Local users. Staff can act only on users whom they outrank."""
 
     in_palette = True
 
@@ -158,7 +155,7 @@ class UserAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     actions = ("approve", "reject", "confirm", "disable", "enable")
     actions_detail = ("approve_one", "reject_one")
-    # Neither the password's hash nor what people have set for themselves: nobody needs to see them.
+    # Without the password hash and the user's own settings, which staff need not see.
     fieldsets = (
         lines(
             None,
@@ -188,8 +185,8 @@ class UserAdmin(ReadOnlyAdmin):
         return User.objects.filter(approved=False, account__deleted_at=None).exclude(_UNCONFIRMED)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Users with whether the address is confirmed, which is allauth's to know; none whose account is deleted: they go
-        within seconds.
+        """Users, each annotated with `unconfirmed`, which allauth's table says; without those whose account is deleted,
+        who are removed within seconds.
         """
         rows: QuerySet[User] = super().get_queryset(request).filter(account__deleted_at=None)
         return rows.select_related("account", "role").annotate(unconfirmed=_UNCONFIRMED)
@@ -205,7 +202,7 @@ class UserAdmin(ReadOnlyAdmin):
         return queryset.filter(Q(email__icontains=term) | Q(pk__in=by_name)), False
 
     def name_of(self, row: User) -> str:
-        """Username, address, and why somebody who waits wants to join."""
+        """Username, e-mail address and, before approval, the reason for joining."""
         reason = f": {row.sign_up_reason}" if row.sign_up_reason and not row.approved else ""
         return f"@{row.account.username} ({row.email}){reason}"
 
@@ -214,7 +211,7 @@ class UserAdmin(ReadOnlyAdmin):
         return can(acting(request), Permission.MANAGE_USERS)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the two decisions about somebody who waits for approval; what else is done to people is on their account."""
+        """Return the two decisions about a user who waits for approval; other actions are on the page of the account."""
         user = self.get_object(request, str(object_id))
         if user is None or user.approved or not outranks_user(acting(request), user):
             return []
