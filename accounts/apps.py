@@ -14,8 +14,8 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Plug the token source and the audit log into the layers below; subscribe to the app's own events; add the
-        lists people take along.
+        """Plug the token source, the audit log and the refused networks into the layers below, subscribe to the app's
+        own events, and register the portable lists and the parts of archives.
         """
         import_module("accounts.reactions")
         from accounts.queries.sign_up import load_refused_networks

@@ -12,14 +12,16 @@ class AccountCreated(Event, key="account:{account_id}"):
 
 
 class AccountDeleted(Event, key="account:{account_id}"):
-    """An account, of this server (`local`) or of another one, is at its end: nothing of it is shown any more."""
+    """A local (`local`) or remote account was deleted: nothing of it is shown any more."""
 
     account_id: int
     local: bool
 
 
 class AccountSuspended(Event, key="account:{account_id}"):
-    """Staff have suspended an account. `severance_type` and `cause` say under what the follows that end are kept."""
+    """Staff have suspended an account. `severance_type` and `cause` identify the severance under which its ended
+    follows are stored.
+    """
 
     account_id: int
     local: bool
@@ -28,7 +30,9 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """An act has ended all follows that it ends; they are kept under the severance with this `cause`, if there were any."""
+    """A block or suspension has ended all follows that it ends; if there were any, they are stored under the severance
+    with this `cause`.
+    """
 
     cause: str
 
@@ -40,9 +44,7 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountMoved(Event, key="account:{account_id}"):
-    """An account, of this server (`local`) or of another one, has moved to another one, which says that it is the same
-    person's.
-    """
+    """A local (`local`) or remote account has moved to another one, which confirms that it belongs to the same person."""
 
     account_id: int
     target_id: int
@@ -50,8 +52,8 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """The relations of people here to an account that has moved are to be carried over to the new one: `what`, from
-    `after`.
+    """Relations of local accounts to an account that has moved are to be carried over to the new one: those of the kind
+    `what`, in rows after `after`.
     """
 
     account_id: int
@@ -61,8 +63,8 @@ class CarryOverDue(Event, key="account:{account_id}"):
 
 
 class FollowsToRenew(Event, key="account:{account_id}"):
-    """The keys of an account of another server have changed without an announcement: its server may have lost its followers.
-    The Follows of people here, of accounts with an id above `after`, are to be sent again.
+    """The keys of a remote account have changed without an announcement: its server may have lost its followers. The
+    Follows of local accounts with an id above `after` are to be sent again.
     """
 
     account_id: int
@@ -76,20 +78,20 @@ class AccountErasureDue(Event, key="account:{account_id}"):
 
 
 class ConfirmationRequested(Event, key="user:{user_id}"):
-    """A confirmation mail is due, whose link leads on to `return_to`, a path of ours."""
+    """A confirmation mail is due, whose link redirects to `return_to`, a local path."""
 
     user_id: int
     return_to: str = ""
 
 
 class EmailChangeRequested(Event, key="user:{user_id}"):
-    """A mail is due with a link that makes a new e-mail address the user's own."""
+    """A mail is due with the link that confirms a user's new e-mail address."""
 
     user_id: int
 
 
 class EmailChanged(Event, key="user:{user_id}"):
-    """A user has another e-mail address now; the old one, which no row holds any more, is to get a mail about it."""
+    """A user's e-mail address has changed; the old one, which no row stores any more, is to get a mail about it."""
 
     user_id: int
     old_email: str
@@ -103,7 +105,7 @@ class PasswordResetRequested(Event, key="user:{user_id}"):
 
 
 class SecurityChanged(Event, key="user:{user_id}"):
-    """An event that concerns the safety of a user's account has happened, from this network address."""
+    """An event (`kind`) that concerns the security of a user's account has happened, from the IP address `address`."""
 
     user_id: int
     kind: str
@@ -111,38 +113,38 @@ class SecurityChanged(Event, key="user:{user_id}"):
 
 
 class UserApproved(Event, key="user:{user_id}"):
-    """Staff have let in somebody who was waiting."""
+    """Staff have approved a user."""
 
     user_id: int
 
 
 class UserWaiting(Event, key="user:{user_id}"):
-    """A person has confirmed their address and waits for staff to let them in. Published once."""
+    """A user has confirmed their e-mail address and waits for approval. Published once."""
 
     user_id: int
 
 
 class UserActivated(Event, key="user:{user_id}"):
-    """A person can use their account from now on: confirmed, and approved where that is asked. Published once."""
+    """A user can use their account from now on: it is confirmed, and approved where that is required. Published once."""
 
     user_id: int
     invited: bool = False
 
 
 class AccountUnlocked(Event, key="account:{account_id}"):
-    """An account has been unlocked, and more requests to follow it wait than are accepted in one step."""
+    """An account has been unlocked, and has more follow requests than one step accepts."""
 
     account_id: int
 
 
 class ProfileUpdated(Event, key="account:{account_id}"):
-    """An account's public face has changed."""
+    """An account's public profile has changed."""
 
     account_id: int
 
 
 class FeaturedTagChanged(Event, key="account:{account_id}"):
-    """An account shows a hashtag on its profile from now on, or no more."""
+    """An account has begun or ceased to feature a hashtag on its profile."""
 
     account_id: int
     tag_id: int
@@ -150,7 +152,7 @@ class FeaturedTagChanged(Event, key="account:{account_id}"):
 
 
 class ProfileLinksChanged(Event, key="account:{account_id}"):
-    """A local account shows links now that are not verified."""
+    """The profile of a local account has links that are not verified yet."""
 
     account_id: int
 
@@ -188,8 +190,8 @@ class FollowRequested(Event, key="pair:{account_id}:{target_id}"):
 class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
     """The follow of `target_id` by `account_id`, or its request, has ended.
 
-    `uri` is its ActivityPub id, as far as it had one; `ended_by_id` which of the two ended it (the row is gone, so the
-    event carries what the other server must receive).
+    `uri` is its ActivityPub id, if it had one; `ended_by_id` is the account of the two that ended it. The row is gone,
+    so the event carries what the other server must receive.
     """
 
     account_id: int
@@ -200,8 +202,8 @@ class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountBlocked(Event, key="pair:{account_id}:{target_id}"):
-    """`account_id` has blocked `target_id`; follows both ways are gone already. `uri` is the id of the Block: None between
-    accounts of this server, and for one that was sent before ids were kept, which has `block_id` in its id.
+    """`account_id` has blocked `target_id`; follows in both directions are gone already. `uri` is the id of the Block:
+    None between local accounts, and for a Block that was sent before ids were stored, whose id contains `block_id`.
     """
 
     account_id: int
@@ -211,7 +213,7 @@ class AccountBlocked(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountUnblocked(Event, key="pair:{account_id}:{target_id}"):
-    """The block of `target_id` by `account_id` has ended; its members are those of AccountBlocked."""
+    """The block of `target_id` by `account_id` has ended; the fields are those of AccountBlocked."""
 
     account_id: int
     target_id: int
@@ -234,7 +236,7 @@ class AccountUnmuted(Event, key="pair:{account_id}:{target_id}"):
 
 
 class DomainBlocked(Event, key="account_domain:{account_id}:{domain}"):
-    """`account_id` has blocked the people of a server; their follows both ways end in the background."""
+    """`account_id` has blocked a server; follows in both directions end in the background."""
 
     account_id: int
     domain: str
@@ -242,7 +244,7 @@ class DomainBlocked(Event, key="account_domain:{account_id}:{domain}"):
 
 
 class DomainUnblocked(Event, key="account_domain:{account_id}:{domain}"):
-    """The block of a server by `account_id` has ended; what it ended stays so."""
+    """The block of a server by `account_id` has ended; the follows that it ended do not return."""
 
     account_id: int
     domain: str
@@ -256,14 +258,16 @@ class TagFollowed(Event, key="account_tag:{account_id}:{tag_id}"):
 
 
 class TagUnfollowed(Event, key="account_tag:{account_id}:{tag_id}"):
-    """`account_id` follows a hashtag no more."""
+    """`account_id` has unfollowed a hashtag."""
 
     account_id: int
     tag_id: int
 
 
 class CollectionItemAdded(Event, key="collection:{collection_id}"):
-    """An account was put into a collection; it may still have to agree. `at_creation`: the collection was made with it."""
+    """An account was added to a collection; it may still have to agree. `at_creation`: the collection was created with
+    it.
+    """
 
     collection_id: int
     item_id: int
@@ -271,8 +275,8 @@ class CollectionItemAdded(Event, key="collection:{collection_id}"):
 
 
 class CollectionItemRemoved(Event, key="collection:{collection_id}"):
-    """`account_id` is in a collection no more: its owner has taken it out, or it has `left`. `item_id` is 0 in rows of
-    earlier releases.
+    """`account_id` was removed from a collection by its owner, or has `left` it. `item_id` is 0 in rows of earlier
+    releases.
     """
 
     collection_id: int
@@ -282,39 +286,39 @@ class CollectionItemRemoved(Event, key="collection:{collection_id}"):
 
 
 class CollectionChanged(Event, key="collection:{collection_id}"):
-    """A collection says something else; `renamed`: its name or its description."""
+    """A collection has changed; `renamed`: its name or its description has."""
 
     collection_id: int
     renamed: bool = True
 
 
 class CollectionListed(Event, key="collection:{collection_id}"):
-    """A collection stands in the list that `account_id` shows to everybody from now on, or no more."""
+    """A collection was added to, or removed from, the list that `account_id` shows to everybody."""
 
     collection_id: int
     account_id: int
 
 
 class ImportDue(Event, key="import:{import_id}"):
-    """Lines of a file that somebody has brought along are to be worked off."""
+    """Lines of an imported file are to be processed."""
 
     import_id: int
 
 
 class ArchiveDue(Event, key="archive:{archive_id}"):
-    """An archive that somebody has asked for is to be written, or written on."""
+    """A requested archive is to be written, or continued."""
 
     archive_id: int
 
 
 class ArchiveReady(Event, key="archive:{archive_id}"):
-    """An archive can be fetched."""
+    """An archive is ready to be downloaded."""
 
     archive_id: int
 
 
 class TokenRevoked(Event, key="token:{token_id}"):
-    """An access token is no longer valid. Its checksum is what caches know it by."""
+    """An access token is no longer valid. Caches identify it by its checksum."""
 
     token_id: int
     token_checksum: str
@@ -333,18 +337,18 @@ class EncryptedMessageStored(Event, key="encrypted_message:{message_id}"):
 
 
 class RemoteCopyRequested(Event):
-    """Wake-up for the copying of other servers' files; several of them do no more than one."""
+    """Wake-up for the worker that copies files of other servers; several have the same effect as one."""
 
 
 class RemoteCopyStored(Event):
-    """An attachment of another server was copied, and measured; or it was found that it cannot be shown."""
+    """An attachment of another server was copied and measured, or turned out to be impossible to show."""
 
     copy_id: int
 
 
 class SpamRuleMet(Event, key="account:{account_id}"):
-    """A post (`status_id`) or sign-up of an account met a rule against spam, which has limited the account (`limited`) or
-    has it reported.
+    """A post (`status_id`) or sign-up of an account has matched a spam rule, which has limited the account (`limited`)
+    or has it reported.
     """
 
     rule_id: int
@@ -354,6 +358,6 @@ class SpamRuleMet(Event, key="account:{account_id}"):
 
 
 class FileReleased(Event):
-    """Staff have released a file that was in quarantine, and every other one with its digest."""
+    """Staff have released a file from quarantine, and every other file with the same digest."""
 
     file_id: int

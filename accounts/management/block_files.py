@@ -1,4 +1,4 @@
-"""Files of blocks at the command line: read and written by any command, in whatever length."""
+"""Block list files at the command line: commands read and write them, in any length."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from social.management.progress import progress_bar
 
 
 def read_in(command: OperatorCommand, kind: BlockFile[Any], file: str, options: Mapping[str, Any]) -> None:
-    """Take in a file (`-` is what comes in), or with `dry_run` say what that would do; a line for each, and the counts.
+    """Import a file (`-` is standard input), or with `dry_run` only print what that would do: a line for each entry,
+    and the counts.
 
-    Raises CommandError for a file that cannot be read, for one with which follows would end that nobody has said `yes` to,
-    and for one of which every line is refused.
+    Raises CommandError if the file cannot be read, if follows would end and nobody has said `yes` to that, or if every
+    line is refused.
     """
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
@@ -50,7 +51,7 @@ def read_in(command: OperatorCommand, kind: BlockFile[Any], file: str, options: 
 
 
 def write_out(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -> None:
-    """Print all blocks as a file, or write them to a new one. Raises CommandError for one that cannot be made."""
+    """Print all blocks as a file, or write them to a new one. Raises CommandError if that cannot be created."""
     if output is None:
         for line in export_file(kind):
             command.stdout.write(line, ending="")
@@ -63,7 +64,7 @@ def write_out(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -
 
 
 def name_follows(command: BaseCommand, domain: str, follows: FollowsUnder | None) -> None:
-    """Say which follows end with a server."""
+    """Print the follows that the block of a server would end."""
     if follows is None:
         return
     command.stdout.write(f"{domain}: {follows.from_here} follows from here and {follows.to_here} to here end:")

@@ -1,4 +1,4 @@
-"""The people and accounts that commands are given by name; one that is not there is an error in one sentence."""
+"""Users and accounts that commands are given by name; an unknown one is an error of one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accounts.queries.accounts import has_address, split_address
 
 
 def find_user_named(name: str) -> User:
-    """The local user with this name, with account and role, whatever their state. Raises CommandError."""
+    """The local user with this name, in any state, with account and role loaded. Raises CommandError."""
     username = name.strip().removeprefix("@")
     found = User.objects.select_related("account", "role").filter(has_address(username, None, "account__")).first()
     if found is None:
@@ -21,13 +21,13 @@ def find_user_named(name: str) -> User:
 
 
 def find_users_named(names: Sequence[str]) -> list[User]:
-    """Find all the users named, each once, in their order. Raises CommandError when one is unknown: nothing is begun then."""
+    """Find the named users, each once, in their order. Raises CommandError when one is unknown, before anything is done."""
     found = (find_user_named(name) for name in names)
     return list({user.pk: user for user in found}.values())
 
 
 def find_account_named(address: str) -> Account:
-    """The account with this address (`ada`, `@ada@there.example`), whatever its state. Raises CommandError."""
+    """The account with this address (`ada`, `@ada@there.example`), in any state. Raises CommandError."""
     pair = split_address(address)
     found = None
     if pair is not None and "\0" not in address:
@@ -38,6 +38,6 @@ def find_account_named(address: str) -> Account:
 
 
 def find_accounts_named(addresses: Sequence[str]) -> list[Account]:
-    """Accounts by their names, found like users by `find_users_named`."""
+    """Find the accounts with these addresses, each once, in their order. Raises CommandError like `find_users_named`."""
     found = (find_account_named(address) for address in addresses)
     return list({account.pk: account for account in found}.values())

@@ -49,7 +49,7 @@ def text_of(standing: SignInState) -> str | Promise:
 def show_account_state(
     request: HttpRequest, user: User, standing: SignInState, *, back: str, status: int = 403
 ) -> HttpResponse:
-    """The page for somebody who may not use their account; `back` is where another account would be used."""
+    """The page for somebody who may not use their account; signing in with another account leads to `back`."""
     title, text = _TEXTS[standing]
     context = {
         **person(user.account),
@@ -64,7 +64,7 @@ def show_account_state(
 
 @require_POST
 def resend_confirmation(request: HttpRequest) -> HttpResponse:
-    """Send the confirmation mail once more, to somebody who is signed in and has not confirmed yet."""
+    """Send the confirmation mail once more to a signed-in user whose address is not confirmed."""
     if not isinstance(request.user, User):
         return to_sign_in(request, "/")
     if find_sign_in_state(request.user) is SignInState.UNCONFIRMED:

@@ -1,5 +1,5 @@
-"""The page on which a person lets an application use their account (parameters section 1; RFC 6749), with descriptions
-of the scopes in words.
+"""The page on which a person lets an application use their account (parameters section 1; RFC 6749), and the
+descriptions of the scopes.
 """
 
 from __future__ import annotations
@@ -120,10 +120,10 @@ def _kind(scope: str) -> Kind:
 
 
 def permission_groups(scopes: Sequence[str]) -> list[Group]:
-    """Groups of what these scopes allow: what can be seen, what can be changed, and what is the staff's, each if there
-    is any.
+    """Group the permissions of these scopes into what can be seen, what can be changed and what is for staff; empty
+    groups are left out.
 
-    Within a group in the order of the tree; a child whose parent is asked for as well adds nothing.
+    A group has the order of the scope tree; a scope whose parent is requested as well is left out.
     """
     asked = frozenset(scopes)
     shown = [scope for scope in tree.SCOPES if scope in asked and not (tree.sufficient_scopes(scope) - {scope}) & asked]
@@ -134,7 +134,7 @@ def permission_groups(scopes: Sequence[str]) -> list[Group]:
     return [group for group in groups if group.permissions]
 
 
-# The other errors say that the request itself is wrong.
+# All other errors mean that the request itself is wrong: the person sees them.
 _SENT_BACK: Final = frozenset({"access_denied", "invalid_scope"})
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
 _PARAMETERS: Final = (
@@ -153,12 +153,12 @@ _PARAMETERS: Final = (
 class AuthorizeView(OAuthLibMixin, View):
     """`/oauth/authorize`: GET asks the person, POST answers, DELETE (or POST with `decision=deny`) refuses.
 
-    What is wrong with the request is shown to the person. Sent back to the application are the code, `access_denied` and
-    `invalid_scope`, but only for somebody who is signed in: else the page would send anybody anywhere.
+    Errors of the request are shown to the person. Only the code, `access_denied` and `invalid_scope` are sent back to
+    the application, and only for a signed-in person: otherwise the page would be an open redirect.
     """
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Checks the request, which is the same for all three methods, and runs the method."""
+        """Check the request in the same way for all three methods, then run the method."""
         if request.method not in ("GET", "HEAD", "POST", "DELETE"):
             return HttpResponseNotAllowed(["GET", "HEAD", "POST", "DELETE"])
         sent = {**request.GET.dict(), **request.POST.dict()}
@@ -192,14 +192,14 @@ class AuthorizeView(OAuthLibMixin, View):
         return self._answer(request, answer)
 
     def _is_known(self, application: Application, scopes: tuple[str, ...]) -> bool:
-        """Tell whether nobody needs to be asked again."""
+        """Tell whether the person has granted these scopes before, so that the page need not ask again."""
         if as_boolean(self.sent.get("force_login")):
             return False
         return has_token(user=self.user, application=application, scopes=scopes)
 
     @property
     def redirect_uri(self) -> str:
-        """The address the application wants the answer at; among its own addresses once the request has been checked."""
+        """The redirect URI of the request; once the request has been checked, it is a registered one."""
         return self.sent.get("redirect_uri", "")
 
     def _ask(
@@ -288,8 +288,8 @@ def _denied(request: HttpRequest) -> bool:
 
 
 def _host(uri: str) -> str:
-    """The host of the application, without what could pass for it: names before the host, letters of other scripts (row
-    62).
+    """The host of the URI, without what could imitate another host: names before the host, letters of other scripts
+    (row 62).
     """
     if not uri.lower().startswith(("http://", "https://")):
         return ""

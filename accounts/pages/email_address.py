@@ -1,4 +1,4 @@
-"""Pages on which people change their e-mail address, and the one behind the link in a confirmation mail."""
+"""Pages on which people change their e-mail address, and the page behind the link in a confirmation mail."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class ChangeEmailView(View):
     """`/auth/email`: GET shows the address and asks for another one, POST has a link sent there."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """The form."""
         return self._show(request, NewEmailForm())
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -54,7 +53,7 @@ class ChangeEmailView(View):
 
 @require_POST
 def keep_email(request: HttpRequest) -> HttpResponse:
-    """`POST /auth/email/cancel`: the address stays as it is."""
+    """`POST /auth/email/cancel`: cancels the change of the address."""
     assert isinstance(request.user, User)
     cancel_email_change(user=request.user)
     return redirect("change_email")
@@ -63,11 +62,11 @@ def keep_email(request: HttpRequest) -> HttpResponse:
 class ConfirmNewEmailView(View):
     """`/auth/email/confirm/:key`, the link in the mail: GET asks once more, POST changes the address.
 
-    Only for who is signed in: a mail to a mistyped address shall not hand the account to a stranger.
+    It requires sign-in, so that a mail to a mistyped address does not hand the account to a stranger.
     """
 
     def get(self, request: HttpRequest, key: str) -> HttpResponse:
-        """The question, or that the link no longer works."""
+        """Ask for confirmation, or say that the link no longer works."""
         assert isinstance(request.user, User)
         try:
             email = address_in(key, user=request.user)
@@ -76,7 +75,7 @@ class ConfirmNewEmailView(View):
         return show(request, "accounts/email_confirm.html", {"email": email})
 
     def post(self, request: HttpRequest, key: str) -> HttpResponse:
-        """Change it."""
+        """Change the address, or say that the link no longer works."""
         assert isinstance(request.user, User)
         session_key = request.session.session_key
         try:
@@ -92,14 +91,14 @@ def _void(request: HttpRequest) -> HttpResponse:
 
 
 class ConfirmView(ConfirmEmailView):
-    """`/auth/confirm/:key`.
+    """`/auth/confirm/:key`: the link in the mail after a sign-up.
 
-    In the browser that signed up the sign-in goes on where it had stopped; in others the link leads to where that was.
-    Who signed up in an application is shown the way back to it.
+    In the browser that signed up, the sign-in continues where it stopped; in others, the link redirects to that page.
+    People who signed up in an application are shown a link back to it.
     """
 
     def respond(self, success: bool) -> HttpResponse:
-        """Lead on, or show what is wrong with the link."""
+        """Redirect, or show what is wrong with the link."""
         user: User = self.object.email_address.user
         application = user.created_by_application
         if not success or self.get_next_url() or application is None:
@@ -113,15 +112,16 @@ class ConfirmView(ConfirmEmailView):
         }
         response = show(self.request, "account/email_confirmed.html", context)
         if urlsplit(url).scheme not in ("http", "https", ""):
-            # Opens the application by itself where the device has it; elsewhere the page stays.
+            # Opens the application where the device has it; on other devices the page stays.
             response.headers["Refresh"] = f"0; url={url}"
         return response
 
 
 def address_of(application: Application) -> str:
-    """The address that opens an application: its own scheme, else its page; empty for one that has neither.
+    """The address that opens an application: its redirect URI with a scheme of its own, else its website, else the
+    origin of its first redirect URI; empty for one without any.
 
-    Its address for codes would show an error without a code if it is a page.
+    A redirect URI that is a web page is not used itself: without a code it would show an error.
     """
     own = [uri for uri in application.registered_redirect_uris if uri != OUT_OF_BAND]
     for uri in own:

@@ -12,12 +12,12 @@ from django.utils.safestring import SafeString, mark_safe
 from accounts.queries.emojis import SHORTCODE
 from social.pages.frame import path_of
 
-# A tag of HTML that our formatter, our sanitizer or `escape` made: in the values of its attributes ">" may stand.
+# A tag of HTML that our formatter, our sanitizer or `escape` made: values of its attributes may contain ">".
 _TAG: Final = re.compile(r"""(<(?:"[^"]*"|'[^']*'|[^"'>])*>)""")
 
 
 def with_emojis(html: str, emojis: Iterable[Mapping[str, Any]]) -> SafeString:
-    """Safe HTML with pictures in place of the shortcodes of these entities "CustomEmoji"; they do not move."""
+    """Safe HTML in which still pictures replace the shortcodes of these entities "CustomEmoji"."""
     pictures = {
         emoji["shortcode"]: format_html(
             '<img class="emoji" src="{}" alt=":{}:" title=":{}:" width="20" height="20" loading="lazy">',

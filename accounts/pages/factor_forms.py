@@ -1,4 +1,4 @@
-"""The forms of second factors and passkeys. allauth's own check codes and signatures; these add what it leaves out."""
+"""Forms of second factors and passkeys. allauth's forms check codes and signatures; these add the checks that it omits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from accounts.services.second_factors import accept_app_code, accept_signature, 
 from social.api.addresses import client_ip
 from social.kernel import crypto
 
-# What the library raises for bytes and structures that are none of WebAuthn's.
+# Errors that the library raises for data that is no valid WebAuthn.
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, struct.error)
 _CREDENTIAL_LIMIT = 20_000
 
@@ -47,12 +47,12 @@ def _code_field() -> forms.CharField:
 
 
 class _CredentialField(forms.Field):
-    """Field for the answer of a browser's `navigator.credentials`: a JSON object. It is never shown again."""
+    """Field for the JSON object that a browser's `navigator.credentials` returns. It is never shown again."""
 
     widget = forms.HiddenInput
 
     def to_python(self, value: Any) -> Any:
-        """The object. Raises ValidationError for everything else."""
+        """Return the object. Raises ValidationError for everything else."""
         try:
             found = json.loads(value) if value and len(value) <= _CREDENTIAL_LIMIT else None
         except (ValueError, RecursionError):
@@ -62,30 +62,34 @@ class _CredentialField(forms.Field):
         return found
 
     def bound_data(self, data: Any, initial: Any) -> str:
-        """An empty value: each try has a challenge of its own."""
+        """Return an empty value, because each attempt has a challenge of its own."""
         return ""
 
 
 @dataclass(frozen=True)
 class _UsedCode:
-    """A recovery code, as allauth keeps in the session how somebody has shown who they are."""
+    """A used recovery code in the form of an authenticator, as allauth records the method of authentication in the
+    session.
+    """
 
     user: User
     pk: None = None
     type: str = "recovery_codes"
 
     def record_usage(self) -> None:
-        """The code is gone already."""
+        """Do nothing, because the code is deleted already."""
 
 
 class _TypedCode:
-    """A code of the authenticator app, or a recovery code; a mail reports to the owner that wrong ones have locked it."""
+    """A code of the authenticator app, or a recovery code. When wrong codes lock the second factor, its owner gets a
+    mail.
+    """
 
     user: User
     authenticator: Any
 
     def clean_code(self) -> str:
-        """The code, if it is right and has not been used; now it has been."""
+        """Return the code if it is right and unused, and mark it as used. Raises ValidationError."""
         typed: str = self.cleaned_data["code"]  # type: ignore[attr-defined]  # of the form it is mixed into
         try:
             code: str = super().clean_code()  # type: ignore[misc]  # of allauth, which has no types
@@ -112,7 +116,7 @@ class SecondFactorForm(_TypedCode, AllauthAuthenticateForm):
 
 
 class SecondFactorAgainForm(_TypedCode, AllauthReauthenticateForm):
-    """SecondFactorForm before a change that concerns the safety of the account."""
+    """SecondFactorForm as reauthentication, before a change to the security of the account."""
 
     code = _code_field()
 
@@ -124,12 +128,14 @@ class AuthenticatorAppForm(ActivateTOTPForm):
 
 
 class _Signature:
-    """The signature of a passkey. allauth has the library check signature, challenge, host and presence of a person."""
+    """The signature of a passkey. The library that allauth calls checks signature, challenge, host and user presence."""
 
     passwordless: bool
 
     def clean_credential(self) -> Authenticator:
-        """The passkey, if it was used on a page of this server and is no copy; alone, if it has verified its owner."""
+        """Return the passkey if it was used on a page of this server, is no copy and, where it replaces the password,
+        has verified its owner. Raises ValidationError.
+        """
         sent: Any = self.cleaned_data["credential"]  # type: ignore[attr-defined]  # of the form it is mixed into
         try:
             answer = AuthenticationResponse.from_dict(sent)
@@ -141,7 +147,7 @@ class _Signature:
         signed = answer.response.authenticator_data
         if not is_own_origin(answer.response.client_data.origin):
             raise _wrong_passkey()
-        # The challenge may have been one for a second factor, which asks for less.
+        # The challenge may be one for a second factor, which does not require the verification.
         if self.passwordless and not signed.is_user_verified():
             raise _wrong_passkey()
         if not accept_signature(authenticator=authenticator, count=signed.counter, address=client_ip(context.request)):
@@ -162,7 +168,7 @@ class PasskeyAloneForm(_Signature, LoginWebAuthnForm):
 
 
 class PasskeyAgainForm(_Signature, ReauthenticateWebAuthnForm):
-    """A passkey before something that concerns the safety of the account."""
+    """A passkey as reauthentication, before a change to the security of the account."""
 
     credential = _CredentialField()
 
@@ -180,7 +186,9 @@ class NewPasskeyForm(AddWebAuthnForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """The credential that the library has checked, and where it was made. Raises ValidationError."""
+        """Return the values with the credential, which the library has checked, if it was made on a page of this server
+        and is new. Raises ValidationError.
+        """
         try:
             cleaned: dict[str, Any] = super().clean()
             sent = cleaned.get("credential")
@@ -205,13 +213,13 @@ class NewPasskeyForm(AddWebAuthnForm):
 
 
 class PasskeyNameForm(EditWebAuthnForm):
-    """Form for another name of a passkey."""
+    """Form that renames a passkey."""
 
     name = forms.CharField(label=_("Name"), max_length=NAME_LIMIT)
 
 
 def counter_of(authenticator: Authenticator, code: str) -> int:
-    """The step of time whose code this is; one of those around now, because allauth has just found it to be right."""
+    """The time step of this code (TOTP), one of those around now, because allauth has just accepted the code."""
     secret = crypto.decrypt(authenticator.data["secret"])
     typed = normalize_user_code(code)
     return max(

@@ -1,4 +1,4 @@
-"""Forms of signing in and up, worded and labelled for people, and the base of forms whose rules are those of a service."""
+"""Forms for signing in and up, and the base of forms whose values a service validates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _password_field(label: Any, autocomplete: str, **options: Any) -> forms.Char
 
 
 def text_field(label: Any, **options: Any) -> forms.CharField:
-    """A text, which may be empty. Its length is for the service to count, as people count: a character may be several code
+    """An optional text field. The service checks its length in characters as people count them: one may be several code
     points.
     """
     widget = options.pop("widget", None) or forms.TextInput({"dir": "auto"})
@@ -44,7 +44,7 @@ def text_field(label: Any, **options: Any) -> forms.CharField:
 
 
 def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
-    """A choice of yes or no."""
+    """A checkbox."""
     return forms.BooleanField(label=label, required=False, help_text=help_text)
 
 
@@ -58,25 +58,25 @@ class SignInForm(LoginForm):
         self.fields = {"login": login, "password": _password_field(_("Password"), "current-password")}
 
     def clean_login(self) -> str:
-        """The e-mail address; a username (`anna`, `@anna`, `@anna@this.server`) stands for its owner's."""
+        """Return the e-mail address; a username (`anna`, `@anna`, `@anna@this.server`) is replaced by its owner's."""
         typed: str = self.cleaned_data["login"].strip()
         return find_email_of(typed) or typed
 
 
 class ServiceForm(forms.Form):
-    """A form whose rules are a service's."""
+    """A form whose values a service validates."""
 
-    #: Where the service's name of a value is another one than the form's.
+    #: The form's name of a value, by the service's name, where they differ.
     renamed: Mapping[str, str] = {}
     #: The fields of each part of the page.
     parts: Mapping[str, Sequence[str]] = {}
 
     def sections(self) -> dict[str, list[forms.BoundField]]:
-        """Fields of each part of the page."""
+        """Return the bound fields of each part of the page."""
         return {part: [self[name] for name in names if name in self.fields] for part, names in self.parts.items()}
 
     def add_details(self, error: Invalid) -> None:
-        """Show what the service found beside the fields it concerns, each sentence once."""
+        """Show the service's errors beside their fields, each sentence once."""
         details = error.extra.get("details")
         if not details:
             self.add_error(None, error.message)
@@ -91,7 +91,7 @@ class ServiceForm(forms.Form):
 
 
 class SignUpForm(ServiceForm):
-    """Data of a new person. The rules are those of the service alone, which finds all mistakes at once."""
+    """Sign-up form. Only the service validates the values, so that it finds all errors at once."""
 
     by_passkey = False
 
@@ -107,7 +107,7 @@ class SignUpForm(ServiceForm):
         widget=forms.Textarea({"rows": 3, "maxlength": REASON_LIMIT}),
         help_text=_("A moderator will read this."),
     )
-    # Text: the service reads it, as it does a client's.
+    # A text field, because the service parses the date, as it does for API clients.
     date_of_birth = forms.CharField(
         label=_("Date of birth"),
         help_text=_("We check how old you are and do not keep the date."),
@@ -123,7 +123,7 @@ class SignUpForm(ServiceForm):
         if not settings.MINIMUM_AGE:
             del self.fields["date_of_birth"]
         for field in self.fields.values():
-            # Browsers ask for it; what is missing is found with all other mistakes.
+            # Only browsers require it: the service reports a missing value together with all other errors.
             field.required = False
             field.widget.attrs["required"] = True
 
@@ -133,7 +133,7 @@ class SignUpForm(ServiceForm):
 
 
 class NewEmailForm(ServiceForm):
-    """Form for another e-mail address. The rules are those of the service."""
+    """Form for a new e-mail address, which the service validates."""
 
     email = forms.CharField(
         label=_("New e-mail address"), max_length=EMAIL_LIMIT, widget=forms.EmailInput(_EMAIL_ATTRIBUTES)
@@ -147,7 +147,7 @@ class ForgottenPasswordForm(ResetPasswordForm):
 
 
 class NewPasswordForm(AllauthResetPasswordKeyForm):
-    """A new password, typed once: browsers remember it, and a link for another one is a mail away."""
+    """A new password, typed once: browsers remember it, and a forgotten one can be reset by mail."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -164,7 +164,7 @@ class PasswordForm(ChangePasswordForm):
 
 
 class IsItYouForm(ReauthenticateForm):
-    """The password once more."""
+    """The password, as reauthentication."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -177,5 +177,5 @@ def _one_password(form: forms.Form) -> None:
     field.label = _("New password")
     field.help_text = _("At least 8 characters.")
     field.widget.attrs.pop("placeholder", None)
-    # No maxlength: browsers would cut a pasted password off without a word.
+    # No maxlength: browsers would silently truncate a pasted password.
     field.widget.attrs["minlength"] = PASSWORD_MINIMUM

@@ -1,4 +1,6 @@
-"""The front page: what this server is, or, for somebody who is signed in, three ways on; and the list of the settings."""
+"""The front page, which presents this server to visitors, and apps and suggestions to signed-in people; and the list of
+the settings.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ from social.kernel.text.markup import plain
 from social.pages.frame import allow_caching, sharing_of_site, show, url_of
 
 SUGGESTIONS_SHOWN: Final = 5
-#: Clients on the web with the address that takes the name of a server.
+#: Web clients, with the address that opens each of them for a server.
 _WEB_APPS: Final = {
     "Phanpy": "https://phanpy.social/#/login?instance={server}&submit=1",
     "Elk": "https://elk.zone/{server}/public/local",
@@ -42,7 +44,7 @@ _PHONE_APPS: Final = {
 
 @require_safe
 def front(request: HttpRequest) -> HttpResponse:
-    """`/`."""
+    """`/`: the front page."""
     if not isinstance(request.user, User):
         return allow_caching(show(request, "pages/front.html", _for_visitors()))
     state = find_sign_in_state(request.user)
@@ -66,7 +68,7 @@ def front(request: HttpRequest) -> HttpResponse:
 
 
 def _for_visitors() -> dict[str, Any]:
-    """Values of the front page for who is not signed in: the title and description that staff have written, if any."""
+    """Template values of the front page for visitors: the title and description that staff have written, if any."""
     texts = load_site_texts(raw=True)
     title, description = texts.get("site_title"), plain(texts.get("site_short_description") or "")
     return {
@@ -87,9 +89,9 @@ def _suggestions(account_id: int) -> list[dict[str, Any]]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def follow(request: HttpRequest) -> HttpResponse:
-    """Follow somebody who was suggested, or ask to. Raises NotFound for nobody, and RateLimited.
+    """Follow a suggested account, or request to. Raises NotFound for an unknown account, and RateLimited.
 
-    GET, which is what follows a sign-in, leads to the suggestions.
+    GET, which follows a sign-in, redirects to the suggestions.
     """
     if request.method != "POST":
         return redirect("front")

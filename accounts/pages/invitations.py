@@ -28,7 +28,7 @@ PAGE_SIZE = 20
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitations(request: HttpRequest) -> HttpResponse:
-    """`/invites`. Raises Forbidden for who may not invite."""
+    """`/invites`: lists a user's invitations and creates new ones. Raises Forbidden for a user who may not invite."""
     user = signed_in(request)
     require(staff_of(user), Permission.INVITE_USERS)
     form = InvitationForm()

@@ -1,7 +1,7 @@
-"""Remembers the browsers in which somebody has signed in, so that the wrong attempts of strangers do not lock them out.
+"""Remembers the browsers in which people have signed in, so that failed attempts of strangers do not lock them out.
 
-Each has a cookie that names it and the people who signed in there, and a counter of wrong attempts of its own (security row
-81; OWASP "Slow Down Online Guessing Attacks with Device Cookies").
+Each browser has a cookie, which names it and the people who signed in there, and its own counter of attempts (security
+row 81; OWASP "Slow Down Online Guessing Attacks with Device Cookies").
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.urls import reverse
 
 _SALT: Final = "known browser"
 _COOKIE_SECONDS: Final = 365 * 86400
-#: People that one browser remembers; whoever signed in longest ago is forgotten first.
+#: People that one browser remembers; the one who signed in longest ago is dropped first.
 _PEOPLE: Final = 5
 
 
@@ -27,7 +27,7 @@ def find_browser(request: HttpRequest, email: str) -> str | None:
 
 
 def keep_browser(request: HttpRequest, response: HttpResponse, email: str) -> None:
-    """Set the cookie of a browser in which somebody has just signed in; browsers send it to the page for signing in alone."""
+    """Set the cookie of a browser in which somebody has just signed in; browsers send it only to the sign-in page."""
     known = _read(request)
     name = known.pop(_mark(email), None) or token_urlsafe(16)
     kept = [*known.items()][1 - _PEOPLE :]

@@ -19,7 +19,7 @@ _ICON_SIZES: Final = (36, 48, 72, 96, 144, 192, 256, 384, 512)
 
 @require_safe
 def manifest(request: HttpRequest) -> HttpResponse:
-    """`/manifest`: name, icons and colours of this server, and where texts are shared to (contract, endpoints)."""
+    """`/manifest`: name, icons and colours of this server, and the page to share texts to (contract, endpoints)."""
     texts = load_site_texts()
     document: dict[str, Any] = {
         "id": "/",

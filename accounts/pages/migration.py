@@ -30,7 +30,7 @@ from social.pages.frame import show
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def migration(request: HttpRequest) -> HttpResponse:
-    """`/settings/migration`: to another account."""
+    """`/settings/migration`: moves the user to another account."""
     user = find_user(signed_in(request).pk)
     detour = passkey_first(request, user)
     if detour is not None:
@@ -63,7 +63,7 @@ def cancel_migration(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def aliases(request: HttpRequest) -> HttpResponse:
-    """`/settings/aliases`: from another account."""
+    """`/settings/aliases`: lists and adds accounts from which the user may move here."""
     user = find_user(signed_in(request).pk)
     form = AliasForm()
     if request.method == "POST":
@@ -88,13 +88,15 @@ def aliases(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def forget_alias(request: HttpRequest) -> HttpResponse:
-    """Take another name back."""
+    """Remove an alias."""
     remove_alias(account=signed_in(request).account, uri=request.POST.get("uri", ""))
     return redirect("settings_aliases")
 
 
 def _find(request: HttpRequest, user: User, form: Any) -> Account | None:
-    """The account whose address was typed, its server asked if need be; None when there is none, and the form says why."""
+    """The account with the typed address, looked up at its server if necessary; None, with an error in the form, if it
+    is not found.
+    """
     counted(limits.ACCOUNT_LOOK_UPS, user)
     try:
         return find_or_resolve(clean_input(form.cleaned_data["acct"]))
@@ -122,7 +124,7 @@ def _show(request: HttpRequest, user: User, form: MoveForm, *, status: int = 200
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def deletion(request: HttpRequest) -> HttpResponse:
-    """`/settings/delete`."""
+    """`/settings/delete`: deletes the user's account."""
     user = signed_in(request)
     detour = passkey_first(request, user)
     if detour is not None:
@@ -144,5 +146,5 @@ def deletion(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def deleted(request: HttpRequest) -> HttpResponse:
-    """The page for somebody who has just left."""
+    """The page after the deletion of an account."""
     return show(request, "accounts/deleted.html", {})

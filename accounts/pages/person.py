@@ -26,9 +26,9 @@ from social.pages.frame import allow_caching, path_of, sharing_of_site, show
 
 @dataclass(frozen=True)
 class Person:
-    """An account on a page. `name` is what they call themselves, `address` who they are.
+    """An account on a page: `name` is its display name, `address` its full address.
 
-    `shown` is the name with its emojis as pictures; `avatar` does not move.
+    `shown` is the name with its emojis as pictures; `avatar` is a still picture.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Person:
 
 
 def shown_person(account: Account) -> Person:
-    """The names cannot be taken for those of somebody else (security row 62)."""
+    """An account as pages show it; its names cannot be mistaken for another account's (security row 62)."""
     return shown_author(
         {
             "username": account.username,
@@ -52,7 +52,7 @@ def shown_person(account: Account) -> Person:
 
 
 def shown_author(account: Mapping[str, Any]) -> Person:
-    """The same of the entity "Account"."""
+    """Return `shown_person` for an entity "Account"."""
     username, domain = account["username"], account["acct"].partition("@")[2]
     name = visible_text(account["display_name"]) or username
     return Person(
@@ -65,7 +65,7 @@ def shown_author(account: Mapping[str, Any]) -> Person:
 
 
 def load_entities(account_ids: Iterable[int]) -> list[dict[str, Any]]:
-    """The entities "Account" as anybody sees them, in this order, without suspended ones; in a fixed number of queries."""
+    """The entities "Account" as visitors see them, in this order, without suspended ones; in a fixed number of queries."""
     found = orjson.loads(orjson.dumps(list(present_accounts(account_ids, None).values())))
     return [entity for entity in found if not entity.get("suspended")]
 
@@ -76,7 +76,7 @@ def shown_biography(entity: Mapping[str, Any]) -> SafeString:
 
 
 def reader(request: HttpRequest) -> dict[str, Callable[[], Person | None]]:
-    """Person who reads the page, for its header: a context processor, which asks for nothing where that is not shown."""
+    """The reader of the page, for its header: a context processor, which runs a query only where the header is shown."""
 
     def find() -> Person | None:
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
@@ -93,7 +93,9 @@ def person(account: Account) -> dict[str, Any]:
 
 @require_safe
 def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`, as anybody may see it. Raises NotFound, also for one of another server, which has its page there."""
+    """`/collections/:id`, as visitors see it. Raises NotFound, also for a remote collection, whose page is on its own
+    server.
+    """
     number = require_found(parse_id(id))
     shown = find_shown(number, None)
     if shown.collection.uri is not None:

@@ -1,4 +1,4 @@
-"""`manage.py approve_account`: lets people in who wait for it."""
+"""`manage.py approve_account`: approves users who wait for it."""
 
 from __future__ import annotations
 

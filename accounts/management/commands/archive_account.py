@@ -1,4 +1,4 @@
-"""`manage.py archive_account`: has an archive built of what somebody has written, for them to take away."""
+"""`manage.py archive_account`: has an archive of a user's posts, files and lists built, for its owner to download."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """The worker builds it; its owner gets a mail and finds it under /settings/export."""
+    """Request an archive. The worker builds it; its owner gets a mail and finds it under /settings/export."""
 
     help = (
         "Have an archive built for somebody who cannot ask for it: posts, files, lists. Once a week for each account."

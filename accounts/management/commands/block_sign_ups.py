@@ -1,4 +1,4 @@
-"""`manage.py block_sign_ups`: adds, removes and lists what nobody may sign up with."""
+"""`manage.py block_sign_ups`: adds, removes and lists blocks of sign-ups."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FILES: dict[str, type[BlockFile[Any]]] = {"email_domain": EmailDomainFile, "net
 
 
 class Command(OperatorCommand):
-    """Effective at once; `no_access` within seconds in every process."""
+    """Change blocks with effect at once; `no_access` takes effect within seconds in every process."""
 
     help = (
         "Block e-mail domains, e-mail addresses, networks or usernames from signing up; without a kind, list them. E-mail "
@@ -90,7 +90,7 @@ class Command(OperatorCommand):
             if options["kind"] == "network":
                 self.ask(doubt_about_network(options["value"]), options)
             try:
-                # What is refused is refused by a dry run, too.
+                # In a transaction, so that a dry run is refused for the same reasons.
                 with transaction.atomic():
                     self._add(**options)
                     if options["dry_run"]:

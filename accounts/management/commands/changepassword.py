@@ -1,4 +1,4 @@
-"""`manage.py changepassword`: asks for a new password of a local user, and ends what the old one had opened."""
+"""`manage.py changepassword`: asks for a new password of a local user, which revokes everything opened with the old one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from social.settings.env import manage_command
 
 
 class Command(OperatorCommand):
-    """Takes the place of Django's, which would leave every access token valid (security row 24)."""
+    """Replaces Django's command, which would leave every access token valid (security row 24)."""
 
     help = "Change a local user's password, asked for twice; ends every session, token and stream of theirs."
     requires_migrations_checks = True
@@ -42,7 +42,7 @@ class Command(OperatorCommand):
     def _ask(username: str) -> str:
         try:
             with warnings.catch_warnings():
-                # Without a terminal it would be read from a pipe, and shown where there is one.
+                # Where it cannot turn the echo off, getpass would read the password from a pipe, or show it while it is typed.
                 warnings.simplefilter("error", getpass.GetPassWarning)
                 password = getpass.getpass(_("New password") + ": ")
                 again = getpass.getpass(_("New password, once more") + ": ")

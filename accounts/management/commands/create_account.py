@@ -1,4 +1,4 @@
-"""`manage.py create_account`: makes a local account and prints what is needed to use it."""
+"""`manage.py create_account`: creates a local account and prints what is needed to use it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from social.settings.env import manage_command
 
 
 class Command(OperatorCommand):
-    """Idempotent: on an existing username it changes nothing but what is asked for (role, confirmation, token)."""
+    """Create an account. Idempotent: for an existing username only what is requested besides is done (role,
+    confirmation, token).
+    """
 
     help = "Create a local account and print it as JSON: id, acct, generated password, access token."
 

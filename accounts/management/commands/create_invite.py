@@ -1,4 +1,4 @@
-"""`manage.py create_invite`: makes an invitation and prints its link."""
+"""`manage.py create_invite`: creates an invitation and prints its link."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Create an invitation; an account made with one of an operator needs no approval."""
+    """Create an invitation; accounts that are created with an operator's invitation need no approval."""
 
     help = "Make an invitation; prints its code and link as JSON."
 

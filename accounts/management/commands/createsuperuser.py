@@ -1,4 +1,4 @@
-"""`manage.py createsuperuser`: says which command makes an owner here."""
+"""`manage.py createsuperuser`: names the command that creates an owner."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from social.settings.env import manage_command
 
 
 class Command(BaseCommand):
-    """Takes the place of Django's, which knows no accounts: whoever runs a server here has one."""
+    """Replaces Django's command, which creates users without accounts: here every administrator has an account."""
 
     help = "Not used here: create_account --role Owner makes an account that may do everything."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        # Those of Django's command, so that its users read the sentence instead of a parser's complaint.
+        # The options of Django's command, so that its users get the sentence below instead of a parser's error.
         for name in ("--username", "--email", "--database"):
             parser.add_argument(name, help=SUPPRESS)
         parser.add_argument("--noinput", "--no-input", action="store_true", help=SUPPRESS)

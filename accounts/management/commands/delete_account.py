@@ -1,4 +1,4 @@
-"""`manage.py delete_account`: ends accounts for good."""
+"""`manage.py delete_account`: deletes accounts for good."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from social.settings.env import manage_command
 
 
 class Command(BaseCommand):
-    """Hides accounts at once; the worker removes everything of them. There is no way back."""
+    """Hide accounts at once; the worker then removes all their data, which cannot be undone."""
 
     help = (
         "Delete accounts with everything they have written. Those of this server cannot be made again under the same "

@@ -1,4 +1,4 @@
-"""`manage.py follow_account`: has people of this server follow an account."""
+"""`manage.py follow_account`: makes local accounts follow an account."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from social.kernel.errors import KernelError, NotFound
 
 
 class Command(BaseCommand):
-    """Passes over whoever blocks the account or is blocked by it."""
+    """Make local accounts follow one; those that block it or are blocked by it are skipped."""
 
     help = "Have people of this server follow an account, of this server or of another."
 

@@ -18,7 +18,7 @@ from social.management.progress import progress_bar
 
 
 class Command(OperatorCommand):
-    """Effective at once; posts that are kept encoded show a change within ten minutes."""
+    """Change emojis with effect at once; cached posts show a change within ten minutes."""
 
     help = (
         "Show the custom emojis of this server, add those of a pack (a folder, zip or tar archive of PNG, GIF, WebP or JPEG "

@@ -1,4 +1,4 @@
-"""`manage.py merge_accounts`: makes one account of two records of one person on another server."""
+"""`manage.py merge_accounts`: merges two records of one person on another server into one account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from social.kernel.errors import KernelError
 
 
 class Command(BaseCommand):
-    """Stopped in between it goes on when it is called again in the same words."""
+    """Merge two accounts; after an interruption, the same command continues."""
 
     help = (
         "Make one account of two records of one person of another server, whose address or id has changed: posts, "

@@ -1,4 +1,6 @@
-"""`manage.py modify_account`: changes a user's role, approval, confirmation, password, or how and whether they sign in."""
+"""`manage.py modify_account`: changes a user's role, approval, confirmation, password or second factor, or disables
+them.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ class Command(OperatorCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["dry_run"]:
-            # What follows from a change is announced when it is committed: nothing follows from one that is undone.
+            # Events are published on commit, so that a change that is rolled back has no consequences.
             with transaction.atomic():
                 answer = self._modify(options)
                 transaction.set_rollback(True)

@@ -1,4 +1,4 @@
-"""`manage.py remove_unconfirmed`: removes people who signed up and never confirmed their address."""
+"""`manage.py remove_unconfirmed`: removes users who never confirmed their e-mail address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from social.kernel import clock
 
 
 class Command(BaseCommand):
-    """The scheduler does it every hour, after seven days; this is for doing it earlier."""
+    """Remove unconfirmed users earlier than the scheduler, which does it every hour, after seven days."""
 
     help = "Remove people who signed up and never confirmed their e-mail address; their names are free again."
 

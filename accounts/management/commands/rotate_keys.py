@@ -1,4 +1,4 @@
-"""`manage.py rotate_keys`: gives accounts of this server other keys to sign with."""
+"""`manage.py rotate_keys`: replaces the signing keys of local accounts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from social.kernel.errors import KernelError
 
 
 class Command(BaseCommand):
-    """Replaces keys on the day a copy of the database or of its secrets has got into the wrong hands."""
+    """Replace keys after a copy of the database or of its secrets has leaked."""
 
     help = "Give accounts of this server new signing keys; followers' servers get them, and nothing on its way is lost."
 

@@ -54,7 +54,7 @@ SCOPES = ["read", "write", "follow"]
 
 
 class Command(OperatorCommand):
-    """Works through the client API, so that everything that follows a post follows these as well. Runs once."""
+    """Create the demonstration through the client API, so that posts have all their consequences. Runs once."""
 
     help = "Make people, posts, pictures and a report for developing; only where the domain is this machine."
 
@@ -100,11 +100,11 @@ class _Person:
         self._colour = ""
 
     def post(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Raises CommandError when the server refuses."""
+        """Send a POST request and return its answer. Raises CommandError when the server refuses."""
         return _answer(self._client.post(path, body or {}, content_type="application/json"))
 
     def present(self, name: str, biography: str, colour: str) -> None:
-        """Fill the profile."""
+        """Fill in the profile."""
         self._colour = colour
         pictures = {"avatar": _picture(colour, 0, 400, 400), "header": _picture(colour, 1, 1500, 500)}
         body = {"display_name": name, "note": biography, "discoverable": "true"} | pictures
@@ -112,7 +112,7 @@ class _Person:
         _answer(self._client.patch("/api/v1/accounts/update_credentials", content, content_type=MULTIPART_CONTENT))
 
     def publish(self, text: str, pictures: int = 0, **more: Any) -> str:
-        """Post; the id."""
+        """Publish a post and return its id."""
         forms = (
             {"file": _picture(self._colour, number, 1200, 600 + 200 * number), "description": f"Pattern {number}"}
             for number in range(2, pictures + 2)
@@ -129,7 +129,7 @@ def _answer(response: Any) -> dict[str, Any]:
 
 
 def _picture(colour: str, number: int, width: int, height: int) -> SimpleUploadedFile:
-    """Draw whole circles on a coloured ground, other ones for other numbers; 0 is a head with shoulders."""
+    """Draw circles on a coloured background, different ones for each `number`; 0 is a head with shoulders."""
     image = Image.new("RGB", (width, height), colour)
     draw = ImageDraw.Draw(image)
     if number == 0:
