@@ -1,4 +1,4 @@
-"""The form of the profile, and that of a hashtag on it. The rules are those of the services."""
+"""The forms of the profile and of a featured hashtag, whose values services validate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from social.kernel.text.names import is_hashtag
 from social.kernel.text.scan import clean_input
 
 PROFILE_MAX_BODY: Final = 4 * PICTURE_SIZE_LIMIT + MEBIBYTE
-"""Larger pictures than are taken arrive, so that it can be said beside their field; far larger ones are refused unread."""
+"""Bytes of a request: pictures above the limit are still received, so that the error stands beside their field; far
+larger requests are refused unread.
+"""
 _PICTURES: Final = ("avatar", "header")
 
 
@@ -96,7 +98,7 @@ class ProfileForm(ServiceForm):
                 del self.fields[f"remove_{name}"]
 
     def change(self) -> ProfileChange:
-        """The differences from the account."""
+        """The changed values."""
         sent = self.cleaned_data
         changed = set(self.changed_data)
         values: dict[str, Any] = {
@@ -121,12 +123,12 @@ class ProfileForm(ServiceForm):
         for name in _PICTURES:
             file = sent.get(name)
             if isinstance(file, UploadedFile):
-                # One byte beyond the limit tells as much as all of them.
+                # One byte beyond the limit is enough to refuse the file.
                 values[name] = PictureUpload(file.read(PICTURE_SIZE_LIMIT + 1), file.content_type or "")
         return ProfileChange(**values)
 
     def pictures_to_remove(self) -> list[str]:
-        """The pictures that are to go: those that no new one takes the place of."""
+        """The names of the pictures to remove, without those that a new one replaces."""
         sent = self.cleaned_data
         return [name for name in _PICTURES if sent.get(f"remove_{name}") and not sent.get(name)]
 
@@ -152,7 +154,7 @@ class FeaturedTagForm(ServiceForm):
     )
 
     def clean_name(self) -> str:
-        """The hashtag without its sign."""
+        """Return the hashtag without its sign. Raises ValidationError."""
         name = str(self.cleaned_data["name"]).removeprefix("#")
         if not is_hashtag(name):
             raise forms.ValidationError(

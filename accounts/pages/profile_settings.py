@@ -130,7 +130,7 @@ def _saved(request: HttpRequest, form: PreferencesForm) -> HttpResponse:
     response = redirect("settings_preferences")
     chosen = form.cleaned_data["locale"]
     if chosen and "locale" in form.changed_data:
-        # The cookie of a choice made on some page before would count more than this one.
+        # A language cookie from an earlier choice would override the saved preference.
         languages.keep(response, chosen)
     with translation.override(chosen or translation.get_language()):
         messages.success(request, _("Your preferences have been saved."))

@@ -1,5 +1,6 @@
-"""Pages of second factors and passkeys, and those that ask once more who it is before what cannot be taken back.
-allauth's views do the ceremonies; these add what it does not.
+"""Pages of second factors and passkeys, and the confirmation before irreversible changes.
+
+allauth's views run the WebAuthn ceremonies; these add what it does not do.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ from social.pages.frame import show, with_query
 
 
 def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
-    """The way to the page that asks for a passkey and leads back here: for whom a passkey is the second factor, and who has
-    not shown it within the last minutes. None for everybody else; codes of an app are asked for in the form.
+    """Redirect to the page that asks for a passkey and leads back here, if the user's second factor is a passkey and
+    was not used within the last minutes. None for everybody else: the form asks for codes of an app.
     """
     factors = load_second_factors(user)
     if factors.app or not factors.passkeys:
@@ -73,7 +74,7 @@ def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
 
 
 class ConfirmationForm(ServiceForm):
-    """Asks for the password, and for a code where there is a second factor, before what cannot be taken back.
+    """Asks for the password, and for a code where there is an authenticator app, before an irreversible change.
 
     Attempts are counted (security rows 25 and 26).
     """
@@ -97,14 +98,16 @@ class ConfirmationForm(ServiceForm):
             del self.fields["code"]
 
     def clean_password(self) -> str:
-        """The password, if it is right. Raises RateLimited after too many attempts."""
+        """Return the password if it is right. Raises ValidationError, and RateLimited after too many attempts."""
         typed: str = self.cleaned_data["password"]
         if not get_adapter().reauthenticate(self.user, typed):
             raise forms.ValidationError(_("This password is not right."))
         return typed
 
     def clean(self) -> dict[str, Any]:
-        """The code is only asked of whoever knows the password: it is used up by it, and its lock is its owner's."""
+        """Check the code only if the password is right: a check uses the code up, and wrong codes lock the owner's
+        second factor.
+        """
         sent = super().clean() or {}
         if "code" in self.fields and "code" in sent and "password" in sent:
             form = SecondFactorAgainForm({"code": sent["code"]}, user=self.user)
@@ -128,46 +131,48 @@ class MoveForm(ConfirmationForm):
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """`/auth/second_factor`: what is set up, and what leads on."""
+    """`/auth/second_factor`: shows which factors are set up, and links to change them."""
     assert isinstance(request.user, User)
     factors = load_second_factors(request.user)
     return show(request, "mfa/index.html", {"factors": factors, "admin_url": _wanted_page(request, factors.any)})
 
 
 class ActivateAppView(ActivateTOTPView):
-    """Ties an authenticator app to the account."""
+    """Adds an authenticator app to the account."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Turn the factor on and sign out other browsers: they never showed the second factor (row 24)."""
+        """Turn the factor on and sign out other browsers, which have not shown the second factor (row 24)."""
         response: HttpResponse = super().form_valid(form)
         user = self.request.user
         authenticator = find_app(user)
         if authenticator is not None:
-            # This first code does not also open a session.
+            # This first code must not open a session as well.
             counter = counter_of(authenticator, form.cleaned_data["code"])
             accept_app_code(authenticator=authenticator, counter=counter)
         return _added(self.request) or response
 
 
 class DeactivateAppView(DeactivateTOTPView):
-    """Takes the authenticator app off the account."""
+    """Removes the authenticator app from the account."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Sign other browsers out; recovery codes go with the last factor."""
+        """Sign out other browsers; recovery codes are removed with the last factor."""
         response: HttpResponse = super().form_valid(form)
         _removed(self.request)
         return response
 
 
 class RecoveryCodesView(View):
-    """`/auth/second_factor/codes`: GET asks, POST makes new codes and shows them, once."""
+    """`/auth/second_factor/codes`: GET asks for confirmation, POST creates new codes and shows them, once."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Say what becomes of the old ones. Raises NotFound for somebody who has no second factor."""
+        """Ask for confirmation, with the number of codes that are left. Raises NotFound for a user without a second
+        factor.
+        """
         return show(request, "mfa/recovery_codes/generate.html", {"left": self._left(request)})
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Make them. Raises NotFound for somebody who has no second factor."""
+        """Create the codes. Raises NotFound for a user without a second factor."""
         self._left(request)
         assert isinstance(request.user, User)
         codes = make_recovery_codes(user=request.user)
@@ -189,7 +194,7 @@ class AddPasskeyView(AddWebAuthnView):
     success_url = reverse_lazy("mfa_index")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """The form and what the browser is asked to make."""
+        """The form, and the options with which the browser creates a passkey."""
         context: dict[str, Any] = super(AddWebAuthnView, self).get_context_data(**kwargs)
         user = self.request.user
         options, state = auth.get_server().register_begin(
@@ -204,7 +209,7 @@ class AddPasskeyView(AddWebAuthnView):
         return {**context, "options": _json(dict(options))}
 
     def form_valid(self, form: NewPasskeyForm) -> HttpResponse:
-        """Keep it; other browsers are signed out (row 24)."""
+        """Store the passkey and sign out other browsers (row 24)."""
         data = form.cleaned_data
         authenticator, _codes = add_authenticator(self.request, name=data["name"], credential=data["credential"])
         keep_passkey(authenticator=authenticator, count=form.count, verified=form.verified)
@@ -212,20 +217,20 @@ class AddPasskeyView(AddWebAuthnView):
 
 
 class RenamePasskeyView(EditWebAuthnView):
-    """Page that gives a passkey another name."""
+    """Renames a passkey."""
 
     template_name = "mfa/webauthn/edit_form.html"
     success_url = reverse_lazy("mfa_index")
 
 
 class RemovePasskeyView(RemoveWebAuthnView):
-    """Takes a passkey off the account."""
+    """Removes a passkey from the account."""
 
     template_name = "mfa/webauthn/authenticator_confirm_delete.html"
     success_url = reverse_lazy("mfa_index")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Sign other browsers out; recovery codes go with the last factor."""
+        """Sign out other browsers; recovery codes are removed with the last factor."""
         response: HttpResponse = super().form_valid(form)
         _removed(self.request)
         return response
@@ -242,7 +247,7 @@ class SecondFactorView(AuthenticateView):
 
 
 class PasskeySignInView(LoginWebAuthnView):
-    """`/auth/passkeys/sign_in`: a script of the sign-in page asks for a challenge, and sends what was signed."""
+    """`/auth/passkeys/sign_in`: the script of the sign-in page requests a challenge and sends the signature."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the attempt, then check it. Raises RateLimited."""
@@ -265,22 +270,22 @@ class PasskeySignInView(LoginWebAuthnView):
 
 
 class PasskeyAgainView(ReauthenticateWebAuthnView):
-    """A passkey before something that concerns the safety of the account."""
+    """Reauthentication with a passkey, before a change to the security of the account."""
 
     template_name = "mfa/webauthn/reauthenticate.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """The form and what the browser is asked to sign."""
+        """The form, and the options with which the browser signs."""
         context: dict[str, Any] = super(ReauthenticateWebAuthnView, self).get_context_data(**kwargs)
         return {**context, "options": _json(auth.begin_authentication(self.request.user))}
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """The page once more, with what was wrong."""
+        """Show the page again with the error."""
         return self.render_to_response(self.get_context_data(form=form))  # type: ignore[no-any-return]  # allauth has no types
 
 
 def _added(request: HttpRequest) -> HttpResponse | None:
-    """The answer after a new factor: the recovery codes, if these are the first."""
+    """The page with the recovery codes, which the first factor brings; None for a further factor."""
     assert isinstance(request.user, User)
     codes = factor_added(user=request.user, session_key=request.session.session_key)
     return _show_codes(request, codes) if codes else None
@@ -292,7 +297,7 @@ def _removed(request: HttpRequest) -> None:
 
 
 def _wanted_page(request: HttpRequest, has_factor: bool) -> str:
-    """The page of the admin that brought somebody here; the session keeps it until they have a second factor."""
+    """The admin page that sent the user here; the session stores it until they have a second factor."""
     wanted: str = request.session.get(WANTED_PAGE, "")
     if wanted and has_factor:
         del request.session[WANTED_PAGE]

@@ -12,9 +12,9 @@ from accounts.serializers.account import file_url
 
 
 def server_picture(request: HttpRequest) -> dict[str, Callable[[], str]]:
-    """Address of the picture that staff have uploaded, else of the one that comes with the program.
+    """Address of the picture that staff have uploaded, else of the default one.
 
-    Asks for nothing where it is not shown, nor for somebody with a session: what fetches previews has none.
+    No query is made where it is not shown, nor for a request with a session: programs that fetch previews have none.
     """
 
     def find() -> str:

@@ -1,6 +1,4 @@
-"""Pages on which people see in which browsers they are signed in and which applications use their account, and end
-that.
-"""
+"""Pages on which people see, and end, their sessions in browsers and the access of applications to their account."""
 
 from __future__ import annotations
 
@@ -25,17 +23,16 @@ from social.pages.frame import show
 
 
 class SessionsView(View):
-    """`/auth/sessions`: GET lists the browsers, POST signs all out but the one that asks."""
+    """`/auth/sessions`: GET lists the signed-in browsers, POST signs out all but the current one."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """The list."""
         assert isinstance(request.user, User)
         sessions = list_sessions(request.user, request.session.session_key)
         context = {"sessions": sessions, "password_url": reverse("account_change_password")}
         return show(request, "accounts/sessions.html", context)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Sign the other browsers out."""
+        """Sign out the other browsers."""
         assert isinstance(request.user, User)
         end_sessions(user=request.user, except_key=request.session.session_key)
         messages.success(request, _("All other browsers are signed out."))
@@ -44,7 +41,9 @@ class SessionsView(View):
 
 @require_POST
 def end_one(request: HttpRequest, session_id: int) -> HttpResponse:
-    """`POST /auth/sessions/:id`: sign one browser out, this one too. Raises NotFound for what is not one's own."""
+    """`POST /auth/sessions/:id`: signs out one browser, which may be the current one. Raises NotFound for another
+    user's.
+    """
     assert isinstance(request.user, User)
     if end_session(user=request.user, session_id=session_id) == request.session.session_key:
         logout(request)
@@ -55,7 +54,7 @@ def end_one(request: HttpRequest, session_id: int) -> HttpResponse:
 
 @require_safe
 def authorized_applications(request: HttpRequest) -> HttpResponse:
-    """`GET /oauth/authorized_applications`; for programs in the person's browser the list as JSON."""
+    """`GET /oauth/authorized_applications`: a page, or the list as JSON for clients that accept that."""
     if not isinstance(request.user, User):
         return to_sign_in(request)
     found = list_authorizations(request.user)
@@ -68,16 +67,16 @@ class AuthorizedApplicationView(View):
     """`/oauth/authorized_applications/:id`: DELETE, or POST from a form, revokes all tokens the application has."""
 
     def post(self, request: HttpRequest, application_id: int) -> HttpResponse:
-        """Revoke and show the list again. Raises NotFound for an application that does not exist."""
+        """Revoke the tokens and redirect to the list. Raises NotFound for an application that does not exist."""
         if not isinstance(request.user, User):
             return to_sign_in(request, "/oauth/authorized_applications")
         revoke_application_of_user(user=request.user, application=find_application(application_id))
         return redirect("oauth_authorized_applications")
 
     def delete(self, request: HttpRequest, application_id: int) -> HttpResponse:
-        """Revokes like POST."""
+        """Do the same as POST."""
         return self.post(request, application_id)
 
     def get(self, request: HttpRequest, application_id: int) -> HttpResponse:
-        """Redirects to the list, for people who come back here by the browser's history."""
+        """Redirect to the list, for people who come back here by the browser's history."""
         return redirect("oauth_authorized_applications")

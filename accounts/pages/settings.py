@@ -1,6 +1,6 @@
-"""The pages on which people change what concerns their own account: who sees which, and the navigation between them.
+"""The settings pages: who may see which, and the navigation between them.
 
-A new page stands in GROUPS (`add_entry` for one of another app), is wrapped by `settings_page` in the URLs, and its
+A new page is listed in GROUPS (`add_entry` for one of another app) and wrapped by `settings_page` in the URLs, and its
 template extends `pages/settings.html`.
 """
 
@@ -34,9 +34,9 @@ def _everybody(user: User) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """Page of the settings: the name of its URL, what it is called, and who may use it.
+    """Settings page: the name of its URL, its title, and who may use it.
 
-    `steps` are the names of pages that belong to it and have no entry of their own.
+    `steps` are the URL names of subpages without an entry of their own.
     """
 
     url_name: str
@@ -104,7 +104,7 @@ GROUPS: Final[list[Group]] = [
 
 
 def add_entry(before: str, entry: Entry) -> None:
-    """Add a page of another app in front of the entry with the URL name `before`, when the process starts."""
+    """Add a page of another app before the entry with the URL name `before`, when the process starts."""
     for place, group in enumerate(GROUPS):
         names = [known.url_name for known in group.entries]
         if before in names and entry not in group.entries:
@@ -113,7 +113,7 @@ def add_entry(before: str, entry: Entry) -> None:
 
 
 def navigation(user: User, current: str = "") -> list[dict[str, Any]]:
-    """The groups as `pages/settings_links.html` shows them; `current` is the name of the URL that is being shown."""
+    """The groups as `pages/settings_links.html` shows them; `current` is the URL name of the current page."""
     groups = [
         {
             "title": group.title,
@@ -134,28 +134,28 @@ def navigation(user: User, current: str = "") -> list[dict[str, Any]]:
 
 
 def signed_in(request: HttpRequest) -> User:
-    """Return the user who is signed in, behind `settings_page`."""
+    """Return the signed-in user, behind `settings_page`."""
     assert isinstance(request.user, User)
     return request.user
 
 
 def counted(rule: limits.Rule, user: User) -> None:
-    """Count what somebody does by a page. Raises RateLimited when it is too often."""
+    """Count an action of a user on a page. Raises RateLimited when there are too many."""
     limits.refuse_exceeded([admission.count(rule, subject=str(user.pk))])
 
 
-#: Everybody but who waits for approval: who may not use their account takes along what is theirs.
+#: All states but waiting for approval: people who may not use their account can still export their data.
 LET_IN: Final = tuple(state for state in SignInState if state is not SignInState.UNAPPROVED)
 
 
 def settings_page(
     view: View, *, asks_again: bool = False, states: Collection[SignInState] = LET_IN, max_body: int = 0
 ) -> View:
-    """Wrap a page of the settings: it is for people who are signed in, and has the navigation beside it.
+    """Wrap a settings page: it requires sign-in and shows the navigation.
 
-    `asks_again`: it concerns the safety of the account, so they show first that it is them, unless they have done so
-    within the last five minutes. Whose account is in none of these `states` sees why (403). `max_body` are the bytes that
-    its forms may send, where that is more than other pages take.
+    `asks_again`: the page concerns the security of the account and requires reauthentication, unless that was done
+    within the last five minutes. A user whose account is in none of these `states` is shown the reason (403).
+    `max_body` are the bytes that its forms may send, where that is more than on other pages.
     """
     if asks_again:
         view = reauthentication_required(app="accounts")(view)
@@ -165,7 +165,7 @@ def settings_page(
         if not isinstance(request.user, User):
             return to_sign_in(request, None if request.method in ("GET", "HEAD") else "/")
         user = request.user
-        # Who was let in is in one of LET_IN, whatever became of their account: that needs no query.
+        # An approved user is always in one of LET_IN, which saves the query.
         state = None
         if states is not LET_IN or not user.approved:
             state = find_sign_in_state(user)

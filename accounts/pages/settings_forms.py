@@ -1,4 +1,4 @@
-"""The forms of the settings but for the profile. What the rules of the services find wrong is shown beside the fields."""
+"""The forms of the settings except for the profile. Errors that services find are shown beside the fields."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from social.kernel import clock
 from social.kernel.text.languages import known_language
 
 IMPORT_MAX_BODY: Final = 4 * FILE_LIMIT
-"""Bytes of a request: larger files than are taken arrive, so that it can be said beside their field."""
+"""Bytes of a request: files above the limit are still received, so that the error stands beside their field."""
 Choices = Iterable[tuple[str, str | Promise]]
 
 VISIBILITIES: Final[dict[str, str | Promise]] = dict(
@@ -62,7 +62,7 @@ _MEDIA: Final[Choices] = (
 
 
 class PreferencesForm(ServiceForm):
-    """Preferences of reading and posting. Only what differs is changed."""
+    """Preferences for reading and posting. Only changed values are saved."""
 
     renamed = {"privacy": "privacy", "language": "language"}
 
@@ -121,12 +121,12 @@ class PreferencesForm(ServiceForm):
         field.choices = list(choices)
 
     def profile_change(self) -> ProfileChange:
-        """The differences in how one posts."""
+        """The changed defaults for posting."""
         names = ("privacy", "quote_policy", "language", "sensitive")
         return ProfileChange(**{name: self.cleaned_data[name] for name in names if name in self.changed_data})
 
     def change(self) -> PreferencesChange:
-        """The differences in the rest."""
+        """The other changed values."""
         names = (
             *("locale", "time_zone", "expand_media", "expand_spoilers", "autoplay_gifs"),
             *("noindex", "show_application"),
@@ -139,7 +139,7 @@ class PreferencesForm(ServiceForm):
 
 
 class NotificationMailsForm(ServiceForm):
-    """Choice of what is mailed to somebody of what happens to them."""
+    """Choice of the notifications that a user gets by mail."""
 
     notification_mails = forms.ChoiceField(
         label=_("How you get mails"),
@@ -168,14 +168,14 @@ class NotificationMailsForm(ServiceForm):
         return [self[type_switch(kind)] for kind in MAILED_TYPES]
 
     def change(self) -> PreferencesChange:
-        """The differences. Saving also has mails sent again to an address that had been refused."""
+        """The changed values. Saving also resumes mails to an address that had been refused."""
         sent = {name: self.cleaned_data[name] for name in self.changed_data}
         online = sent.pop("mails_when_online", None)
         return PreferencesChange(mails=sent, mails_when_online=online, refused_address="")
 
 
 def _languages(current: str) -> list[tuple[str, str]]:
-    """The languages people post in that have a name, by their own names; and the one that is chosen."""
+    """Codes and own names of the languages in which people post, as far as they have one; and the current choice."""
     found = {}
     for code, info in LANG_INFO.items():
         known = known_language(code)

@@ -1,4 +1,4 @@
-"""Signing in, signing up, a forgotten password. allauth does the work."""
+"""Pages for signing in, signing up and resetting a password. allauth does the work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from social.pages.frame import with_query
 
 
 class SignInView(LoginView):
-    """Attempts are counted by the adapter, which sees those of other pages too."""
+    """The sign-in page. The adapter counts attempts, because it also sees those on other pages."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         url = reverse("mfa_login_webauthn")
@@ -38,10 +38,10 @@ class SignInView(LoginView):
 
 
 class SignUpView(SignupView):
-    """The form for a new account; each try counts (5 in 30 minutes per address)."""
+    """The form for a new account; each attempt counts (5 in 30 minutes per address)."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count, then sign up. Raises RateLimited, or Forbidden when registrations are closed."""
+        """Count the attempt, then sign up. Raises RateLimited, or Forbidden when registrations are closed."""
         (rule,) = limits.limited("sign_up")
         limits.refuse_exceeded([admission.count(rule, address=rate_key(client_ip(request)))])
         response: HttpResponseBase = super().post(request, *args, **kwargs)
@@ -55,7 +55,7 @@ class SignUpView(SignupView):
         return {**super().get_context_data(**kwargs), "invited": self._invited, "invitation_is_over": self._is_over}
 
     def closed(self) -> HttpResponse:
-        """The page where nobody can sign up, with the words of staff."""
+        """The page for closed registrations, with the message of staff."""
         message = markdown_to_html(load_site_texts()["site_closed_message"])
         context = {"message": mark_safe(message), "invitation_is_over": self._is_over}  # noqa: S308 (safe HTML is what it makes)
         return TemplateResponse(self.request, self.template_name_signup_closed, context)
@@ -66,11 +66,11 @@ class SignUpView(SignupView):
 
     @property
     def _is_over(self) -> bool:
-        """Tell whether they come with an invitation that is used up or too old."""
+        """Tell whether the request has an invitation that is used up or expired."""
         return not self._invited and find_invite(invite_code(self.request)) is not None
 
     def form_valid(self, form: SignUpForm) -> HttpResponse:
-        """Make the account and go on, or show what the service found wrong."""
+        """Create the account and go on, or show the errors that the service found."""
         try:
             response: HttpResponse = super().form_valid(form)
         except Invalid as refusal:
@@ -81,18 +81,19 @@ class SignUpView(SignupView):
 
 @require_safe
 def change_password_page(request: HttpRequest) -> HttpResponse:
-    """`/.well-known/change-password`: where programs that keep passwords send people (contract, endpoints)."""
+    """`/.well-known/change-password`: the page to which password managers send people (contract, endpoints)."""
     response = redirect("account_change_password", permanent=True)
-    # Wherever the page will be one day, nobody shall go where it was.
+    # The page may move one day, so that browsers must not cache the redirect.
     response.headers["Cache-Control"] = "no-cache"
     return response
 
 
 @require_safe
 def invitation(request: HttpRequest, code: str) -> HttpResponse:
-    """`/invite/<code>`: the page to sign up by an invitation; for programs, what they need for it (contract, endpoints).
+    """`/invite/<code>`: redirects to sign up with an invitation; API clients get the code and the server's address as
+    JSON (contract, endpoints).
 
-    For them 401 says that a code cannot be used any more. Raises NotFound for an unknown one.
+    For clients, 401 means that the invitation cannot be used any more. Raises NotFound for an unknown code.
     """
     invite = require_found(find_invite(code))
     if "application/json" in request.headers.get("Accept", ""):
@@ -106,7 +107,7 @@ class ForgottenPasswordView(PasswordResetView):
     """Sends the link. The answer is the same whether the address is known or not."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count by client and by address typed, then send. Raises RateLimited."""
+        """Count by IP address and by the typed e-mail address, then send the link. Raises RateLimited."""
         email = request.POST.get("email", "").strip().lower()
         counts = [admission.count(limits.PASSWORD_RESET_ADDRESS, address=rate_key(client_ip(request)))]
         if email:
@@ -116,7 +117,7 @@ class ForgottenPasswordView(PasswordResetView):
         return response
 
     def form_valid(self, form: ForgottenPasswordForm) -> HttpResponse:
-        """Have the link sent to the address on record: what was typed may only look like it."""
+        """Have the link sent to the stored address: the typed one may only look the same."""
         for user in form.users:
             request_password_reset(user=user)
         return redirect(self.get_success_url())

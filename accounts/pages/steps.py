@@ -1,4 +1,4 @@
-"""The steps of signing in: pages that may lead on to an application which waits for its authorization."""
+"""The sign-in pages, which may redirect to an application that waits for its authorization."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ AUTHORIZE = "/oauth/authorize"
 
 
 def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
-    """Send somebody to sign in who then comes back to this page (or to `back`), in the language asked for."""
+    """Redirect to the sign-in page, which leads back to this page (or to `back`), in the requested language."""
     return HttpResponseRedirect(sign_in_url(request, back or request.get_full_path()))
 
 
 def sign_in_url(request: HttpRequest, back: str) -> str:
-    """The address of the sign-in page that leads back."""
+    """The address of the sign-in page, which then redirects to `back`."""
     return with_query(reverse("account_login"), next=back, lang=languages.asked_for(request))
 
 
 def allow_redirects_to(response: HttpResponseBase, redirect_uri: str) -> None:
-    """Let the forms of this page end where an application is called: browsers check `form-action` on redirects too."""
+    """Allow the forms of this page to redirect to an application: browsers check `form-action` on redirects too."""
     source = form_action_source(redirect_uri)
     allow_forms_to(response, [source] if source is not None else [])
 
 
 def shown_name(application: Application) -> str:
-    """The name an application gives itself, without what cannot be seen (security row 62)."""
+    """The name an application gives itself, without invisible characters (security row 62)."""
     return visible_text(application.name) or application.client_id
 
 
 def step(view: View) -> View:
-    """Wrap a page of signing in that leads on to the address in `next`.
+    """Wrap a sign-in page, which redirects to the address in `next`.
 
-    Where that is a request for authorization, the page names the application, and its forms may end where the
-    application is called: somebody who has authorized it before goes there straight from the form.
+    If that is an authorization request, the page names the application, and its forms may redirect to it: somebody who
+    has authorized it before is redirected there by the form.
     """
 
     @wraps(view)
@@ -85,7 +85,7 @@ def _next(request: HttpRequest) -> str:
     """The page the person wants to go to after signing in, if it is a page of ours."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     if not wanted:
-        # Between password and second factor it waits in the session.
+        # Between password and second factor the session stores it.
         pending = request.session.get(LOGIN_SESSION_KEY)
         wanted = (pending.get("redirect_url") or "") if isinstance(pending, dict) else ""
     return wanted if is_local_path(wanted) else ""

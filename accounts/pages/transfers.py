@@ -43,7 +43,7 @@ from social.pages.frame import show
 
 
 def table(file_name: str, lines: Iterable[Sequence[str]]) -> FileResponse:
-    """A file to be downloaded. It is closed with the response, which the event loop sends at the pace of its reader."""
+    """A CSV file to download. It is closed with the response, which the event loop sends as fast as the client reads."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  # the response that sends it closes it
     for cells in lines:
         file.write(write_line(cells).encode())
@@ -71,7 +71,7 @@ def exports(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export_list(request: HttpRequest, name: str) -> HttpResponseBase:
-    """`/settings/exports/<name>.csv`. Raises NotFound for a list that there is not."""
+    """`/settings/exports/<name>.csv`. Raises NotFound for an unknown list."""
     user, portable = signed_in(request), find_list(name)
     counted(limits.EXPORTS, user)
     head = [portable.columns] if portable.named else []
@@ -133,7 +133,7 @@ def imports(request: HttpRequest) -> HttpResponse:
                 made = read_import(
                     account=user.account,
                     portable=find_list(sent["kind"]),
-                    # One byte beyond the limit tells as much as all of them.
+                    # One byte beyond the limit is enough to refuse the file.
                     data=sent["file"].read(FILE_LIMIT + 1),
                     file_name=sent["file"].name,
                     overwrite=sent["mode"] == ImportForm.REPLACE,
@@ -160,7 +160,7 @@ def one_import(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @require_POST
 def start(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Begin to work a file off. Raises NotFound."""
+    """Start an import. Raises NotFound."""
     try:
         start_import(account=signed_in(request).account, import_id=import_id)
     except Conflict as refusal:
@@ -170,7 +170,7 @@ def start(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @require_POST
 def drop(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Forget a file. Raises NotFound."""
+    """Remove an import; what was imported stays. Raises NotFound."""
     drop_import(account=signed_in(request).account, import_id=import_id)
     messages.success(request, gettext("The file has been removed. What was imported from it stays."))
     return redirect("settings_imports")
@@ -178,12 +178,12 @@ def drop(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @require_safe
 def failures(request: HttpRequest, import_id: int) -> HttpResponseBase:
-    """The lines that have failed, as a table that can be brought along again. Raises NotFound."""
+    """The failed lines, as a file that can be imported again. Raises NotFound."""
     user = signed_in(request)
     counted(limits.EXPORTS, user)
     batch = find_import(user.account_id, import_id)
     portable = find_list(batch.kind)
-    # With the names of the columns, so that a column more does no harm.
+    # With the names of the columns, so that the import ignores the additional column.
     lines = ((*row.cells, str(_PROBLEMS[Problem(row.error)])) for row in all_failures(batch))
     return table(portable.file_name, chain([(*portable.columns, "Error")], lines))
 
@@ -218,14 +218,14 @@ PAGE_SIZE = 20
 
 @require_safe
 def severances(request: HttpRequest) -> HttpResponse:
-    """`/severed_relationships`, where clients lead from the notification."""
+    """`/severed_relationships`, to which clients link from the notification."""
     page = Paginator(list_severances(signed_in(request).account_id), PAGE_SIZE).get_page(request.GET.get("page"))
     return show(request, "accounts/settings/severances.html", {"page": page, "own": SeveranceType.USER_DOMAIN_BLOCK})
 
 
 @require_safe
 def ended_follows(request: HttpRequest, severed_id: int) -> HttpResponseBase:
-    """Download of the ended follows, in the form of the export of follows: the file can be imported. Raises NotFound."""
+    """Download of the ended follows, in the format of the export of follows: the file can be imported. Raises NotFound."""
     user = signed_in(request)
     rows = in_order(list_ended_follows(find_severance(user.account_id, severed_id)))
     counted(limits.EXPORTS, user)

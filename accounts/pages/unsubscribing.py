@@ -1,4 +1,4 @@
-"""The page that links in mails lead to, on which people end such mails without signing in (RFC 8058)."""
+"""The page behind the link in mails with which people end such mails without signing in (RFC 8058)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from social.kernel.errors import NotFound
 from social.pages.frame import show
 
 
-# The link itself is the permission, and mail programs send it from nowhere (RFC 8058 section 3.1).
+# The signed link is the permission, and mail programs post it from no page (RFC 8058 section 3.1).
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def unsubscribe(request: HttpRequest, signed: str) -> HttpResponse:
-    """`/unsubscribe/<signed>`: asks first, as programs that look through mails open links too; a POST ends them."""
+    """`/unsubscribe/<signed>`: GET asks for confirmation, because programs that scan mails open links too; POST ends
+    the mails. Raises NotFound.
+    """
     found = signed_switch(signed)
     if found is None:
         raise NotFound

@@ -1,4 +1,4 @@
-"""Notes, once a day for each browser, that somebody who is signed in was here."""
+"""Records the visits of signed-in users, once a day for each browser."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ _BRANDS_LIMIT: Final = 300
 
 
 class VisitsMiddleware:
-    """The session remembers the day, so that other visits of that day write nothing. Stands behind authentication."""
+    """Records visits; must come after authentication. The session stores the day, so that further visits of a day write
+    nothing.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Note the visit, then serve the request."""
+        """Record the visit, then serve the request."""
         if settings.SESSION_COOKIE_NAME in request.COOKIES and isinstance(request.user, User):
             note(request, request.user)
         return self.get_response(request)
 
 
 def note(request: HttpRequest, user: User) -> None:
-    """Note that this user is here with this browser, unless that has been done today."""
+    """Record that this user has visited with this browser, unless that was done today."""
     today = clock.now().date().isoformat()
     session_key = request.session.session_key
     if session_key is None or request.session.get(_DAY) == today:

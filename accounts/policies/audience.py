@@ -1,7 +1,8 @@
 """Rule that decides which accounts a surface (a timeline, a list, a page) shows to a viewer, as a predicate and as SQL.
 
-Suspended accounts, and accounts that have blocked the viewer, are shown nowhere. What a surface asks besides is an option of
-`People` (contract, behaviours sections 7, 11, 14 to 16 and 18); `statuses.policies.audience` declares it for surfaces of posts.
+Suspended accounts, and accounts that have blocked the viewer, are shown nowhere. Further conditions of a surface are
+options of `People` (contract, behaviours sections 7, 11, 14 to 16 and 18); `statuses.policies.audience` declares it for
+surfaces of posts.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class People:
             return False
         if account_id == relations.viewer_id:
             return True
-        # `is_blocked_by`, written out: this is asked four times for each post of a page.
+        # `is_blocked_by`, inlined: this runs four times for each post of a page.
         if account_id in relations.blocked_by or account_id in relations.domain_blocked_by:
             return False
         if self.hidden and (account_id in relations.blocking or account_id in relations.muting):
@@ -67,11 +68,11 @@ class People:
         return not is_limited or self.limited is Limited.ANYBODY or account_id in relations.following
 
     def sql(self, author: str, *, has_viewer: bool = True, joined: str | None = None) -> str:
-        """The same as an SQL condition; with a viewer it needs VIEWER_SETS in the statement.
+        """`shows` as an SQL condition; with a viewer it needs VIEWER_SETS in the statement.
 
         `author` is an expression for the account's id. `joined` is the alias of its row in accounts_account, where the
-        statement joins that; otherwise the condition reads the row in a scalar subquery, because a join makes the planner sort
-        all posts.
+        statement joins that; otherwise the condition reads the row in a scalar subquery, because a join makes the
+        planner sort all posts.
         """
         row = joined or "a"
         of_row = [f"{row}.suspended_at IS NULL"]
@@ -102,5 +103,7 @@ UNHIDDEN: Final = People(hidden=True, servers=True)
 
 
 def is_present(path: str = "") -> Q:
-    """Make the condition on a queryset that the account is not suspended; `path` is the way to it (`"account"`)."""
+    """Make the condition on a queryset that the account is not suspended; `path` is the lookup that leads to it
+    (`"account"`).
+    """
     return Q(**{f"{path}__suspended_at" if path else "suspended_at": None})

@@ -1,5 +1,5 @@
-"""Rules of OAuth: scopes that people can grant, texts of errors, and addresses an application may be called back at
-(contract, parameters section 1; RFC 6749).
+"""Rules of OAuth: scopes that people can grant, texts of errors, and valid redirect URIs (contract, parameters section
+1; RFC 6749).
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def sentence_of(error: str) -> str:
 
 
 def granted_scopes(wanted: Sequence[str], *, staff: bool) -> tuple[str, ...]:
-    """The scopes a person can grant: nobody hands out rights of the staff who is not of the staff (security row 45)."""
+    """The scopes that a person can grant: only staff can grant those of staff (security row 45)."""
     return tuple(scope for scope in dict.fromkeys(wanted) if staff or not scope.startswith(_ADMIN))
 
 
-# Shows the code on a page of ours instead of calling anybody (contract, behaviours section 5 "Out of band").
+# The code is shown on a page of ours instead of a redirect (contract, behaviours section 5 "Out of band").
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 TOTAL_LIMIT = 2000
 
-# Schemes that run as a script, and those that open what is local to the browser (security row 63).
+# Schemes that run as a script, and those that open local resources of the browser (security row 63).
 _FORBIDDEN_SCHEMES = frozenset(
     ["about", "blob", "chrome", "data", "file", "filesystem", "javascript", "vbscript", "view-source"]
 )
@@ -56,16 +56,17 @@ _CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 
 
 def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
-    """The addresses of a registration, in their order: between white space in a string, or a list."""
+    """The redirect URIs of a registration, in their order: a list, or a string in which white space separates them."""
     return tuple(raw.split() if isinstance(raw, str) else (part for item in raw for part in str(item).split()))
 
 
 def redirect_uri_errors(uri: str) -> list[str]:
-    """List why an application may not be called back here, in words that follow "Redirect URI"; empty when it may.
+    """List the errors of a redirect URI, in words that follow "Redirect URI"; empty for a valid one.
 
-    Source: contract, parameters section 1 "POST /api/v1/apps". An absolute URI, in any scheme that cannot run as a script,
-    without a fragment. App schemes need no host: `com.example.app:/path` and `icecubesapp://` are fine. No backslash:
-    browsers read it as a slash, so that the host they call is not the one that was shown (security row 62).
+    Source: contract, parameters section 1 "POST /api/v1/apps". It must be an absolute URI, in any scheme that cannot
+    run as a script, without a fragment. App schemes need no host: `com.example.app:/path` and `icecubesapp://` are
+    valid. A backslash is refused: browsers read it as a slash, so that the host they call is not the one that was shown
+    (security row 62).
     """
     if uri == OUT_OF_BAND:
         return []
@@ -89,9 +90,9 @@ def _has_host(uri: str, scheme: str) -> bool:
 
 
 def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = False) -> str:
-    """The registered address with the answer added to its query (or as its fragment); None values are left out.
+    """The redirect URI with the answer added to its query (or as its fragment); None values are left out.
 
-    The address itself is kept letter by letter: clients compare it, and decoding would change an encoded path.
+    The URI itself is not changed: clients compare it, and decoding would change an encoded path.
     """
     encoded = urlencode({name: value for name, value in answer.items() if value is not None})
     if fragment:
@@ -102,11 +103,12 @@ def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = 
 
 
 def form_action_source(uri: str) -> str | None:
-    """The Content-Security-Policy source that lets a form end at this address; None when it never leaves this server.
+    """The Content-Security-Policy source that lets a form end at this redirect URI; None when it never leaves this
+    server.
 
-    Browsers check `form-action` on every redirect that follows a form, so the page that asks for consent must name
-    where the application will be called (security row 46). What cannot be written as a host source (an IPv6 address)
-    falls back to its scheme; nothing of the address can add another directive.
+    Browsers check `form-action` on every redirect that follows a form, so the consent page must name where the
+    application will be called (security row 46). A host that cannot be written as a host source (an IPv6 address) is
+    replaced by its scheme; nothing in the URI can add another directive.
     """
     if uri == OUT_OF_BAND:
         return None

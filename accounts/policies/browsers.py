@@ -1,4 +1,4 @@
-"""The name people know a browser by, from the headers of its requests."""
+"""Names of browsers and their systems, from the headers of their requests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-# The first that is found counts: nearly every browser also carries the names of those it wants to be taken for.
+# The first match counts: for compatibility, nearly every browser also sends the names of others.
 _BROWSERS: Final = (
     ("Edge", re.compile(r"\bEdg(?:e|A|iOS)?/")),
     ("Opera", re.compile(r"\b(?:OPR|OPT|Opera)/")),
@@ -44,7 +44,7 @@ class Browser:
 
 
 def browser_of(user_agent: str, brands: str = "") -> Browser:
-    """Read `User-Agent` and `Sec-CH-UA`; a program that is no browser keeps the name it gives itself.
+    """Read the browser from `User-Agent` and `Sec-CH-UA`; a program that is no browser keeps the name it gives itself.
 
     The second header distinguishes browsers that send the same `User-Agent`: Chromium, Chrome, Brave and others.
     """

@@ -1,4 +1,6 @@
-"""Decides what a collection may say, whom it may name and who may see it (contract, parameters "Collections")."""
+"""Decides which values a collection may have, whom it may contain and who may see it (contract, parameters
+"Collections").
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 @dataclass(frozen=True)
 class CollectionDraft:
-    """Values sent for a collection, by field: a field that is not in it is not changed."""
+    """Values sent for a collection, by field: a field without a value is not changed."""
 
     values: Mapping[str, Any]
 
     def get(self, name: str) -> Any:
-        """The value sent for the field; None for nothing."""
+        """The value sent for the field; None if there is none."""
         return self.values.get(name)
 
     @property
@@ -38,7 +40,7 @@ class CollectionDraft:
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
     """Errors of a draft; a `new` collection has no defaults for its name, `sensitive` and `discoverable`.
 
-    Of a hashtag that is none nothing else is said, and it is called by the names of its own fields, as clients know it.
+    An invalid hashtag is the only error then, under the names of its own fields, as clients expect.
     """
     found = _tag_errors(draft.tag) if draft.tag is not None else []
     if found:
@@ -70,14 +72,14 @@ def too_many_collections() -> FieldError:
 
 
 def too_many_items() -> FieldError:
-    """The error for an account more than a collection holds."""
+    """The error for adding an account to a full collection."""
     return FieldError("base", "ERR_TOO_MANY", _("This collection is full"), "")
 
 
 class Audience(StrEnum):
-    """Groups that may put an account into collections, and what is known of them.
+    """Groups that may put an account into collections.
 
-    `ASKED` is everybody, whom the account answers one by one; `MISSING` means that the account's server does not say.
+    `ASKED`: everybody may ask, and the account answers each request; `MISSING`: the account's server states no policy.
     """
 
     NOBODY = ""
@@ -88,8 +90,8 @@ class Audience(StrEnum):
 
 
 def featuring_audience(account: Account) -> Audience:
-    """The people whom the account allows to feature it: everybody if it is discoverable, followers only if it is
-    locked; of an account elsewhere those whom its server names (FEP-7aa9).
+    """The group that the account allows to feature it: everybody if it is discoverable, but only followers if it is
+    locked; for a remote account the group that its server names (FEP-7aa9).
     """
     if not account.local:
         return Audience.MISSING if account.feature_policy is None else Audience(account.feature_policy)
@@ -99,17 +101,20 @@ def featuring_audience(account: Account) -> Audience:
 
 
 def is_approved(audience: Audience, account_id: int, relations: Relations) -> bool:
-    """Tell whether the viewer of `relations`, which know the account, is of its audience; people are of their own."""
+    """Tell whether the viewer of `relations`, which must contain the account, belongs to its audience; everybody
+    belongs to their own.
+    """
     if relations.viewer_id is None or audience not in (Audience.PUBLIC, Audience.FOLLOWERS):
         return False
     return audience is Audience.PUBLIC or account_id == relations.viewer_id or account_id in relations.following
 
 
 def may_be_featured(account: Account, relations: Relations) -> bool:
-    """Tell whether the viewer may put the account into a collection: somebody else, who may be found, and no block between.
+    """Tell whether the viewer may put the account into a collection: it is another one, allows that, and neither blocks
+    the other.
 
-    `relations` are the viewer's. Locked accounts are featured by their followers only (`feature_approval`). An account
-    elsewhere is asked first, whatever its policy.
+    `relations` are the viewer's. Locked accounts can be featured only by their followers (`feature_approval`). A remote
+    account is asked first, whatever its policy.
     """
     if account.id == relations.viewer_id or account.suspended or relations.blocked_either_way(account.id):
         return False

@@ -51,7 +51,7 @@ class MessageDraft:
 
 @dataclass(frozen=True)
 class RemoteDevice:
-    """A device of an account elsewhere, as its server says; one-time keys are claimed at `claim_url`."""
+    """A device of a remote account, as its server describes it; one-time keys are claimed at `claim_url`."""
 
     account_id: int
     device_id: str
@@ -61,7 +61,7 @@ class RemoteDevice:
     claim_url: str = ""
 
     def is_valid(self, *keys: OneTimeKeyDraft) -> bool:
-        """Tell whether its keys are keys, and it has signed these one-time keys."""
+        """Tell whether the keys are well-formed, and the device has signed these one-time keys."""
         draft = DeviceDraft(self.device_id, self.name, self.fingerprint_key, self.identity_key, keys)
         return bool(self.device_id) and not device_errors(draft)
 
@@ -91,7 +91,7 @@ def device_errors(draft: DeviceDraft) -> list[FieldError]:
 
 
 def message_errors(draft: MessageDraft) -> list[FieldError]:
-    """Parts of a message that are too long; that its parts are there is checked before."""
+    """Errors of a message's texts, which may be blank or too long; messages without them are refused before."""
     return [
         *_text_errors("body", _("Body"), draft.body, BODY_LIMIT),
         *_text_errors("hmac", _("Hmac"), draft.hmac, KEY_LIMIT),
@@ -115,7 +115,7 @@ def _key_errors(name: str, label: str, value: str) -> Iterator[FieldError]:
 
 def _decoded(value: str) -> bytes:
     """The bytes of a base64 text with or without padding and line ends, in either alphabet, as the libraries of the Olm
-    protocol write it (RFC 4648 sections 3.1, 3.2 and 5); none when it is not base64 or longer than any key.
+    protocol write it (RFC 4648 sections 3.1, 3.2 and 5); empty when it is not base64 or longer than any key.
     """
     if len(value) > KEY_LIMIT:
         return b""

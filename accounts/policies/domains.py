@@ -1,5 +1,5 @@
-"""Domains that can be somebody's on the open network, and whether an account agrees to be named as the author of pages
-of one (contract, entities "attribution_domains").
+"""Rules of domains: which may exist on the public internet, and whether an account agrees to be named as the author of
+pages of one (contract, entities "attribution_domains").
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from social.kernel.text.names import display_domain, normalise_domain
 
-# What ends in a number is read as an IPv4 address wherever it is used (WHATWG URL, "ends in a number").
+# A host that ends in a number is parsed as an IPv4 address everywhere (WHATWG URL, "ends in a number").
 _ENDS_IN_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)", re.ASCII)
 
 
@@ -19,20 +19,21 @@ def is_address_literal(domain: str) -> bool:
 
 
 def public_domain(domain: str) -> str | None:
-    """The domain as it is kept, or None: no name of two labels or more, an IP address, or with a port."""
+    """The normalised domain; None for a name of one label, an IP address, or a name with a port."""
     name = normalise_domain(domain)
     return name if name and "." in name and ":" not in name and not is_address_literal(name) else None
 
 
 def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
-    """Tell whether `host` is one of the domains or below one, label by label: `evilexample.com` is not in `example.com`.
+    """Tell whether `host` is one of the domains or below one, label by label: `evilexample.com` is not in
+    `example.com`.
 
-    Security row 37. Hosts and domains with a port are compared with it, and domains in Punycode or as they are displayed.
+    Security row 37. A port is compared as well; domains may be in Punycode or in their displayed form.
     """
     kept = normalise_domain(host)
     if kept is None:
         return False
-    # As they are written: an account of another server may list hundreds, which take long to normalise (security row 78).
+    # Not normalised: a remote account may list hundreds, which would take long (security row 78).
     allowed = {domain.strip().lower().removesuffix(".") for domain in domains}
     spellings = (kept.split("."), display_domain(kept).split("."))
     return any(".".join(labels[number:]) in allowed for labels in spellings for number in range(len(labels)))

@@ -28,14 +28,14 @@ MODES: Final = (SINGLE, DAILY, NO_MAILS)
 """Ways in which notifications are mailed: each by itself, all of a day in one mail, or not. The first is the default."""
 
 SUMMARIES: Final = "summary_mails"
-"""Preference: a summary, once a week, for who is away."""
+"""Preference: a weekly summary for people who are away."""
 
 MAILED_TYPES: Final = ("mention", "quote", "follow", "follow_request", "reblog", "favourite")
 """Types of notifications that can be mailed; the preference of each is `type_switch`."""
 
 
 def type_switch(kind: str) -> str:
-    """The preference of a type of notifications."""
+    """The name of the preference for a type of notifications."""
     return f"{kind}_mails"
 
 
@@ -51,7 +51,7 @@ SWITCHES: Final[Mapping[str, str | Promise]] = {
     type_switch("reblog"): _("Somebody boosts your post"),
     type_switch("favourite"): _("Somebody favourites your post"),
 }
-"""Preferences that switch mails, and what they are called."""
+"""Preferences that switch mails on or off, and their titles."""
 
 STAFF_SWITCHES: Final = frozenset({STAFF, SIGN_UPS})
 OPTIONAL_SWITCHES: Final = frozenset({type_switch("reblog"), type_switch("favourite")})
@@ -60,33 +60,33 @@ _SIGNER: Final = Signer(salt="accounts.mails")
 
 
 def is_on(preferences: Mapping[str, Any], switch: str) -> bool:
-    """Tell whether mails are on, by somebody's preferences: those of most kinds until they are switched off."""
+    """Tell whether these preferences switch the mails on; most kinds are on by default."""
     if switch == NOTIFICATIONS:
         return mode_of(preferences) != NO_MAILS
     return bool(preferences.get(switch, switch not in OPTIONAL_SWITCHES))
 
 
 def mode_of(preferences: Mapping[str, Any]) -> str:
-    """The one of MODES that somebody's preferences choose."""
+    """The one of MODES that these preferences choose."""
     return str(preferences.get(NOTIFICATIONS, SINGLE))
 
 
 def off_value(switch: str) -> Any:
-    """The value of a preference that ends the mails of its switch."""
+    """The value of the preference that switches its mails off."""
     return NO_MAILS if switch == NOTIFICATIONS else False
 
 
 def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:
-    """The address at which mails of a switch can be ended, for ever good, and the headers that name it to mail programs.
+    """The unsubscribe address of a switch, which never expires, and the mail headers that contain it.
 
-    What mail programs post there ends them at once (RFC 8058); a person sees a page.
+    A POST by a mail program ends the mails at once (RFC 8058); a person sees a page.
     """
     url = links.web_url(reverse("mail_unsubscribe", args=[_SIGNER.sign(f"{user_id}-{switch}")]))
     return url, {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 
 
 def signed_switch(signed: str) -> tuple[int, str] | None:
-    """The user and the switch in an address of `list_headers`; None for any other text."""
+    """The user's id and the switch in an address of `list_headers`; None for any other text."""
     try:
         number, _hyphen, switch = _SIGNER.unsign(signed).partition("-")
     except BadSignature:

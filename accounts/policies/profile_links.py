@@ -10,15 +10,15 @@ from social.kernel.errors import Unavailable
 from social.kernel.http.addresses import parse_url
 from social.kernel.text.markup import plain, tokenise
 
-# Their content is text, whatever it looks like (HTML Standard, section 13.2.5).
+# Elements whose content is text, even if it looks like tags (HTML Standard, section 13.2.5).
 _TEXTS: Final = frozenset({"textarea", "title", "xmp", "noscript"})
 
 
 def link_to_verify(value: str) -> str | None:
-    """The address that the value of a field is, nothing before or after it; None for what can never be verified.
+    """The address that is the whole value of a field; None for a value that can never be verified.
 
-    Only an address in its canonical spelling: without user name, characters nobody sees, letters of other scripts in the
-    host, or a fragment, so that what is shown is what is asked.
+    The address must have its canonical spelling, without user name, invisible characters, letters of other scripts in
+    the host, or a fragment, so that the address that is shown is the one that is fetched.
     """
     try:
         canonical = parse_url(value).url
@@ -28,8 +28,8 @@ def link_to_verify(value: str) -> str | None:
 
 
 def link_of_field(field: Mapping[str, Any], *, local: bool) -> str | None:
-    """The address in a field that `link_to_verify` answers; of an account of another server the one that its HTML shows as
-    its only content, as the text of the link and as its target.
+    """The address in a field that can be verified (`link_to_verify`); in a field of a remote account, a link must be
+    its only content, with the address as its text and as its target.
     """
     if local:
         return link_to_verify(field["value"])
@@ -40,7 +40,8 @@ def link_of_field(field: Mapping[str, Any], *, local: bool) -> str | None:
 
 
 def links_back(page: str, addresses: Collection[str]) -> bool:
-    """Tell whether an HTML page has a link or anchor with `rel="me"` to exactly one of the addresses, in any case.
+    """Tell whether an HTML page has a link or anchor with `rel="me"` whose target equals one of the addresses, in any
+    case of letters.
 
     Links in comments, scripts, templates and text fields, which others may have written, do not count.
     """

@@ -1,8 +1,8 @@
-"""Rules of who hides whom: blocks, mutes and blocked servers, for a value in memory and, beside it, in SQL; and
-permission to follow (contract, behaviours section 14).
+"""Rules of blocks, mutes and blocked servers, for a value in memory and as conditions in SQL; and permission to follow
+(contract, behaviours section 14).
 
-`accounts.queries.relations` loads the value. No other module names the three tables: it asks the value, or takes one of
-the conditions below into its statement. A property test holds the two together.
+`accounts.queries.relations` loads the value. No other module names the three tables: they use the value, or one of the
+conditions below in their statements. A property test checks that both agree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from social.kernel.plans import Slot
 
 @dataclass(frozen=True, slots=True)
 class FollowOptions:
-    """Options of a follow, or of a request to follow; and when the follower last ended a mute of the one followed."""
+    """Options of a follow or a follow request; `direct_since` is when the follower last ended a mute of the followed
+    account.
+    """
 
     show_reblogs: bool = True
     notify: bool = False
@@ -44,7 +46,7 @@ _UNMUTED: Mapping[int, MuteOptions] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """The viewer's relations to the accounts that were asked for (and perhaps others: sets may hold more).
+    """The viewer's relations to the accounts that were asked for (sets may hold other accounts, too).
 
     Without a viewer everything is empty. Ids not asked for must not be looked up: absence means "no".
     """
@@ -60,7 +62,7 @@ class Relations:
     # Accounts of servers that the viewer blocks, and accounts that block the viewer's server.
     domain_blocking: frozenset[int] = frozenset()
     domain_blocked_by: frozenset[int] = frozenset()
-    # Accounts that the viewer reads in lists alone; filled where it decides which posts are shown.
+    # Accounts that the viewer reads only in lists; loaded where that decides which posts are shown.
     read_apart: frozenset[int] = frozenset()
     # Filled when endorsements and notes exist.
     endorsing: frozenset[int] = frozenset()
@@ -79,7 +81,7 @@ class Relations:
         return not (self.blocking.isdisjoint(account_ids) and self.muting.keys().isdisjoint(account_ids))
 
     def joined(self, other: Relations) -> Relations:
-        """The relations that the same viewer's two values state together."""
+        """Merge with another value of the same viewer."""
         return replace(
             self,
             viewer_id=self.viewer_id if self.viewer_id is not None else other.viewer_id,
@@ -104,7 +106,9 @@ _MUTED: Final = MuteOptions()
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """People and servers that a viewer hides and that hide from the viewer; a mute with an end counts until then."""
+    """Accounts and servers that a viewer hides, and accounts that block the viewer; a mute with an end counts until
+    then.
+    """
 
     blocking: frozenset[int] = frozenset()
     blocked_by: frozenset[int] = frozenset()
@@ -117,7 +121,7 @@ class Hidden:
         return not (self.blocking or self.blocked_by or self.muting or self.domains)
 
     def relations(self, viewer_id: int, domains: Mapping[int, str | None], moment: datetime) -> Relations:
-        """The viewer's relations at this moment to the accounts whose servers are given, without whom the viewer follows."""
+        """The viewer's relations at this moment to these accounts (`domains` holds their servers), without follows."""
         return Relations(
             viewer_id=viewer_id,
             blocking=self.blocking,
@@ -131,7 +135,7 @@ class Hidden:
         )
 
 
-# The same in SQL. `%(viewer)s` is the id of the viewer's account (0 or NULL for anybody: no account has such an id).
+# The same rules in SQL. `%(viewer)s` is the id of the viewer's account (0 or NULL for anybody: no account has such an id).
 # A mute counts until it ends by the clock of the statement, not by that of its transaction, which may be long.
 BLOCKED_BY_VIEWER: Final = "SELECT target_id FROM accounts_block WHERE account_id = %(viewer)s"
 """Ids of the accounts that the viewer blocks."""
@@ -143,7 +147,7 @@ MUTED_BY_VIEWER: Final = """SELECT target_id FROM accounts_mute
 DOMAINS_BLOCKED_BY_VIEWER: Final = "SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s"
 """Names of the servers that the viewer blocks."""
 
-# Not EXISTS, for which the planner may read everybody whom the viewer follows, once for each place where it is asked.
+# Not EXISTS, for which the planner may read all follows of the viewer, once for each use of the condition.
 FOLLOWED: Final = (
     "(SELECT 1 FROM accounts_follow f WHERE f.account_id = %(viewer)s AND f.target_id = {author}) IS NOT NULL"
 )
@@ -151,16 +155,16 @@ FOLLOWED: Final = (
 VIEWER_IS_BLOCKED: Final = """(EXISTS (SELECT 1 FROM accounts_block WHERE account_id = {author} AND target_id = %(viewer)s)
   OR EXISTS (SELECT 1 FROM accounts_accountdomainblock WHERE account_id = {author}
               AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)))"""
-"""`Relations.is_blocked_by` of the account whose id is the expression `{author}`."""
+"""SQL condition of `Relations.is_blocked_by`, for the account whose id is the expression `{author}`."""
 
 
 def blocked(viewer_id: int | Slot, other: OuterRef) -> Q:
-    """Make the condition on a queryset that the viewer blocks the account: `other` is the way to its id."""
+    """Make the condition on a queryset that the viewer blocks the account whose id `other` refers to."""
     return Q(Exists(Block.objects.filter(account_id=viewer_id, target_id=other)))
 
 
 def blocked_by(viewer_id: int | Slot, author: OuterRef) -> Q:
-    """`Relations.is_blocked_by` as a condition on a queryset: `author` is the way to the id of the other account."""
+    """`Relations.is_blocked_by` as a condition on a queryset; `author` refers to the id of the other account."""
     home = Account.objects.filter(id=viewer_id).values("domain")
     return Q(Exists(Block.objects.filter(account_id=author, target_id=viewer_id))) | Q(
         Exists(AccountDomainBlock.objects.filter(account_id=author, domain=Subquery(home)))
@@ -168,9 +172,11 @@ def blocked_by(viewer_id: int | Slot, author: OuterRef) -> Q:
 
 
 def hidden_from(viewer_id: int, person: str) -> Q:
-    """Make the condition that a block either way or a mute keeps a person out of the lists of people that the viewer is shown.
+    """Make the condition that a block in either direction or a mute hides an account from the viewer's lists of
+    accounts.
 
-    A condition on a queryset; `person` is the way to the person's account id. People of blocked servers stay.
+    A condition on a queryset; `person` is the lookup that leads to the account's id. Accounts of blocked servers are
+    not hidden.
     """
     other = OuterRef(person)
     active = Q(expires_at=None) | Q(expires_at__gt=Now())
@@ -187,7 +193,7 @@ FOLLOW_RATIO = 1.1
 def may_follow(account: Account, target: Account, relations: Relations) -> bool:
     """Tell whether a follow is allowed at all: neither blocks the other or the other's server, and neither has moved.
 
-    `relations` are those of the account that wants to follow, of either server.
+    `relations` are those of the account that wants to follow, local or remote.
     """
     return (
         target.id not in relations.blocking
@@ -199,10 +205,10 @@ def may_follow(account: Account, target: Account, relations: Relations) -> bool:
 
 
 def needs_request(account: Account, target: Account) -> bool:
-    """Tell whether the target must agree first: it is locked, lives elsewhere, or the follower is limited."""
+    """Tell whether the target must agree first: it is locked or remote, or the follower is limited."""
     return target.locked or not target.local or account.limited
 
 
 def follow_limit(followers_count: int) -> int:
-    """The number of accounts that somebody with so many followers may follow."""
+    """The number of accounts that an account with so many followers may follow."""
     return max(FOLLOW_LIMIT, int(followers_count * FOLLOW_RATIO))

@@ -1,4 +1,4 @@
-"""Copies of files of other servers: which are made, how soon a file is asked for again, and their addresses."""
+"""Rules of copies of remote files: which are made, when a file is fetched again, and their addresses."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ ACCEPTED: Final = (
     "audio/*",
     "application/octet-stream",
 )
-"""The content types that are asked for. What comes may have any: the first bytes decide what it is."""
+"""The media types that are requested. A response may have any: its first bytes decide what it is."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Limits of a purpose: how many bytes are taken, in how many seconds."""
+    """Limits of a purpose: the size in bytes, and the time-out in seconds."""
 
     max_bytes: int
     seconds: float
@@ -43,20 +43,20 @@ TERMS: Final = {
     CopyPurpose.EMOJI: Terms(256 * 1024, 10.0),
 }
 EMOJI_TYPES: Final = ("image/png", "image/gif", "image/webp", "image/avif")
-"""The types of the pictures of custom emojis (contract, federation section 16), and AVIF, which others have."""
+"""The media types of custom emojis (contract, federation section 16), and AVIF, which other servers use."""
 PICTURE_BYTES: Final = 16 * _MEBIBYTE
-"""The largest picture, as for uploads (contract, behaviours section 10)."""
+"""Size limit of a picture in bytes, as for uploads (contract, behaviours section 10)."""
 
 _RETRY_INTERVAL: Final = timedelta(days=1)
 _FIRST_PAUSE: Final = timedelta(minutes=1)
-#: A request for a copy that nobody has answered for so long is made again: it was given up.
+#: A requested copy that is not there after this time counts as abandoned and is requested again.
 _CLAIM_LIFETIME: Final = timedelta(hours=1)
 
 
 def pause_after(failure: CopyFailure, attempts: int) -> timedelta:
-    """The pause after a file's so many-th failure: a minute, doubled each time, a day at most.
+    """The back-off after a file's failure number `attempts`: a minute, doubled each time, a day at most.
 
-    What its server does not have, and what is not shown here, is asked for again after a day.
+    A file that its server does not have, or that cannot be shown here, is retried after a day.
     """
     if failure != CopyFailure.UNREACHABLE:
         return _RETRY_INTERVAL
@@ -64,7 +64,7 @@ def pause_after(failure: CopyFailure, attempts: int) -> timedelta:
 
 
 def is_due(copy: RemoteCopy | None, now: datetime) -> bool:
-    """Tell whether the file is to be asked of its server (again)."""
+    """Tell whether the file is to be fetched from its server (again)."""
     if copy is None:
         return True
     if copy.state == CopyState.WAITING:
@@ -73,7 +73,7 @@ def is_due(copy: RemoteCopy | None, now: datetime) -> bool:
 
 
 def digest_of(purpose: str, url: str) -> str:
-    """The digest a copy is found by."""
+    """The digest by which a copy is found."""
     return hashlib.sha256(f"{purpose} {url}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -86,10 +86,10 @@ def host_of(url: str) -> str:
 
 
 def proxied_url(path: str, url: str) -> str:
-    """The address of another server's file on this one: `path` without a slash in front, with its key.
+    """The address of a remote file on this server: `path`, without a leading slash, with its key.
 
-    The key shows that this server has written the address for somebody who may see the file, and that the file is still
-    the one at `url`.
+    The key proves that this server has written the address for somebody who may see the file, and that the file is
+    still the one at `url`.
     """
     return links.web_url(f"/{path}?key={_key(path, url, settings.SECRET_KEY)}")
 

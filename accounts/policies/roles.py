@@ -1,4 +1,4 @@
-"""Rules of roles: what one may be called, and what somebody may give to a role who has rights and a rank of their own.
+"""Rules of roles: valid names, and the permissions and rank that a staff member may give to a role.
 
 Source: contract, entities "Role"; behaviours section 18.
 """
@@ -33,9 +33,9 @@ class RoleDraft:
 
 
 def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool) -> list[FieldError]:
-    """List what is wrong with a role that `by` writes; `taken`: another one has this name.
+    """List the errors of a role that `by` writes; `taken`: another one has this name.
 
-    Nobody gives or takes a permission they lack, nor makes a role that stands as high as their own.
+    Nobody can grant or revoke a permission that they lack, or make a role that ranks as high as their own.
     """
     everyone = before is not None and before.pk == EVERYONE_ROLE_ID
     found = []

@@ -15,7 +15,7 @@ PASSKEYS_LIMIT: Final = 20
 
 
 def relying_party() -> dict[str, str]:
-    """The relying party of passkeys: the host that pages are served from, never what a request says its host is."""
+    """The relying party of passkeys: the host that serves the pages, never the Host header of a request."""
     host = settings.WEB_DOMAIN.rpartition(":")[0] if _has_port(settings.WEB_DOMAIN) else settings.WEB_DOMAIN
     return {"id": host, "name": settings.LOCAL_DOMAIN}
 
@@ -28,7 +28,7 @@ def is_own_origin(origin: str) -> bool:
 def is_newer(count: int, last: int) -> bool:
     """Tell whether a signature counter shows that there is no copy of the key (section 7.2, step 21).
 
-    Keys that are synchronised between devices do not count: theirs is always 0.
+    Keys that are synchronised between devices are accepted: their counter is always 0.
     """
     return count > last or count == last == 0
 
@@ -53,7 +53,8 @@ def new_code() -> str:
 
 
 def digest_of(typed: str) -> str:
-    """The digest that is kept of a code. Case, spaces and dashes do not count, nor do letters that look like digits.
+    """The stored digest of a code. Case, spaces and dashes do not count, and letters that look like digits count as
+    these.
 
     A plain hash is enough: nobody can try 2^80 codes, however fast they are hashed.
     """
