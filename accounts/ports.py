@@ -1,4 +1,4 @@
-"""Ports: questions of this app to an app above it."""
+"""Ports: functions that this app needs of an app above it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from social.kernel.ports import Port
 
 
 class RemoteAccounts(Protocol):
-    """Finds people of other servers by their address, over the network."""
+    """Finds remote accounts by their address, over the network."""
 
     def find_by_address(self, addresses: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
-        """The accounts behind (username, domain) pairs, in lower case and Punycode, keyed as asked.
+        """The accounts with these addresses, keyed by the (username, domain) pairs, which are in lower case and
+        Punycode.
 
-        Asked outside of a transaction; takes at most five seconds altogether, and leaves out what it cannot find in
-        them: never raises for what another server does.
+        To be called outside of a transaction. It takes at most five seconds altogether, leaves out accounts that it
+        cannot find in that time, and never raises because of another server.
         """
         ...
 
     def seek(
         self, addresses: Collection[tuple[str, str | None]], *, wanted_by: str
     ) -> Collection[tuple[str, str | None]]:
-        """Have the accounts with these addresses looked up in the background. Each server is asked at its pace, and only so
-        many wait for one `wanted_by`, a person or a server: call it again for the others. An address that waits is not added
-        twice.
+        """Queue the accounts with these addresses for a look-up in the background.
 
-        Returns the addresses that were not found a short time ago; they are not looked up again now.
+        Each server has its own rate limit, and only a limited number of addresses is queued for one `wanted_by`, a
+        person or a server: call it again for the others. A queued address is not added twice. Returns the addresses
+        that were not found a short time ago; they are not looked up again now.
         """
         ...
 
@@ -38,22 +39,24 @@ class RemoteAccounts(Protocol):
 
 
 class RemoteDevices(Protocol):
-    """Devices of end-to-end encryption that people of other servers have there."""
+    """End-to-end encryption devices of remote accounts."""
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
-        """The valid devices of each of these accounts. Left out is whose server cannot be asked; takes at most five seconds
-        altogether, outside of a transaction, and never raises for what another server does.
+        """The valid devices of each of these accounts, without accounts whose server cannot be reached.
+
+        To be called outside of a transaction. It takes at most five seconds altogether, and never raises because of
+        another server.
         """
         ...
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
-        """A one-time key of the device for an account here, signed by the device; None when there is none to be had. As
-        `load`.
+        """A one-time key of the device for a local account, signed by the device; None if there is none. To be called
+        like `load`.
         """
         ...
 
     def deliver(self, *, sender: Device, target: Account, message: MessageDraft, franking: str) -> None:
-        """Have a message sent to a device of an account elsewhere, in the caller's transaction."""
+        """Have a message sent to a device of a remote account, in the caller's transaction."""
         ...
 
 

@@ -42,7 +42,7 @@ from accounts.services.severing import sever_blocked_domains, sever_suspended
 from accounts.services.tokens import forget_revoked
 from social.kernel.events import on
 
-# A mail server may take its time: few mails a call, and time enough for them.
+# Mail servers may be slow: few mails in a call, with a long time-out.
 on(ConfirmationRequested, send_confirmation_mails, queue="mailers", batch=5, seconds=90)
 on(EmailChangeRequested, send_email_change_mails, queue="mailers", batch=5, seconds=90)
 on(EmailChanged, send_email_changed_mails, queue="mailers", batch=5, seconds=90)
@@ -50,7 +50,7 @@ on(PasswordResetRequested, send_password_reset_mails, queue="mailers", batch=5, 
 on(SecurityChanged, send_security_mails, queue="mailers", batch=5, seconds=90)
 on(UserApproved, send_approval_mails, queue="mailers", batch=5, seconds=90)
 on(UserActivated, follow_inviters, when=lambda event: event.invited)
-# In a transaction with its row: it publishes the event of the next step.
+# In a transaction with the event's row, because it publishes the event of the next step.
 on(AccountDeleted, begin_erasure, database=True)
 on(AccountErasureDue, go_on_erasing, batch=1, seconds=30)
 on(ArchiveDue, write_archives, queue="transfers", batch=1, seconds=600)
@@ -62,12 +62,12 @@ on(AccountUnlocked, accept_more, batch=1)
 on(ProfileLinksChanged, verify_profile_links, queue="links", batch=5)
 COPIES.subscribe()
 on(DomainBlocked, sever_blocked_domains, batch=1)
-# Those of a suspended server's people end together (`moderation`).
+# Follows of a suspended server's accounts end together (`moderation`).
 on(
     AccountSuspended,
     sever_suspended,
     batch=1,
     when=lambda event: not event.local and event.severance_type == SeveranceType.ACCOUNT_SUSPENSION,
 )
-# Once more, in case Redis was away at the moment of the revocation.
+# A second time, in case Redis was unavailable at the revocation.
 on(TokenRevoked, forget_revoked)

@@ -32,7 +32,7 @@ from social.pages.views import View, page
 
 ACTIVE = (SignInState.ACTIVE,)
 MOVING = (SignInState.ACTIVE, SignInState.MOVED)
-# What a suspended account has done is still being looked at.
+# Not suspended accounts: staff may still be examining what they have done.
 DELETABLE = (SignInState.ACTIVE, SignInState.MOVED, SignInState.UNCONFIRMED, SignInState.UNAPPROVED)
 
 
@@ -75,7 +75,7 @@ urlpatterns = [
     ),
     path("settings/delete", settings_page(deletion, states=DELETABLE), name="settings_delete"),
     path("settings/deleted", page(deleted), name="account_deleted"),
-    # Addresses that applications open in a browser (clients.md): pages that are others here.
+    # Addresses that applications open in a browser (clients.md); the pages have other paths here.
     path("auth/edit", RedirectView.as_view(pattern_name="account_change_password")),
     re_path(
         r"^(?:filters|settings/preferences/(?:appearance|other|posting_defaults))/?$",

@@ -1,5 +1,5 @@
-"""Rules of new accounts: their names, what they must bring, and the blocks that keep people from signing up (contract,
-parameters section 2).
+"""Rules of sign-ups: usernames, required values, and the blocks that keep people from signing up (contract, parameters
+section 2).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PASSWORD_LIMIT = 72
 REASON_LIMIT = 420
 _USERNAME = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
 
-# Names a stranger could pretend to be the server with, and names that are routes of ours.
+# Names with which a stranger could impersonate the server, and names of routes.
 RESERVED = frozenset(
     [
         "abuse", "account", "accounts", "actor", "admin", "administration", "administrator", "api", "auth", "contact",
@@ -41,7 +41,7 @@ RESERVED = frozenset(
 
 @dataclass(frozen=True)
 class SignUpDraft:
-    """Values of a sign-up form, and where the person comes from."""
+    """Values of a sign-up form, and the address of the client."""
 
     username: str
     email: str
@@ -53,7 +53,7 @@ class SignUpDraft:
     date_of_birth: str = ""
     invite_code: str = ""
     ip: str | None = None
-    # Where the link in the confirmation mail leads on to: a path of ours.
+    # The local path to which the link in the confirmation mail redirects.
     return_to: str = ""
 
 
@@ -73,12 +73,12 @@ def username_errors(username: str) -> list[FieldError]:
 
 
 def is_in_usernames(text: str) -> bool:
-    """Tell whether a local username could be this, or contain it: a block of anything else would meet nobody."""
+    """Tell whether a local username can be or contain this text: a block of anything else would match nobody."""
     return _USERNAME.fullmatch(text) is not None
 
 
 def email_errors(email: str) -> list[FieldError]:
-    """Errors of an e-mail address, apart from being taken; no other machine is asked about its domain."""
+    """Errors of an e-mail address, apart from being taken; the DNS is not queried."""
     if not email:
         return [
             FieldError("email", "ERR_BLANK", _("can't be blank")),
@@ -89,7 +89,7 @@ def email_errors(email: str) -> list[FieldError]:
         return [FieldError("email", "ERR_TOO_LONG", message)]
     local, _at, domain = email.rpartition("@")
     try:
-        # Whether a domain can be one is asked below: names of one label are, on an intranet.
+        # The domain is checked below, because on an intranet it may have only one label.
         validate_email(f"{local}@example.com")
     except ValidationError:
         return [FieldError("email", "ERR_INVALID", _("is invalid"))]
@@ -112,7 +112,7 @@ def password_errors(password: str) -> list[FieldError]:
 
 
 def taken(field: str) -> FieldError:
-    """The error for what somebody else has already."""
+    """The error for a value that is already in use."""
     return FieldError(field, "ERR_TAKEN", _("has already been taken"))
 
 
@@ -127,14 +127,14 @@ def in_order(errors: Iterable[FieldError]) -> list[FieldError]:
     blank = next((error for error in found if error.field == "email" and error.code == "ERR_BLANK"), None)
     if blank is None:
         return found
-    # A blank address is said to be invalid only after what is wrong with the name.
+    # Clients get "is invalid" for a blank address only after the errors of the username.
     others = [error for error in found if error.field not in ("email", "password", "username")]
     invalid = [error for error in found if error.field == "email" and error is not blank]
     return [blank, *(error for error in found if error.field in ("password", "username")), *invalid, *others]
 
 
 def draft_errors(draft: SignUpDraft, *, reason_required: bool) -> list[FieldError]:
-    """List the rules a draft breaks that can be seen without asking the database."""
+    """List the errors of a draft that can be found without the database."""
     errors = username_errors(draft.username) + email_errors(draft.email) + password_errors(draft.password)
     if not draft.agreement:
         errors.append(FieldError("agreement", "ERR_ACCEPTED", _("must be accepted")))
@@ -146,7 +146,7 @@ def draft_errors(draft: SignUpDraft, *, reason_required: bool) -> list[FieldErro
     return errors
 
 
-# Digits that are read as letters, so that a blocked name is not written with them instead.
+# Digits that look like letters, so that they cannot be used to get around the block of a name.
 _LOOK_ALIKES: Final = str.maketrans("0123456789", "oizeasgtbg")
 _DATE_FORMATS: Final = ("%Y-%m-%d", "%d.%m.%Y")
 
@@ -161,7 +161,7 @@ class Decision(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Facts from the tables, and from the DNS if it was asked, about somebody who signs up."""
+    """Facts about a sign-up from the database and, if it was queried, the DNS."""
 
     username_in_use: bool = False
     email_in_use: bool = False
@@ -173,13 +173,13 @@ class Findings:
 
     @property
     def needs_approval(self) -> bool:
-        """Tell whether staff must look at it, however open registrations are."""
+        """Tell whether staff must approve the sign-up, even if registrations are open."""
         return Decision.NEEDS_APPROVAL in (self.network, self.email_domain, self.username)
 
     def errors(self, *, faulty: Collection[str] = (), by_operator: bool = False) -> list[FieldError]:
-        """The errors to answer with; nothing about fields that are `faulty` in themselves.
+        """The errors to answer with, without those of fields that are `faulty` already.
 
-        Blocks are not for an operator, who may know better; what is somebody else's stays so.
+        Blocks do not apply to an operator; values that are in use are refused to everybody.
         """
         errors: list[FieldError] = []
         if "email" not in faulty:
@@ -198,8 +198,8 @@ class Findings:
 
 
 def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-    """The network of an address or of CIDR; bits of the host do not count. Raises ValueError for what is neither, and for an
-    address of one interface (`fe80::1%eth0`), which means nothing elsewhere.
+    """The network of an IP address or in CIDR notation, whose host bits are ignored. Raises ValueError for anything
+    else, and for an address of one interface (`fe80::1%eth0`), which is valid on one machine only.
     """
     if "%" in text:
         raise ValueError(text)
@@ -212,7 +212,7 @@ def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
 
 
 def doubt_about_network(text: str) -> str:
-    """The reason why a block of this network is rather a mistake; empty where it is none."""
+    """The reason why a block of this network is probably a mistake; empty where it is not."""
     try:
         wide = is_wide(network_of(text))
     except ValueError:
@@ -221,7 +221,7 @@ def doubt_about_network(text: str) -> str:
 
 
 def normalised_username(username: str) -> str:
-    """A name as blocks compare it: small letters, digits as the letters they look like."""
+    """A name as blocks compare it: in lower case, with digits as the letters they look like."""
     return username.lower().translate(_LOOK_ALIKES)
 
 

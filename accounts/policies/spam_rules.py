@@ -1,4 +1,4 @@
-"""Decides which rules against spam a post or a sign-up meets, in time proportional to its text whatever the rules hold
+"""Decides which spam rules a post or a sign-up matches, in time proportional to its text, whatever the rules contain
 (security row 67).
 """
 
@@ -31,13 +31,13 @@ ENTRIES_LIMIT: Final = 500
 WORD_LENGTH: Final = 200
 MENTIONS_LIMIT: Final = 1000
 AGE_LIMIT: Final = 24 * 365
-# Scripts that write no spaces between words: there a word is looked for among the characters.
+# Scripts without spaces between words, whose words are found as substrings.
 _UNSPACED: Final = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 
 
 @dataclass(frozen=True)
 class SpamRuleDraft:
-    """Values of a rule, as somebody of the staff wrote them."""
+    """Values of a rule, as staff have entered them."""
 
     name: str
     subject: str
@@ -53,7 +53,7 @@ class SpamRuleDraft:
 
     @property
     def has_conditions(self) -> bool:
-        """Tell whether it asks for anything: a rule that does not would meet everything."""
+        """Tell whether the rule has a condition: a rule without one would match everything."""
         of_posts = (self.words, self.link_hosts, self.minimum_mentions, self.maximum_age_hours, self.first_contact)
         of_sign_ups = (self.words, self.mail_domains, self.networks)
         return any(of_posts if self.subject == RuleSubject.POSTS else of_sign_ups)
@@ -121,7 +121,7 @@ _READERS: Final[dict[str, Callable[[str], str]]] = {
 
 
 def normalised(draft: SpamRuleDraft) -> dict[str, object]:
-    """The columns of a rule that has no errors: names in Punycode, networks without bits of a host, each entry once."""
+    """The columns of a rule that has no errors: names in Punycode, networks without host bits, each entry once."""
     lists = {
         field: list(dict.fromkeys(read(entry) for entry in getattr(draft, field))) for field, read in _READERS.items()
     }
@@ -139,7 +139,7 @@ def normalised(draft: SpamRuleDraft) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class PostFacts:
-    """Facts that rules look at in a post: `mentions` counts people, `age` is how long its author is known here."""
+    """Facts about a post that rules check: `mentions` counts accounts, `age` is how long its author has been known here."""
 
     text: str
     hosts: Collection[str]
@@ -150,7 +150,7 @@ class PostFacts:
 
 @dataclass(frozen=True, slots=True)
 class SignUpFacts:
-    """Facts that rules look at in a sign-up."""
+    """Facts about a sign-up that rules check."""
 
     reason: str
     mail_domain: str
@@ -158,7 +158,7 @@ class SignUpFacts:
 
 
 class SpamRules:
-    """Rules of one kind, and how something is compared with all of them at once."""
+    """Rules of one kind, which are matched all at once."""
 
     def __init__(self, rules: Sequence[SpamRule] = ()) -> None:
         self._rules = rules
@@ -168,7 +168,7 @@ class SpamRules:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[set[int]], Patterns[set[int]]]:
-        """Words that are found among characters and among words, each with the places of the rules that have it."""
+        """Words that are found as substrings and as whole words, each with the indexes of the rules that contain it."""
         parts: dict[Sequence[str], set[int]] = {}
         words: dict[Sequence[str], set[int]] = {}
         for place, rule in enumerate(self._rules):
@@ -185,7 +185,7 @@ class SpamRules:
         return [[network_of(network) for network in rule.networks] for rule in self._rules]
 
     def _with_words(self, written: str) -> set[int]:
-        """The places of the rules that have no words, or one that is in the text."""
+        """Indexes of the rules that have no words, or one that is in the text."""
         found = {place for place, rule in enumerate(self._rules) if not rule.words}
         if len(found) < len(self._rules):
             text = Text(written)
@@ -195,7 +195,9 @@ class SpamRules:
         return found
 
     def met_by_post(self, facts: PostFacts, is_first_contact: Callable[[], bool]) -> list[SpamRule]:
-        """The rules that a post meets, in their order; `is_first_contact` is asked at most once, and only if it decides."""
+        """The rules that a post matches, in their order; `is_first_contact` is called at most once, and only if it
+        decides.
+        """
         hosts = _names_of(facts.hosts)
         met = {
             place: rule
@@ -215,7 +217,7 @@ class SpamRules:
         return found
 
     def met_by_sign_up(self, facts: SignUpFacts) -> list[SpamRule]:
-        """The rules that a sign-up meets, in their order."""
+        """The rules that a sign-up matches, in their order."""
         domains = _names_of([facts.mail_domain])
         address = None if facts.address is None else ipaddress.ip_address(facts.address)
         with_words = self._with_words(facts.reason)
@@ -232,11 +234,11 @@ class SpamRules:
 
 
 def _names_of(hosts: Iterable[str]) -> set[str]:
-    """Hosts and the domains above them; a host with a port is known without it, too."""
+    """Hosts and the domains above them; a host with a port is included without it, too."""
     names = {name for host in hosts for name in domain_and_parents(host)}
     return names | {name.partition(":")[0] for name in names}
 
 
 def is_held(rules: Iterable[SpamRule]) -> SpamRule | None:
-    """The rule under which something is held that meets these rules; None when it is not held."""
+    """The first of the matched rules that holds a post or sign-up for staff; None if none does."""
     return next((rule for rule in rules if rule.outcome == RuleOutcome.HOLD), None)

@@ -1,4 +1,4 @@
-"""Permissions of staff: what a role allows, and that one acts only on those one outranks.
+"""Permissions of staff: what a role allows, and that staff act only on users whom they outrank.
 
 Source: contract, entities "Role"; behaviours section 18.
 """
@@ -16,7 +16,7 @@ from social.kernel.errors import Forbidden
 
 @dataclass(frozen=True, slots=True)
 class Staff:
-    """A person with a role who acts, or the operator (`account_id` None), who outranks everybody."""
+    """The acting user with the rights of their role, or the operator (`account_id` None), who outranks everybody."""
 
     account_id: int | None
     name: str
@@ -25,7 +25,9 @@ class Staff:
 
 
 class NotPermitted(Forbidden):
-    """An act that is not theirs to do, with the reason: the admin says it, the API does not (behaviours section 3)."""
+    """An act that the role does not allow, with the reason, which the admin shows and the API does not (behaviours
+    section 3).
+    """
 
 
 OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINISTRATOR, position=None)
@@ -33,7 +35,7 @@ OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINI
 
 
 def staff_of(user: User) -> Staff:
-    """A user, whose account and role are loaded, as one who acts."""
+    """The acting user, as services expect it; needs the account and role loaded."""
     return Staff(user.account_id, f"@{user.account.username}", user.role.granted, user.role.position)
 
 
@@ -43,17 +45,19 @@ def can(by: Staff, permission: Permission) -> bool:
 
 
 def outranks(by: Staff, role: Role) -> bool:
-    """Tell whether they stand above everybody who has this role: as high is not enough, so nobody acts on themselves."""
+    """Tell whether they outrank everybody who has this role: an equal rank is not enough, so nobody can act on
+    themselves.
+    """
     return by.position is None or by.position > role.position
 
 
 def outranks_user(by: Staff, user: User | None) -> bool:
-    """Tell whether they stand above somebody; everybody does above people of other servers, who are no users."""
+    """Tell whether they outrank a user; everybody outranks remote accounts, which have no user."""
     return user is None or outranks(by, user.role)
 
 
 def require(by: Staff, permission: Permission, *, over: Role | None = None) -> None:
-    """Refuse what they may not do, at all or to somebody with the role `over`. Raises NotPermitted."""
+    """Raise NotPermitted unless their role has the permission and, if given, outranks the role `over`."""
     if not can(by, permission):
         raise NotPermitted(_("Your role does not allow this."))
     if over is not None and not outranks(by, over):

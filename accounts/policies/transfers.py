@@ -1,7 +1,7 @@
-"""Reads and writes the lists that people take from one server to another: tables as Mastodon exports them (CSV).
+"""Reads and writes the lists that people transfer from one server to another: CSV files as Mastodon exports them.
 
-A file is UTF-8. Its first line may name the columns, in any order and case; without such a line they stand in the order of
-the list. Columns that are missing have no say; those that nobody knows are passed over.
+A file is UTF-8. Its first line may name the columns, in any order and case; without such a line they have the order of
+the list. Missing columns are empty; unknown ones are ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CELL_LIMIT: Final = 3000
 
 
 class Problem(StrEnum):
-    """Reason why a file, a line of it, or what a line asks for cannot be taken."""
+    """Reason why a file, a line of it, or what a line asks for cannot be imported."""
 
     NO_TEXT = "no_text"
     NO_TABLE = "no_table"
@@ -40,14 +40,14 @@ class Problem(StrEnum):
     CELL_TOO_LONG = "cell_too_long"
 
     UNKNOWN = "unknown"
-    """Account or post that does not exist, as far as its server says, or can be asked."""
+    """Account or post that does not exist according to its server, or whose server cannot be asked."""
     ONESELF = "oneself"
     REFUSED = "refused"
     LIMIT = "limit"
 
 
 class Unreadable(KernelError):
-    """A file that is not taken at all; `line` is where reading ended, 0 for the whole."""
+    """A file that is refused as a whole; `line` is where reading ended, 0 for the whole."""
 
     def __init__(self, problem: Problem, line: int = 0) -> None:
         super().__init__(problem)
@@ -56,7 +56,7 @@ class Unreadable(KernelError):
 
 
 class BadLine(KernelError):
-    """A line that cannot be taken."""
+    """A line that cannot be imported."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -117,8 +117,8 @@ def _records(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _order(cells: Sequence[str], columns: Sequence[str], foreign: Collection[str]) -> list[int | None] | None:
-    """The position of each column, if these cells are the names of columns. Raises Unreadable for those of another
-    list.
+    """The position of each column, if these cells are the names of columns; None if they are not. Raises Unreadable for
+    the columns of another list.
     """
     names = [cell.strip().casefold() for cell in cells]
     if not {name.casefold() for name in foreign}.isdisjoint(names):

@@ -7,7 +7,7 @@ from typing import Final
 from accounts.models.visibility import Visibility
 
 DEFAULTS: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
-"""Choices of a person for all posts to come."""
+"""Visibilities that a person can choose for all posts to come."""
 
 
 def default_visibility(chosen: str | None, *, locked: bool) -> str:
@@ -19,4 +19,4 @@ QUOTES_BY_ANYBODY: Final = "public"
 QUOTES_BY_FOLLOWERS: Final = "followers"
 QUOTES_BY_NOBODY: Final = "nobody"
 QUOTE_POLICIES: Final = (QUOTES_BY_ANYBODY, QUOTES_BY_FOLLOWERS, QUOTES_BY_NOBODY)
-"""Choices of a person, for a post or for all posts to come."""
+"""Quote policies that a person can choose, for a post or for all posts to come."""

@@ -1,5 +1,5 @@
-"""The entities "CustomEmoji" and "Account" with its extensions (contract, entities), also by way of encoded bodies that
-may be in the cache; counters are never cached.
+"""The entities "CustomEmoji" and "Account" with its extensions (contract, entities), also from encoded bodies that may
+be cached; counters are never cached.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def file_url(path: str, remote_url: str, default: str) -> str:
 
 
 def emoji_urls(emoji: CustomEmoji) -> tuple[str, str]:
-    """Addresses of an emoji's picture, and of its first frame if it moves; another server's are shown by this one."""
+    """Addresses of an emoji's picture, and of its first frame if it moves; this server proxies those of other servers."""
     if emoji.domain is not None:
         proxied = f"media_proxy/emojis/{emoji.id}"
         original, still = f"{proxied}/original", f"{proxied}/static"
@@ -93,7 +93,7 @@ class FieldSerializer(EntitySerializer):
 
 
 class SourceFieldSerializer(FieldSerializer):
-    """The same, its value as it was typed."""
+    """Field with its value as it was typed."""
 
     shown = "value"
 
@@ -129,7 +129,7 @@ def counters(account: Account) -> dict[str, Any]:
 
 
 def shown_counters(followers: int, following: int, statuses: int, last: datetime | None) -> dict[str, Any]:
-    """The same, from what the row of counters holds."""
+    """Return `counters` from the values in the row of counters."""
     return {
         "followers_count": followers if followers > 0 else 0,
         "following_count": following if following > 0 else 0,
@@ -160,7 +160,7 @@ def picture_urls(account: Account, name: str) -> tuple[str, str]:
 
 
 def feature_approval(audience: Audience, account_id: int, relations: Relations) -> dict[str, Any]:
-    """The member of that name, as the viewer of `relations` sees it: never cached."""
+    """The member `feature_approval`, as the viewer of `relations` sees it: never cached."""
     otherwise = {Audience.ASKED: "manual", Audience.MISSING: "missing"}.get(audience, "denied")
     return {
         "feature_approval": {
@@ -172,7 +172,6 @@ def feature_approval(audience: Audience, account_id: int, relations: Relations) 
 
 
 def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """The whole entity."""
     approval = feature_approval(featuring_audience(account), account.id, relations)
     return body(account, emojis, relations) | approval | counters(account)
 
@@ -187,7 +186,7 @@ class Counted(Protocol):
 
 
 class EncodedAccount(NamedTuple):
-    """The encoded body of an account, which is the same for every viewer, and what of it decides on the rest."""
+    """The encoded body of an account, which is the same for every viewer, and the values of it that decide on the rest."""
 
     audience: Audience
     body: bytes
@@ -281,7 +280,7 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
 
 
 def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """The account somebody moved to: as the entity, and never with a `moved` of its own."""
+    """The entity of the account that somebody moved to, always without a `moved` of its own."""
     bare = copy.copy(account)  # with what was loaded with it: its counters and role
     bare.moved_to = None
     return _entity(bare, emojis, relations)
@@ -292,7 +291,7 @@ _COMPLETED: Final = (
 )
 _AUDIENCES: Final = {EncodedAccount(audience, b"").packed()[:1]: audience for audience in Audience}
 
-# By a plain letter: an enumeration hashes its members in Python.
+# Keyed by a plain letter, because an enumeration hashes its members in Python, which is slow.
 _APPROVALS: Final = {
     (audience[:1], approved): orjson.dumps(feature_approval(audience, 1, Relations(viewer_id=1 if approved else None)))[
         1:-1
@@ -319,10 +318,9 @@ class AccountSerializer(EntitySerializer):
 
 
 class PartialAccountSerializer(EntitySerializer):
-    """PartialAccount: what a small picture of somebody takes."""
+    """PartialAccount: the part of an account that a small avatar needs."""
 
     def to_representation(self, instance: Account) -> dict[str, Any]:
-        """The entity."""
         avatar, avatar_static = picture_urls(instance, "avatar")
         return {
             "id": str(instance.id),
@@ -361,7 +359,7 @@ class CredentialAccountSerializer(AccountSerializer):
 
 
 class CountedAccountsSerializer(EntitySerializer):
-    """The entities "Account" of CountedAccounts by id, encoded. `fresh` is what was encoded now and may be kept."""
+    """The entities "Account" of CountedAccounts by id, encoded. `fresh` are the newly encoded bodies that may be cached."""
 
     def to_representation(self, instance: CountedAccounts) -> dict[int, orjson.Fragment]:
         """Return the entities; an account that vanished while it was read is left out."""
@@ -380,7 +378,7 @@ class CountedAccountsSerializer(EntitySerializer):
 
 
 def present_counted_accounts(accounts: CountedAccounts) -> dict[int, orjson.Fragment]:
-    """The entities by id; bodies encoded on the way are kept for the next page."""
+    """The entities by id; newly encoded bodies are cached for the next page."""
     serializer = CountedAccountsSerializer(accounts)
     entities = cast(dict[int, orjson.Fragment], serializer.data)
     fragments.save(serializer.fresh)

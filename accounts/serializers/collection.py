@@ -48,7 +48,7 @@ class CollectionSerializer(EntitySerializer):
 
 
 class CollectionWithAccountsSerializer(EntitySerializer):
-    """CollectionWithAccounts. Context: `accounts`, the entities of the owner and of who is in it."""
+    """CollectionWithAccounts. Context: `accounts`, the entities of the owner and of the accounts in it."""
 
     def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
         return {"collection": CollectionSerializer(instance).data, "accounts": self.context["accounts"]}

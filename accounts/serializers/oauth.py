@@ -18,7 +18,7 @@ from social.kernel import clock, links
 
 
 class ApplicationSerializer(EntitySerializer):
-    """Application, as everybody may see it who holds a token of it."""
+    """Application, as everybody who holds a token of it may see it."""
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
         """The entity; `redirect_uri` and `vapid_key` are kept for old clients."""
@@ -35,7 +35,7 @@ class ApplicationSerializer(EntitySerializer):
 
 
 class CredentialApplicationSerializer(ApplicationSerializer):
-    """CredentialApplication: shown once, to who has registered it. The secret never expires."""
+    """CredentialApplication: shown once, to the client that registered it. The secret never expires."""
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
         """The entity with its credentials."""
@@ -62,7 +62,7 @@ class AuthorizationSerializer(EntitySerializer):
 
 
 class OAuthMetadataSerializer(EntitySerializer):
-    """OAuthMetadata (RFC 8414): what this authorization server can do, and where. It shows no instance."""
+    """OAuthMetadata (RFC 8414): what this authorization server supports, and where. It takes no instance."""
 
     def to_representation(self, instance: None) -> dict[str, Any]:
         return {
@@ -83,7 +83,7 @@ class OAuthMetadataSerializer(EntitySerializer):
 
 
 class TokenSerializer(EntitySerializer):
-    """Token: no `expires_in` and no refresh token, for tokens do not expire."""
+    """Token: without `expires_in` and refresh token, because tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
         """The entity, as the authorization server writes it too."""
@@ -96,7 +96,7 @@ class TokenSerializer(EntitySerializer):
 
 
 class TokenInfoSerializer(EntitySerializer):
-    """TokenInfo: what a token can do, for whom, and since when. `expires_in` is null, for tokens do not expire."""
+    """TokenInfo: what a token can do, for whom, and since when. `expires_in` is null, because tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
         """The entity; `resource_owner_id` is the id of the person's account, null for an application's own token."""

@@ -1,7 +1,7 @@
 """Entities of one's own account: "CredentialAccount", "Profile" and "Preferences" (contract, entities).
 
-A process keeps what it has encoded with the versions of the rows that it shows: while these stand, only the state of the rows
-is read, a sixth of their columns, and nothing is encoded but counters.
+A process caches the encoded entity with the versions of the rows in it: while these are unchanged, only the state of
+the rows is read, a sixth of their columns, and only counters are encoded.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _kept: dict[int, _Encoded] = {}
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
-    """An own account without its counters, the object open at its end; `source` likewise without its count."""
+    """An own account, encoded without its counters and without the closing brace; `source` likewise without its count."""
 
     versions: str
     account: bytes
@@ -139,5 +139,7 @@ def present_own_account(user_id: int) -> orjson.Fragment:
 
 
 def _shows_own_rows_only(account: Account) -> bool:
-    """Tell whether it shows no custom emoji, and no account that it moved to: their rows have versions of their own."""
+    """Tell whether the entity shows neither a custom emoji nor an account that it moved to, whose rows have versions of
+    their own.
+    """
     return account.moved_to_id is None and not shortcodes_in(*account_texts(account))

@@ -17,7 +17,7 @@ from social.kernel import clock
 
 
 class RelationshipSerializer(EntitySerializer):
-    """Relationship to the account with an id. Context: `relations` of the viewer, which know the account."""
+    """Relationship to the account with an id. Context: `relations` of the viewer, which must contain the account."""
 
     def to_representation(self, instance: int) -> dict[str, Any]:
         relations: Relations = self.context["relations"]
@@ -46,7 +46,7 @@ class RelationshipSerializer(EntitySerializer):
 
 
 class DomainBlockPreviewSerializer(EntitySerializer):
-    """DomainBlockPreview: a pair, how many people of a server one follows and how many of them follow one."""
+    """DomainBlockPreview: how many accounts of a server the user follows, and how many of them follow the user."""
 
     def to_representation(self, instance: tuple[int, int]) -> dict[str, Any]:
         following, followers = instance
@@ -63,7 +63,7 @@ class MutedAccountSerializer(EntitySerializer):
         return orjson.Fragment(orjson.dumps(account)[:-1] + b"," + ending[1:])
 
 
-# What older clients know as `source`.
+# Values of `source`, for older clients.
 _OLD_SOURCES: Final = {"friends_of_friends": "past_interactions", "most_followed": "global"}
 
 
@@ -82,7 +82,7 @@ class FamiliarFollowersSerializer(EntitySerializer):
     """FamiliarFollowers: the id of an account, with the ids of its followers. Context: `accounts`, as above."""
 
     def to_representation(self, instance: tuple[int, Sequence[int]]) -> dict[str, Any]:
-        """The entity; who is not among the accounts is left out."""
+        """The entity; followers that are missing in `accounts` are left out."""
         account_id, people = instance
         accounts = self.context["accounts"]
         return {"id": str(account_id), "accounts": [accounts[number] for number in people if number in accounts]}

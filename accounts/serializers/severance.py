@@ -10,7 +10,7 @@ from social.kernel import clock
 
 
 class SeveranceSerializer(EntitySerializer):
-    """RelationshipSeveranceEvent: what an act cost one account. Its severance is loaded with it."""
+    """RelationshipSeveranceEvent: the follows that one account lost by a block or suspension. Needs `severance` loaded."""
 
     def to_representation(self, instance: SeveredAccount) -> dict[str, Any]:
         severance = instance.severance

@@ -27,7 +27,7 @@ class TagSerializer(EntitySerializer):
     """Tag: a hashtag as a viewer sees it; one that nobody has used yet has an empty id. Context: `view`, a TagView."""
 
     def to_representation(self, instance: Tag) -> dict[str, Any]:
-        """The entity; what the viewer has to do with it is shown to signed-in viewers."""
+        """The entity; the viewer's relation to the hashtag is shown only to signed-in viewers."""
         view: TagView = self.context["view"]
         entity: dict[str, Any] = {
             "id": "" if instance.id is None else str(instance.id),

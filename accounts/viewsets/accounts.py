@@ -1,4 +1,4 @@
-"""Accounts over HTTP: sign-up, one's own account, other people and how one stands to them."""
+"""Accounts over HTTP: sign-up, other accounts, and one's relationships to them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 
 ACCOUNTS_LIMIT = 40
-# Those that no member of Account has the name of.
+# The members of Relationship whose name no member of Account has.
 _SHOWN_OF_RELATIONSHIP: Final = (
     "following",
     "requested",
@@ -61,7 +61,7 @@ _DEPRECATION_3_5: Final = 1648598400
 
 
 class AccountsViewSet(ApiViewSet):
-    """`/api/v1/accounts` and what is below an account."""
+    """`/api/v1/accounts` and the endpoints below an account."""
 
     endpoints = {
         "create": Endpoint(app_token("write:accounts"), "Token", input=SignUpInput, throttles=limited("sign_up")),
@@ -136,7 +136,7 @@ class AccountsViewSet(ApiViewSet):
         return self._relationship(target, instant=True)
 
     def follow_by_address(self, request: Request) -> HttpResponse:
-        """`POST /api/v1/follows`, of older clients: the account, with how one stands to it (SEED-103, decision D-01)."""
+        """`POST /api/v1/follows`, of older clients: the account, with the relationship to it (SEED-103, decision D-01)."""
         target = find_or_resolve(LegacyFollowInput.read(request).uri)
         follow_account(account=self._me(), target=target, change=FollowChange())
         entity = self._entities([find_account(target.id)])[0]
@@ -191,7 +191,7 @@ class AccountsViewSet(ApiViewSet):
         return found
 
     def identity_proofs(self, request: Request, id: int) -> HttpResponse:
-        """List nothing: proofs by a third party ended with version 3.5 of the interface (contract, endpoints)."""
+        """Return an empty list: proofs by a third party ended with version 3.5 of the API (contract, endpoints)."""
         find_account(id)
         return reply([])
 
@@ -199,7 +199,9 @@ class AccountsViewSet(ApiViewSet):
         return reply(self._relationship_entity(target, instant=instant))
 
     def _relationship_entity(self, target: Account, *, instant: bool = False) -> dict[str, Any]:
-        """The relationship after the act; a follow of an account believed unlocked shows at once (SEED-105)."""
+        """The relationship after the action; a follow of a remote account that is believed unlocked shows at once
+        (SEED-105).
+        """
         relations = load_relations(self.account_id, [target.id])
         entity: dict[str, Any] = RelationshipSerializer(target.id, context={"relations": relations}).data
         if instant and entity["requested"] and not target.locked and not target.local:

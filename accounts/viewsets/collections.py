@@ -65,7 +65,7 @@ class CollectionsViewSet(ApiViewSet):
     }
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
-        """Answers errors as everywhere, but that broken rules of fields stand inside `error` (contract, entities
+        """Answer errors as everywhere, except that errors of fields are nested inside `error` (contract, entities
         "Errors").
         """
         if isinstance(exc, Invalid) and "details" in exc.extra:
@@ -88,7 +88,7 @@ class CollectionsViewSet(ApiViewSet):
         return reply(CollectionWithAccountsSerializer(shown, context=context).data)
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Change what is sent."""
+        """Change the values that are sent."""
         values = CollectionInput.read(request)
         values.pop("account_ids", None)
         collection = find_collection(id)
@@ -102,7 +102,7 @@ class CollectionsViewSet(ApiViewSet):
         return reply_empty(request)
 
     def add(self, request: Request, collection_id: int) -> HttpResponse:
-        """Put an account into a collection."""
+        """Add an account to a collection."""
         collection = find_collection(collection_id)
         account_id = ItemInput.read(request).account_id
         if account_id is None:
@@ -111,7 +111,7 @@ class CollectionsViewSet(ApiViewSet):
         return reply(WrappedCollectionItemSerializer(item).data)
 
     def remove(self, request: Request, collection_id: int, id: int) -> HttpResponse:
-        """Take an account out of one's collection."""
+        """Remove an account from one's own collection."""
         remove_item(owner=find_own_account(self.account_id), item=find_item(collection_id, id))
         return reply_empty(request)
 
@@ -127,7 +127,9 @@ class CollectionsViewSet(ApiViewSet):
         return page.respond(self._entities(page.items))
 
     def with_account(self, request: Request, id: int) -> HttpResponse:
-        """The collections one is in oneself. Without a token 422, for somebody else 403 (contract, endpoints)."""
+        """Collections that contain one's own account. Without a token 422, for another account 403 (contract,
+        endpoints).
+        """
         if self.viewer_id is None:
             raise Invalid(_("This method requires an authenticated user"))
         if find_account(id).id != self.viewer_id:

@@ -1,4 +1,4 @@
-"""The end-to-end encryption API: devices, keys and messages. The server carries what it cannot read."""
+"""The end-to-end encryption API: devices, keys and messages. The server cannot read the messages it delivers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CryptoViewSet(ApiViewSet):
         return reply(DeviceSerializer(made).data)
 
     def count(self, request: Request) -> HttpResponse:
-        """The number of one-time keys one's device has left."""
+        """The number of one-time keys that one's device has left."""
         return reply(OneTimeKeyCountSerializer(find_device(self.identity.token_id).one_time_keys.count()).data)
 
     def query(self, request: Request) -> HttpResponse:

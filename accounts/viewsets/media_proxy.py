@@ -1,4 +1,4 @@
-"""Shows files of other servers: the copy that is here, or one that is fetched while the caller waits without a thread."""
+"""Serves files of other servers: the stored copy, or one that is fetched while the request waits without a thread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from social.kernel.errors import NotFound, RateLimited
 from social.kernel.media import storage
 
 WAIT_SECONDS: Final = 30.0
-"""The longest that a request waits for a file to be fetched; afterwards the file is still fetched."""
+"""Time-out of a request that waits for a file to be fetched; the file is fetched nevertheless."""
 _PICTURES: Final = {
     "avatar": ("avatar", False),
     "avatar_static": ("avatar", True),
@@ -44,13 +44,13 @@ _STYLES: Final = {"original": False, "static": True}
 class MediaProxyViewSet(ApiViewSet):
     """Base of endpoints for files of other servers. Addresses that this server has written itself carry a key.
 
-    A request without the key is one of somebody who tries addresses: those are limited (contract, behaviours section 4).
+    A request without the key is a guess: those are rate limited (contract, behaviours section 4).
     """
 
     authentication_classes: tuple[type[BaseAuthentication], ...] = (UncountedAuthentication,)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Count requests for what is not there (security row 84): this server has written no such address."""
+        """Count requests for missing files (security row 84): this server has written no such address."""
         if isinstance(exc, NotFound):
             try:
                 self.limit(self.request, limited("media_proxy")[0])
@@ -59,7 +59,7 @@ class MediaProxyViewSet(ApiViewSet):
         return super().handle_exception(exc)
 
     def has_key(self, request: Request, url: str) -> bool:
-        """Tell whether the address that is asked for is one that this server has written for the file at `url`."""
+        """Tell whether this server has written the requested address for the file at `url`."""
         path = request.path_info.strip("/")
         return is_key_of(request.GET.get("key", ""), path, url)
 
@@ -70,9 +70,10 @@ class MediaProxyViewSet(ApiViewSet):
     def show(
         self, request: Request, purpose: CopyPurpose, url: str, *, small: bool, shared: bool, keyed: bool
     ) -> HttpResponse:
-        """302 to the copy of the file at `url`; 404 if there is none to be had, 500 as long as its server does not answer.
+        """Answer 302 to the copy of the file at `url`; 404 if there is none to be had, 500 as long as its server does
+        not answer.
 
-        `small`: its preview. `shared`: caches may keep the answer for everybody.
+        `small`: its preview. `shared`: caches may store the answer for everybody.
         """
         if not keyed:
             self.limit(request, limited("media_proxy")[0])
@@ -124,7 +125,7 @@ def _poll(copy_id: int, language: str | None, *, small: bool, shared: bool) -> H
 
 
 def _answer(copy: RemoteCopy, *, small: bool, shared: bool) -> HttpResponse | None:
-    """The answer about a copy, None as long as it is on its way."""
+    """The answer for a copy; None while it is being fetched."""
     if copy.state == CopyState.WAITING:
         return None
     if copy.state == CopyState.FAILED:

@@ -1,5 +1,5 @@
-"""Lists of people over HTTP: followers, requests, blocks, mutes, endorsements, blocked servers, the directory,
-suggestions; and the acts on them.
+"""Lists of accounts over HTTP: followers, requests, blocks, mutes, endorsements, blocked servers, the directory,
+suggestions; and the actions on them.
 """
 
 from __future__ import annotations
@@ -90,18 +90,18 @@ class NetworksViewSet(ApiViewSet):
         return _respond(page, self.viewer_id)
 
     def endorsements(self, request: Request) -> HttpResponse:
-        """Accounts one recommends oneself; with `limit=0` all of them, oldest account first."""
+        """Accounts that one recommends; with `limit=0` all of them, oldest account first."""
         page = self.paginate(list_endorsed(self.account_id), cursor="target_id")
         if page.limit == 0:
             page.items.reverse()
         return _respond(page, self.viewer_id)
 
     def blocks(self, request: Request) -> HttpResponse:
-        """Accounts one blocks."""
+        """Accounts that one blocks."""
         return _respond(self.paginate(list_blocked(self.account_id)), self.viewer_id)
 
     def mutes(self, request: Request) -> HttpResponse:
-        """Accounts one mutes, and until when."""
+        """Accounts that one mutes, and until when."""
         page = self.paginate(list_muted(self.account_id))
         accounts = present_accounts([row.target_id for row in page.items], self.viewer_id)
         shown = [(accounts[row.target_id], row.expires_at) for row in page.items if row.target_id in accounts]
@@ -112,31 +112,31 @@ class NetworksViewSet(ApiViewSet):
         return _respond(self.paginate(list_follow_requests(self.account_id)), self.viewer_id)
 
     def authorize(self, request: Request, account_id: int) -> HttpResponse:
-        """Let somebody follow who has asked to."""
+        """Accept a request to follow."""
         requester = find_account(account_id)
         authorize_request(account=self._me(), requester=requester)
         return self._relationship(requester)
 
     def reject(self, request: Request, account_id: int) -> HttpResponse:
-        """Refuse a request."""
+        """Reject a request to follow."""
         requester = find_account(account_id)
         reject_request(account=self._me(), requester=requester)
         return self._relationship(requester)
 
     def remove_from_followers(self, request: Request, id: int) -> HttpResponse:
-        """End somebody's follow of oneself."""
+        """Remove an account from one's followers."""
         follower = find_account(id)
         remove_follower(account=self._me(), follower=follower)
         return self._relationship(follower)
 
     def endorse(self, request: Request, id: int) -> HttpResponse:
-        """Recommend somebody one follows."""
+        """Recommend an account that one follows."""
         target = find_account(id)
         endorse_account(account=self._me(), target=target)
         return self._relationship(target)
 
     def unendorse(self, request: Request, id: int) -> HttpResponse:
-        """Recommend somebody no more."""
+        """Stop recommending an account."""
         target = find_account(id)
         unendorse_account(account=self._me(), target=target)
         return self._relationship(target)
@@ -150,13 +150,13 @@ class NetworksViewSet(ApiViewSet):
         return self.unendorse(request, id)
 
     def note(self, request: Request, id: int) -> HttpResponse:
-        """Keep a private note about somebody; a blank one removes it."""
+        """Store a private note about an account; a blank one removes it."""
         target = find_account(id)
         write_note(account=self._me(), target=target, comment=NoteInput.read(request).comment)
         return self._relationship(target)
 
     def familiar_followers(self, request: Request) -> HttpResponse:
-        """Followers of each of these accounts among those one follows; at most 40 accounts are looked at."""
+        """Followers of each of these accounts among those that one follows; at most 40 accounts are considered."""
         ids = FamiliarInput.read(request).id[:FAMILIAR_IDS_LIMIT]
         found = load_familiar_followers(self.account_id, ids)
         accounts = present_accounts([number for people in found.values() for number in people], self.viewer_id)
@@ -167,7 +167,7 @@ class NetworksViewSet(ApiViewSet):
         return find_own_account(self.identity.account_id)
 
     def _relationship(self, target: Account) -> HttpResponse:
-        # Known ones: a note about oneself is shown, and `load_relations` leaves oneself out.
+        # Not `load_relations`, which leaves oneself out: a note about oneself is shown.
         _known, relations = load_known_relations(self.account_id, [target.id], with_suspended=True)
         return reply(RelationshipSerializer(target.id, context={"relations": relations}).data)
 
@@ -189,7 +189,7 @@ class DomainBlocksViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """The servers one blocks, newest first."""
+        """The servers that one blocks, newest first."""
         page = self.paginate(list_blocked_domains(self.account_id))
         return page.respond([block.domain for block in page.items])
 
@@ -204,7 +204,7 @@ class DomainBlocksViewSet(ApiViewSet):
         return {}
 
     def destroy(self, request: Request) -> Any:
-        """Block a server no more."""
+        """Unblock a server."""
         unblock_domain(account=find_own_account(self.account_id), domain=DomainInput.read(request).domain)
         return {}
 
@@ -249,7 +249,7 @@ class DiscoveryViewSet(ApiViewSet):
         return page.respond(list(accounts.values()))
 
     def dismiss(self, request: Request, account: str) -> Any:
-        """Suggest somebody no more; whom nobody knows is not suggested either."""
+        """Stop suggesting an account; an unknown id is ignored."""
         target_id = parse_id(account)
         if target_id is not None:
             dismiss_suggestion(account_id=self.account_id, target_id=target_id)

@@ -1,4 +1,4 @@
-"""OAuth for machines: applications, tokens, their revocation, who the user is, what this server supports; and the
+"""OAuth for machines: applications, tokens, their revocation, the token's user, what this server supports; and the
 confirmation of an e-mail address.
 """
 
@@ -58,7 +58,7 @@ class AppsViewSet(ApiViewSet):
         return reply(CredentialApplicationSerializer(made).data)
 
     def verify_credentials(self, request: Request) -> HttpResponse:
-        """The application that the token belongs to, the user's as well as its own (SEED-092)."""
+        """The application that the token belongs to, for a user's token as well as for its own (SEED-092)."""
         return reply(ApplicationSerializer(find_application(self.identity.application_id)).data)
 
 
@@ -66,7 +66,7 @@ class EmailsViewSet(ApiViewSet):
     """`/api/v1/emails`: open to people who cannot use their account yet."""
 
     endpoints = {
-        # Any token, because an application's own is refused as another application is, and not as elsewhere.
+        # Any token: an application's own token gets the same error as one of another application, not the usual one.
         "resend": Endpoint(any_token("write:accounts"), EMPTY, input=ResendInput, throttles=limited("confirmations")),
         "check": Endpoint(any_token("read:accounts"), "Boolean"),
     }
@@ -85,7 +85,7 @@ class EmailsViewSet(ApiViewSet):
         return self.identity.confirmed
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # of DRF, whose Response we do not use
-        """The answer to an error; `check` says of every missing user the same, with or without a token."""
+        """Answer an error; `check` gives the same error for every missing user, with or without a token."""
         admission = admission_of(self.request)
         revoked = admission is not None and admission.refusal is not None
         if self.action == "check" and isinstance(exc, Unauthorized) and not revoked:
@@ -98,7 +98,7 @@ _UNREADABLE: Final = (400, 411, 413, 422)
 
 
 class OAuthViewSet(OAuthLibMixin, ApiViewSet):
-    """The authorization server and what it says of tokens and itself (contract, parameters section 1).
+    """The authorization server: tokens, and what it says about them and itself (contract, parameters section 1).
 
     Errors are those of RFC 6749 section 5.2: `error` holds the code, `error_description` a sentence.
     """
@@ -113,35 +113,35 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
     }
 
     def token(self, request: Request) -> HttpResponse:
-        """A token for a code, or the application's own."""
+        """Issue a token for a code, or the application's own token."""
         _uri, *answer = self.create_token_response(_asked(request, GrantInput))
         return _reply(*answer)
 
     def revoke(self, request: Request) -> HttpResponse:
-        """Revoke a token; its streams close and its push subscription goes."""
+        """Revoke a token; its streams are closed and its push subscription is removed."""
         _uri, *answer = self.create_revocation_response(_asked(request, TokenInput))
         return _reply(*answer)
 
     def introspect(self, request: Request) -> HttpResponse:
-        """Answer whether a token of the application that asks is good, and for what (RFC 7662)."""
+        """Answer whether a token of the requesting application is valid, and for what (RFC 7662)."""
         core = self.get_oauthlib_core()
         sent = core._extract_params(_asked(request, TokenInput))
         return _reply(*core.server.create_introspect_response(*sent))
 
     def token_info(self, request: Request) -> Any:
-        """Facts of the token that is shown: what it can do, and for whom."""
+        """Facts about the token of the request: what it can do, and for whom."""
         return TokenInfoSerializer(find_token(self.identity.token_id)).data
 
     def userinfo(self, request: Request) -> HttpResponse:
-        """The token's user. Only the scope `profile` opens it, `read` does not."""
+        """The token's user. Requires the scope `profile`; `read` is not enough."""
         return reply(UserInfoSerializer(find_account(self.account_id)).data)
 
     def metadata(self, request: Request) -> Any:
-        """Abilities of this authorization server (RFC 8414)."""
+        """Capabilities of this authorization server (RFC 8414)."""
         return reply(OAuthMetadataSerializer().data)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # of DRF, whose Response we do not use
-        """The answer to an error; what cannot be read is an `invalid_request` to the clients of tokens."""
+        """Answer an error; on the endpoints for tokens, an unreadable request is an `invalid_request`."""
         response = super().handle_exception(exc)
         if self.action not in ("token", "revoke", "introspect") or response.status_code not in _UNREADABLE:
             return response

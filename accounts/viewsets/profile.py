@@ -33,7 +33,7 @@ class ProfileViewSet(ApiViewSet):
     }
 
     def verify_credentials(self, request: Request) -> HttpResponse:
-        """The account of the caller."""
+        """The caller's own account."""
         return self._account()
 
     def update_credentials(self, request: Request) -> HttpResponse:
@@ -42,7 +42,7 @@ class ProfileViewSet(ApiViewSet):
         return self._account()
 
     def retrieve(self, request: Request) -> HttpResponse:
-        """The profile of the caller, as it is edited."""
+        """The caller's profile, as it is edited."""
         return self._profile()
 
     def update(self, request: Request) -> HttpResponse:
@@ -51,12 +51,12 @@ class ProfileViewSet(ApiViewSet):
         return self._profile()
 
     def delete_avatar(self, request: Request) -> HttpResponse:
-        """Go back to the default avatar."""
+        """Remove the avatar, so that the default one is shown."""
         delete_picture(account_id=self.account_id, name="avatar")
         return self._account()
 
     def delete_header(self, request: Request) -> HttpResponse:
-        """Go back to the default header."""
+        """Remove the header, so that the default one is shown."""
         delete_picture(account_id=self.account_id, name="header")
         return self._account()
 
@@ -77,5 +77,5 @@ class PreferencesViewSet(ApiViewSet):
     endpoints = {"retrieve": Endpoint(user("read:accounts"), "Preferences")}
 
     def retrieve(self, request: Request) -> Any:
-        """Defaults of how one posts and reads."""
+        """The user's defaults for posting and reading."""
         return PreferencesSerializer(find_user(self.identity.user_id)).data

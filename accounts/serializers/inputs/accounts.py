@@ -1,4 +1,4 @@
-"""Parameters of accounts: sign-up, look-ups, the directory, and acts on other people and servers."""
+"""Parameters of accounts: sign-up, look-ups, the directory, and actions on other accounts and servers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from social.api.inputs import Form, Input, Stripped
 
 
 class SignUpInput(Form):
-    """Parameters of a sign-up; the rules are the policy's."""
+    """Parameters of a sign-up; the policy validates them."""
 
     username: Stripped = ""
     email: Stripped = ""
@@ -31,19 +31,19 @@ class MuteInput(Form):
 
 
 class FollowInput(Input[FollowChange]):
-    """The options of a follow; what is not sent stays."""
+    """The options of a follow; options that are not sent stay unchanged."""
 
     fields = ("reblogs", "notify", "languages")
 
 
 class LegacyFollowInput(Form):
-    """The person to follow: `user` or `user@domain`, however blank."""
+    """The account to follow: `user` or `user@domain`, also with blanks around it."""
 
     uri: Stripped = ""
 
 
 class IdsInput(Form):
-    """`id[]`; a single `id` is no list and dropped."""
+    """`id[]`; a single `id` is no list and is ignored."""
 
     id: tuple[str, ...] = ()
 

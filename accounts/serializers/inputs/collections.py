@@ -9,7 +9,7 @@ from social.api.inputs import Form, Id, Input
 
 
 class CollectionInput(Input[dict[str, Any]]):
-    """Values of a collection; the rules are the policy's. `null` clears the language and the description."""
+    """Values of a collection; the policy validates them. `null` clears the language and the description."""
 
     name = ClientString()
     description = ClearableString()

@@ -35,7 +35,7 @@ class UploadInput(Input[DeviceDraft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> DeviceDraft:
-        """Reads like any input. Raises BadRequest without a device."""
+        """Read the values like any input. Raises BadRequest without a device."""
         device = values.get("device")
         if not isinstance(device, dict) or not device:
             raise BadRequest.missing("device")
@@ -46,25 +46,24 @@ class DevicesField(NestedListField):
     """`device[]`; a single object counts as a list of one."""
 
     def items(self, data: Any) -> Sequence[Any]:
-        """The objects."""
         return [data] if isinstance(data, dict) and "device_id" in data else super().items(data)
 
 
 class ClaimedDeviceInput(Form):
-    """A device that is asked for a key."""
+    """A device whose key is claimed."""
 
     account_id: str = ""
     device_id: str = ""
 
 
 class ClaimInput(Form):
-    """The devices of which a key is wanted."""
+    """The devices whose one-time keys are claimed."""
 
     device: Annotated[tuple[ClaimedDeviceInput, ...], DevicesField(ClaimedDeviceInput)] = ()
 
     @property
     def wanted(self) -> list[tuple[int, str]]:
-        """Accounts and their devices, those left out that cannot be one."""
+        """Pairs of account id and device id, without those that cannot be valid."""
         named = [(parse_id(device.account_id), device.device_id) for device in self.device]
         return [(owner, device_id) for owner, device_id in named if owner is not None and device_id]
 
@@ -79,7 +78,7 @@ class MessageInput(Input[MessageDraft]):
 
 
 class QueryInput(Form):
-    """The people whose devices are asked for."""
+    """The accounts whose devices are requested."""
 
     id: Annotated[tuple[int, ...], IdListField(scalar=True, max_items=DEVICES_PER_CALL)] = ()
 
@@ -92,7 +91,7 @@ class DeliveryInput(Form):
 
 
 class ClearInput(Form):
-    """Message up to which the queue is emptied, this one included."""
+    """Id of the last message that is deleted from the queue."""
 
     required_keys = ("up_to_id",)
     up_to_id: str = ""

@@ -15,7 +15,7 @@ class AddressesField(ClientString):
     """A string with one address per line, or a list in any spelling (clients.md, trap 2)."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """A str or a list of them."""
+        """Return a string, or a list of strings."""
         if isinstance(data, dict):
             data = list(data.values())
         if isinstance(data, list):
@@ -26,7 +26,7 @@ class AddressesField(ClientString):
 
 
 class RegistrationInput(Form):
-    """Statements of an application about itself; the rules are the service's."""
+    """An application's description of itself; the service validates it."""
 
     client_name: str = ""
     scopes: str | None = None
@@ -35,8 +35,8 @@ class RegistrationInput(Form):
 
 
 class ClientInput(Input[dict[str, str]]):
-    """The client: in query, form, multipart or JSON (clients.md, trap 1). The authorization server says what is
-    missing.
+    """The client: in query, form, multipart or JSON (clients.md, trap 1). The authorization server reports missing
+    values.
     """
 
     client_id = ClientString()
@@ -60,6 +60,6 @@ class TokenInput(ClientInput):
 
 
 class ResendInput(Form):
-    """Address instead of the first one, if that was wrong."""
+    """A new address, if the first one was wrong."""
 
     email: str | None = None

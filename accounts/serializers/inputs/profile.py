@@ -15,7 +15,7 @@ from social.api.inputs import Form, Input
 from social.api.parsers import MEBIBYTE
 from social.kernel.text.names import clean_input
 
-# Two pictures in base64, escaped for a form, and a little more: what is larger still is refused unread (413).
+# Two pictures in base64, escaped for a form, and some margin; larger requests are refused unread (413).
 MAX_BODY: Final = 2 * 2 * PICTURE_SIZE_LIMIT + MEBIBYTE
 _SOURCE: Final = ("privacy", "sensitive", "language", "quote_policy")
 
@@ -42,7 +42,9 @@ class _SharedInput(Input[ProfileChange]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Reads like any input, texts cleaned and pictures read; null and "" leave unsaid what may be."""
+        """Read the values like any input, with cleaned texts and the pictures' bytes; null and "" mean "not stated"
+        (`unsaid`) where that is possible.
+        """
         sent = dict(values)
         for name in ("display_name", "note"):
             if isinstance(sent.get(name), str):
@@ -71,7 +73,7 @@ class CredentialsInput(_SharedInput):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Reads like any input. An empty `source` is no error (SEED-133)."""
+        """Read the values like any input. An empty `source` is no error (SEED-133)."""
         source = values.get("source")
         sent = {name: value for name, value in values.items() if name not in _SOURCE}
         if isinstance(source, dict):
