@@ -30,7 +30,7 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """A block or suspension has ended all follows that it ends; if there were any, they are stored under the severance
+    """All follows that a block or suspension ends have ended; if there were any, they are stored under the severance
     with this `cause`.
     """
 
@@ -72,7 +72,7 @@ class FollowsToRenew(Event, key="account:{account_id}"):
 
 
 class AccountErasureDue(Event, key="account:{account_id}"):
-    """The rest of a deleted account is to be removed, step by step."""
+    """The remaining data of a deleted account is to be removed, step by step."""
 
     account_id: int
 
@@ -172,7 +172,7 @@ class AccountFollowed(Event, key="pair:{account_id}:{target_id}"):
 
 
 class FollowChanged(Event, key="pair:{account_id}:{target_id}"):
-    """The follow of `target_id` by `account_id` has other options now: boosts, languages, notifications of posts."""
+    """The options of the follow of `target_id` by `account_id` have changed: boosts, languages, notifications of posts."""
 
     account_id: int
     target_id: int

@@ -212,7 +212,7 @@ class AccountAdmin(ReadOnlyAdmin):
     fieldsets: ClassVar[Any] = (lines(None, *SUMMARY), PROFILE, FIGURES, MOMENTS)
 
     def name_of(self, row: Account) -> str:
-        """Name and address."""
+        """The display name and the address of the account."""
         return f"{row.display_name} @{row.acct}".strip()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
@@ -223,5 +223,5 @@ class AccountAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Account], search_term: str
     ) -> tuple[QuerySet[Account], bool]:
-        """Accounts by address, the way people write it."""
+        """Accounts whose address matches the term (`find_addressed`)."""
         return (matching(queryset, search_term) if search_term.strip() else queryset), False

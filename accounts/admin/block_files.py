@@ -171,7 +171,7 @@ def _row(kind: BlockFile[Any], plan: Planned[Any]) -> list[Any]:
 def ending(follows: FollowsUnder) -> str:
     """The names of some of the follows, and how many more there are."""
     count = follows.from_here + follows.to_here
-    # Left to right among words of any script: U+2066 and U+2069 (UAX 9), because the text may also stand in an error.
+    # Isolated from left to right (U+2066, U+2069; UAX 9), because errors may contain this text in any script.
     named = [f"\u2066{follower} → {followed}\u2069" for follower, followed in follows.named[:NAMES_SHOWN]]
     if count > len(named):
         named.append(_("and %(count)d more") % {"count": count - len(named)})

@@ -43,7 +43,7 @@ class DraftForm(RowForm):
     """A form whose values are for the service: it leaves the row itself unchanged."""
 
     def _post_clean(self) -> None:
-        """Do not write the values into the row, as Django does here."""
+        """Leave the row as it is, where Django would write the values into it."""
 
 
 class PermittedAdmin(ReadOnlyAdmin):

@@ -78,7 +78,7 @@ class RoleFilter(DropdownFilter):
     parameter_name = "role"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """All roles, the highest first."""
+        """Roles, the highest first."""
         return [(str(role.pk), role_name(role)) for role in Role.objects.order_by("-position")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:

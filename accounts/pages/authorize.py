@@ -282,7 +282,7 @@ def native(request: HttpRequest) -> HttpResponse:
 
 
 def _denied(request: HttpRequest) -> bool:
-    # `_method=delete` is how forms of other programs spell DELETE.
+    # Forms of other programs send DELETE as `_method=delete`.
     method = request.POST.get("_method") or request.method or ""
     return method.upper() == "DELETE" or request.POST.get("decision") == "deny"
 

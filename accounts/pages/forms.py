@@ -128,7 +128,7 @@ class SignUpForm(ServiceForm):
             field.widget.attrs["required"] = True
 
     def try_save(self, request: HttpRequest) -> tuple[User, None]:
-        """Make the account. Raises Invalid with `details`, or Forbidden."""
+        """Create the account. Raises Invalid with `details`, or Forbidden."""
         return get_adapter(request).save_user(request, None, self), None
 
 

@@ -36,7 +36,7 @@ def _picture(label: Any, help_text: Any) -> forms.FileField:
 
 
 class ProfileForm(ServiceForm):
-    """The profile of an account. Only what differs from the account is changed."""
+    """The profile of an account. Only changed values are saved."""
 
     renamed = {
         **{f"{name}_{part}": name for name in _PICTURES for part in ("content_type", "file_size")},

@@ -52,7 +52,7 @@ def profile_settings(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def feature(request: HttpRequest) -> HttpResponse:
-    """Show one more hashtag on the profile."""
+    """Feature one more hashtag on the profile."""
     user = find_user(signed_in(request).pk)
     form = FeaturedTagForm(request.POST)
     if form.is_valid():
@@ -67,7 +67,7 @@ def feature(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def unfeature(request: HttpRequest, featured_tag_id: int) -> HttpResponse:
-    """Take a hashtag off the profile. Raises NotFound."""
+    """Remove a hashtag from the profile. Raises NotFound."""
     unfeature_tag(account=signed_in(request).account, featured_tag_id=featured_tag_id)
     return redirect("settings_profile")
 

@@ -1,4 +1,4 @@
-"""The picture of this server, for previews of pages that show nobody's: a context processor."""
+"""The picture of this server, for previews of pages that show no person's picture: a context processor."""
 
 from __future__ import annotations
 

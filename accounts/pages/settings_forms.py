@@ -236,8 +236,6 @@ _ENDS: Final[Choices] = [
 
 
 class InvitationForm(ServiceForm):
-    """A new invitation."""
-
     max_uses = forms.ChoiceField(label=_("Who can use it"), required=False, choices=_USES)
     expires_in = forms.ChoiceField(label=_("How long it can be used"), required=False, choices=_ENDS, initial="86400")
     autofollow = check_field(_("Whoever comes by it follows you"))

@@ -66,7 +66,7 @@ def step(view: View) -> View:
 
 
 def registrations() -> dict[str, bool]:
-    """Return whether people may sign up, for the pages that lead there."""
+    """Return whether registrations are open, and whether they need approval, for pages that link to the sign-up."""
     found = find_registrations()
     return {"registrations_open": found != "closed", "approval_required": found == "approval"}
 
@@ -82,7 +82,7 @@ def _links(request: HttpRequest, application: Application | None) -> dict[str, A
 
 
 def _next(request: HttpRequest) -> str:
-    """The page the person wants to go to after signing in, if it is a page of ours."""
+    """The page that the person wants to open after signing in, if it is a local one; else empty."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     if not wanted:
         # Between password and second factor the session stores it.

@@ -1,5 +1,5 @@
-"""Pages with lists of people: exports as tables and an archive of everything, imports from another server, and the
-follows that a block or a suspension ended.
+"""Pages that export lists and an archive of everything, import lists from another server, and show the follows that a
+block or a suspension ended.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def imports(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def one_import(request: HttpRequest, import_id: int) -> HttpResponse:
-    """An import: what the file will do, and how far it has come. Raises NotFound."""
+    """An import: what the file will do, and how much of it is done. Raises NotFound."""
     batch = find_import(signed_in(request).account_id, import_id)
     failures = [
         {"line": row.line, "text": row.cells[0], "problem": _PROBLEMS[Problem(row.error)]}

@@ -53,7 +53,7 @@ class People:
     def shows(
         self, account_id: int, relations: Relations, is_suspended: bool = False, is_limited: bool = False
     ) -> bool:
-        """Tell whether the viewer of `relations` is shown the account. `relations` must know it."""
+        """Tell whether the viewer of `relations`, which must contain the account, is shown it."""
         if is_suspended or (is_limited and self.limited is Limited.NOBODY):
             return False
         if account_id == relations.viewer_id:

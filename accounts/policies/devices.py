@@ -20,7 +20,7 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 @dataclass(frozen=True)
 class OneTimeKeyDraft:
-    """A one-time key as a client sends it; `signature` is the fingerprint key's, over the text of `key`."""
+    """A one-time key as a client sends it; `signature` is made with the fingerprint key, over the text of `key`."""
 
     key_id: str = ""
     key: str = ""

@@ -14,7 +14,7 @@ _ENDS_IN_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)", re.ASCII)
 
 
 def is_address_literal(domain: str) -> bool:
-    """Tell whether an IP address stands where a domain's name is expected, in brackets (RFC 5321 section 4.1.3) or bare."""
+    """Tell whether a domain is an IP address instead, in brackets (RFC 5321 section 4.1.3) or bare."""
     return domain.startswith("[") or _ENDS_IN_NUMBER.fullmatch(domain.strip().removesuffix(".").lower()) is not None
 
 

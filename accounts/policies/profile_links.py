@@ -1,4 +1,6 @@
-"""Verification of links in the table of a profile: their page links back (contract, entities "Field"; security row 3)."""
+"""Verification of links in the fields of a profile: the linked page links back (contract, entities "Field"; security
+row 3).
+"""
 
 from __future__ import annotations
 

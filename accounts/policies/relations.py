@@ -64,7 +64,6 @@ class Relations:
     domain_blocked_by: frozenset[int] = frozenset()
     # Accounts that the viewer reads only in lists; loaded where that decides which posts are shown.
     read_apart: frozenset[int] = frozenset()
-    # Filled when endorsements and notes exist.
     endorsing: frozenset[int] = frozenset()
     notes: Mapping[int, str] = field(default_factory=dict)
 
@@ -117,7 +116,7 @@ class Hidden:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing is hidden from anybody."""
+        """Tell whether the viewer hides nothing and is blocked by nobody."""
         return not (self.blocking or self.blocked_by or self.muting or self.domains)
 
     def relations(self, viewer_id: int, domains: Mapping[int, str | None], moment: datetime) -> Relations:

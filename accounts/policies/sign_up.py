@@ -226,13 +226,13 @@ def normalised_username(username: str) -> str:
 
 
 def domain_and_parents(domain: str) -> list[str]:
-    """`a.b.example`, `b.example`, `example`: where a block of the domain may stand."""
+    """`a.b.example`, `b.example`, `example`: the domain and those above it, whose blocks apply to it."""
     labels = domain.split(".")
     return [".".join(labels[start:]) for start in range(len(labels))]
 
 
 def email_digest(email: str) -> str:
-    """SHA-256 of an address without what many providers ignore in it: case, dots, and what follows a plus sign."""
+    """SHA-256 of an address without the parts that many providers ignore: case, dots, and the text after a plus sign."""
     local, _at, domain = email.strip().lower().rpartition("@")
     canonical = f"{local.partition('+')[0].replace('.', '')}@{domain}"
     return hashlib.sha256(canonical.encode()).hexdigest()

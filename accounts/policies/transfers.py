@@ -19,7 +19,7 @@ FILE_LIMIT: Final = 4 * 1024 * 1024
 """Bytes of a file."""
 LINES_LIMIT: Final = 20_000
 CELL_LIMIT: Final = 3000
-"""Characters of a cell: longer than any address is."""
+"""Characters of a cell, more than any address has."""
 
 
 class Problem(StrEnum):

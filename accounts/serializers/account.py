@@ -26,7 +26,7 @@ from social.kernel.media import storage
 
 
 def file_url(path: str, remote_url: str, default: str) -> str:
-    """The absolute address of a picture: our copy, else its origin, else the default picture."""
+    """The absolute address of a picture: the stored copy, else the remote address, else the default picture."""
     if path:
         return storage.url(path)
     return remote_url or links.web_url(f"{settings.STATIC_URL}{default}")
@@ -80,7 +80,7 @@ class RoleSerializer(EntitySerializer):
 
 
 class FieldSerializer(EntitySerializer):
-    """Field: a row of the table of a profile, as `Account.fields` keeps it; its value as HTML."""
+    """Field: a row of the table of a profile, as `Account.fields` stores it; its value as HTML."""
 
     shown = "html"
 
@@ -309,7 +309,6 @@ class AccountSerializer(EntitySerializer):
 
     @cached_property
     def emojis(self) -> EmojiLookup:
-        """The page's emojis."""
         lookup: EmojiLookup = self.context["emojis"]
         return lookup
 
@@ -362,7 +361,7 @@ class CountedAccountsSerializer(EntitySerializer):
     """The entities "Account" of CountedAccounts by id, encoded. `fresh` are the newly encoded bodies that may be cached."""
 
     def to_representation(self, instance: CountedAccounts) -> dict[int, orjson.Fragment]:
-        """Return the entities; an account that vanished while it was read is left out."""
+        """Return the entities, without accounts that were deleted while they were read."""
         self.fresh: dict[str, bytes] = {}
         encoded = {key: EncodedAccount.unpacked(packed) for key, packed in instance.found.items()}
         for number, account in instance.missing.items():

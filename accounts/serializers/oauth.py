@@ -47,7 +47,7 @@ class CredentialApplicationSerializer(ApplicationSerializer):
 
 
 class AuthorizationSerializer(EntitySerializer):
-    """Rights that a person gives an application, for that person."""
+    """The rights that a person has given to an application, for that person."""
 
     def to_representation(self, instance: Authorization) -> dict[str, Any]:
         """The application with the scopes of all its tokens, since when it has them, and when one was last used."""

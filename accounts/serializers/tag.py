@@ -15,7 +15,7 @@ class DayOfUseSerializer(EntitySerializer):
     """A day in the `history` of a hashtag or of a link that trends."""
 
     def to_representation(self, instance: DayOfUse) -> dict[str, str]:
-        """The day as unix time, and both counts, in digits."""
+        """The day as Unix time and both counts, as strings of digits."""
         return {
             "day": str(int(datetime.combine(instance.day, time(), UTC).timestamp())),
             "accounts": str(instance.accounts),

@@ -120,7 +120,7 @@ class AccountsViewSet(ApiViewSet):
         return reply(list(present_accounts(self.paginate(found).items, self.viewer_id).values()))
 
     def relationships(self, request: Request) -> HttpResponse:
-        """Relationships to accounts, in the order they were asked for; unknown and suspended ones are left out."""
+        """Relationships to accounts, in the order of the request; unknown and suspended ones are left out."""
         form = RelationshipsInput.read(request)
         asked = map(parse_id, form.id)
         ids = list(dict.fromkeys(number for number in asked if number is not None))
@@ -129,7 +129,7 @@ class AccountsViewSet(ApiViewSet):
         return reply(RelationshipSerializer(found, many=True, context={"relations": relations}).data)
 
     def follow(self, request: Request, id: int) -> HttpResponse:
-        """Follow, or change the options of a follow."""
+        """Follow an account, or change the options of the follow."""
         target = find_account(id)
         change = FollowInput.read(request)
         follow_account(account=self._me(), target=target, change=change)
@@ -150,7 +150,7 @@ class AccountsViewSet(ApiViewSet):
         return self._relationship(target)
 
     def block(self, request: Request, id: int) -> HttpResponse:
-        """Block."""
+        """Block an account."""
         target = find_account(id)
         block_account(account=self._me(), target=target)
         return self._relationship(target)
@@ -162,7 +162,7 @@ class AccountsViewSet(ApiViewSet):
         return self._relationship(target)
 
     def mute(self, request: Request, id: int) -> HttpResponse:
-        """Mute, for a time or until unmuted."""
+        """Mute an account, for a time or until it is unmuted."""
         target = find_account(id)
         form = MuteInput.read(request)
         mute_account(

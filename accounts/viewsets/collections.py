@@ -73,7 +73,7 @@ class CollectionsViewSet(ApiViewSet):
         return super().handle_exception(exc)
 
     def create(self, request: Request) -> HttpResponse:
-        """Make a collection."""
+        """Create a collection."""
         values = CollectionInput.read(request)
         account_ids = values.pop("account_ids", ())
         owner = find_user(self.identity.user_id)

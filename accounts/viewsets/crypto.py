@@ -58,7 +58,7 @@ class CryptoViewSet(ApiViewSet):
         return reply(QueryResultSerializer(found.items(), many=True).data)
 
     def claim(self, request: Request) -> HttpResponse:
-        """A one-time key of each of the devices named."""
+        """Claim a one-time key of each of these devices."""
         taken = claim_keys(account_id=self.account_id, wanted=ClaimInput.read(request).wanted)
         return reply(ClaimResultSerializer(taken, many=True).data)
 

@@ -227,7 +227,7 @@ class DiscoveryViewSet(ApiViewSet):
     }
 
     def directory(self, request: Request) -> HttpResponse:
-        """People who want to be found."""
+        """Accounts that want to be found."""
         form = DirectoryInput.read(request)
         ids = list_directory(self.viewer_id, order=form.order or "active", local=form.local).values_list(
             "id", flat=True

@@ -49,7 +49,7 @@ class IdsInput(Form):
 
 
 class RelationshipsInput(Form):
-    """The accounts to compare oneself with: `id[]`, or a single `id`."""
+    """The accounts whose relationships are requested: `id[]`, or a single `id`."""
 
     id: Annotated[tuple[str, ...], StringListField(scalar=True)] = ()
     with_suspended: bool = False
@@ -76,7 +76,7 @@ class NoteInput(Form):
 
 
 class FamiliarInput(Form):
-    """The accounts whose followers are wanted: `id[]`, or a single `id`."""
+    """The accounts whose followers are requested: `id[]`, or a single `id`."""
 
     id: Annotated[tuple[int, ...], IdListField(scalar=True)] = ()
 
