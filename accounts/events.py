@@ -30,7 +30,7 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """All follows that a block or suspension ends have ended; if there were any, they are stored under the severance
+    """Follows that a block or suspension ends have all ended; if there were any, they are stored under the severance
     with this `cause`.
     """
 
