@@ -9,7 +9,7 @@ delay no others.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -208,16 +208,18 @@ class _Work:
         rows = list(self.batch.rows.filter(state=ImportRowState.PENDING).order_by("line")[:BATCH_SIZE])
         entries = {row.id: self.portable.read(row.cells) for row in rows}
         known = _load_known(entries.values())
+        ready: list[ImportRow] = []
         unknown: list[int] = []
         for row in rows:
             address = entries[row.id].address
             if address is None or address in known:
-                self._add(row, entries[row.id], known)
+                ready.append(row)
             elif address[1] is None:
                 self._fail(row, Problem.UNKNOWN)
             else:
                 unknown.append(row.id)
         self.batch.rows.filter(id__one_of=unknown, state=ImportRowState.PENDING).update(state=ImportRowState.SOUGHT)
+        self._add_all(ready, entries, known)
         return bool(rows)
 
     def settle_sought(self) -> bool:
@@ -234,34 +236,48 @@ class _Work:
         unknown = {entry.address for entry in entries.values() if entry.address is not None} - known.keys()
         finder = remote_accounts.find()
         failed = finder.seek(unknown, wanted_by=f"account:{self.batch.account_id}") if finder is not None else unknown
-        settled = 0
-        for row in rows:
-            if entries[row.id].address in known:
-                settled += self._add(row, entries[row.id], known)
-            elif entries[row.id].address in failed:
-                settled += self._fail(row, Problem.UNKNOWN)
-        return settled > 0
+        ready = [row for row in rows if entries[row.id].address in known]
+        lost = [row for row in rows if entries[row.id].address in failed - known.keys()]
+        self._add_all(ready, entries, known)
+        for row in lost:
+            self._fail(row, Problem.UNKNOWN)
+        return bool(ready or lost)
 
-    def _add(self, row: ImportRow, entry: Entry, known: dict[Address, Account]) -> int:
-        target = known[entry.address] if entry.address is not None else None
-        if target is not None and target.id == self.batch.account_id and not self.portable.may_name_owner:
-            return self._fail(row, Problem.ONESELF)
+    def _add_all(
+        self, rows: Iterable[ImportRow], entries: Mapping[int, Entry], known: Mapping[Address, Account]
+    ) -> None:
+        """Take over lines, and count them together: one whose process dies before is taken over once more."""
+        done: list[int] = []
         try:
-            self.portable.add(self.batch.account, entry, target)
-        except KernelError as error:
-            return self._fail(row, _problem(error))
-        with transaction.atomic():
-            # Whoever was here before counted it: one step may run twice when its process was taken for dead.
-            gone, _by_model = self.batch.rows.filter(id=row.id).delete()
-            Import.objects.filter(id=self.batch.id).update(done=F("done") + gone)
-        return 1
+            for row in rows:
+                if self._add(row, entries[row.id], known):
+                    done.append(row.id)
+        finally:
+            with transaction.atomic():
+                # Whoever was here before counted it: one step may run twice when its process was taken for dead.
+                gone, _by_model = self.batch.rows.filter(id__one_of=done).delete()
+                Import.objects.filter(id=self.batch.id).update(done=F("done") + gone)
 
-    def _fail(self, row: ImportRow, problem: Problem) -> int:
+    def _add(self, row: ImportRow, entry: Entry, known: Mapping[Address, Account]) -> bool:
+        """Take over a line; False where it failed."""
+        target = known[entry.address] if entry.address is not None else None
+        problem = None
+        if target is not None and target.id == self.batch.account_id and not self.portable.may_name_owner:
+            problem = Problem.ONESELF
+        else:
+            try:
+                self.portable.add(self.batch.account, entry, target)
+            except KernelError as error:
+                problem = _problem(error)
+        if problem is not None:
+            self._fail(row, problem)
+        return problem is None
+
+    def _fail(self, row: ImportRow, problem: Problem) -> None:
         with transaction.atomic():
             open_rows = self.batch.rows.filter(id=row.id).exclude(state=ImportRowState.FAILED)
             failed = open_rows.update(state=ImportRowState.FAILED, error=problem)
             Import.objects.filter(id=self.batch.id).update(failed=F("failed") + failed)
-        return 1
 
 
 def _load_known(entries: Iterable[Entry]) -> dict[Address, Account]:

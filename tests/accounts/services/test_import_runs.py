@@ -185,6 +185,17 @@ def test_a_step_costs_the_same_however_long_the_list_is(ada: User, monkeypatch: 
     assert costs[0] == costs[1]
 
 
+def test_lines_that_are_taken_over_are_counted_together(ada: User) -> None:
+    people = make_many_remote(20)
+    costs = []
+    for some in (people[:5], people[5:]):
+        with CaptureQueriesContext(connection) as queries:
+            made = bring(ada, "follows", "".join(f"{each.username}@many.example\n" for each in some))
+        assert (made.state, made.done) == ("finished", len(some))
+        costs.append(sum("accounts_import" in query["sql"] for query in queries))
+    assert costs[0] == costs[1]
+
+
 def test_old_imports_are_forgotten(ada: User) -> None:
     make_account("bob")
     old = bring(ada, "follows", "bob@social.localhost\nx\n")
