@@ -21,7 +21,7 @@ from social.kernel.outbox import OutboxRow
 
 
 class StateFilter(ConditionFilter):
-    """Dead, failing or waiting."""
+    """Filter of outbox rows by state: dead, failing or waiting."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -49,7 +49,7 @@ DUE_AT = shown("due_at", gettext_lazy("Due"), order="due_at", minor=True)
 
 @admin.register(OutboxRow)
 class OutboxRowAdmin(ReadOnlyAdmin):
-    """Read-only; the two actions call the kernel, which writes the audit log."""
+    """Admin pages of outbox rows: read-only. The two actions call the kernel, which writes the audit log."""
 
     list_display = (EVENT, SUBSCRIBER, KEY, STATE, ATTEMPTS, DUE_AT)
     list_filter = (StateFilter, "queue")
@@ -76,16 +76,16 @@ class OutboxRowAdmin(ReadOnlyAdmin):
         return OutboxRow.objects.filter(dead_at__isnull=False)
 
     def name_of(self, row: OutboxRow) -> str:
-        """Event, subscriber and key."""
+        """The row's name: its event, subscriber and key."""
         return row.name
 
     def has_repair_permission(self, request: HttpRequest) -> bool:
-        """Tell whether somebody may retry and discard: who could change rows, were they not read-only."""
+        """Tell whether the user may retry and discard rows: the permission to change rows, which are read-only otherwise."""
         return request.user.has_perm("social.change_outboxrow")
 
     @admin.action(description=gettext_lazy("Try the chosen rows again"), permissions=["repair"])
     def retry(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> None:
-        """Give them a fresh set of attempts, now."""
+        """Retry the chosen rows now, with all their attempts again."""
         count = outbox.retry([row.pk for row in queryset], by=request.user)
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)
@@ -94,7 +94,7 @@ class OutboxRowAdmin(ReadOnlyAdmin):
         description=gettext_lazy("Drop the chosen rows without running their reactions"), permissions=["repair"]
     )
     def discard(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> TemplateResponse | None:
-        """Drop them, except those a process has in its hands."""
+        """Discard the chosen rows, except those that a process is running."""
         return self.each(
             request,
             queryset,

@@ -1,4 +1,4 @@
-"""Django configurations: of the app `social` (the kernel, the API layer and the runtime), and of the admin."""
+"""Django's configurations of the app `social` (the kernel, the API layer and the runtime) and of the admin."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from django.utils.translation import gettext_lazy as _
 
 
 def _wake_workers(queues: Sequence[str]) -> None:
-    # Celery takes a third of a second to import: paid by the first change, not by every command.
+    # Importing Celery takes a third of a second: done at the first change, not by every command.
     from social.broker import send_drain
 
     send_drain(queues)
 
 
 class SocialConfig(AppConfig):
-    """Kernel, API layer, runtime."""
+    """App of the kernel, the API layer and the runtime."""
 
     name = "social"
     label = "social"
@@ -25,7 +25,7 @@ class SocialConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the outbox how a worker is woken, and the database how values travel."""
+        """Plug in the function that wakes workers, and the quick adapters of values for the database."""
         from social.kernel import adapters
         from social.kernel.wakes import waker
 
@@ -34,7 +34,7 @@ class SocialConfig(AppConfig):
 
 
 class StaffAdminConfig(admin_apps.AdminConfig):
-    """Django's admin with `StaffSite`: it stands behind the site's own sign-in."""
+    """Django's admin with `StaffSite`, which uses the site's own sign-in."""
 
     default = False
     default_site = "social.api.staff_site.StaffSite"

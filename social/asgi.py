@@ -1,4 +1,4 @@
-"""Entry point for streams: what an ASGI server calls, and the server that does. Everything else is served by `social.wsgi`."""
+"""Entry point for streams: the ASGI application and its server. All other requests are served by `social.wsgi`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from social.kernel import descriptors  # noqa: E402  (the apps first)
 from social.settings import env  # noqa: E402  (the apps first)
 from timelines.consumers.routing import StreamingApplication  # noqa: E402  (models need the apps to be ready)
 
-#: Seconds between the pings of a WebSocket, and until an unanswered one ends it (contract, behaviours section 16).
+#: Seconds between the pings of a WebSocket, and until an unanswered ping closes it (contract, behaviours section 16).
 PING_SECONDS = 30
-#: Bytes of the longest message a client may send: subscriptions are short.
+#: The greatest size, in bytes, of a message of a client: subscriptions are short.
 MAX_MESSAGE = 64 * 1024
-#: Seconds open streams have to end when the process is asked to stop.
+#: Seconds that open streams have to end when the process is stopped.
 GRACE_SECONDS = 3
 
 application = StreamingApplication()
@@ -26,8 +26,8 @@ application = StreamingApplication()
 def serve() -> None:
     """Serve streams on STREAMING_PORT until SIGTERM or SIGINT: one process, one event loop.
 
-    With Uvicorn, because it sends the pings that the contract asks for: ASGI has no message for them, so no application
-    can, and Granian does not. Its log of requests stays off: their queries hold tokens (security row 48).
+    Uvicorn is used because it sends the pings that the contract requires: ASGI has no message for pings, so applications
+    cannot send them, and Granian does not. Its access log is off, since queries hold tokens (security row 48).
     """
     import uvicorn
 
@@ -44,7 +44,7 @@ def serve() -> None:
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
         ws_max_size=MAX_MESSAGE,
-        # Events are a few kilobytes: compressing each for each client would cost more than all the rest.
+        # Events have a few kilobytes: compressing each for each client would cost more than all other work.
         ws_per_message_deflate=False,
         lifespan="on",
         proxy_headers=False,

@@ -21,7 +21,7 @@ _connections: dict[int, Connection] = {}
 
 
 def _publisher() -> Connection:
-    """Return this process's connection for wake-ups; one that was inherited by a fork is left to the parent."""
+    """Return this process's connection for wake-ups. A forked process opens its own: the parent's is not shared."""
     connection = _connections.get(os.getpid())
     if connection is None:
         options = {**CELERY["broker_transport_options"], **_TIMEOUTS}
@@ -30,13 +30,13 @@ def _publisher() -> Connection:
 
 
 def send(task: str, arguments: tuple[Any, ...] = (), **options: Any) -> None:
-    """Hand a task to the broker, or raise what kombu and redis-py raise within a moment; `options` as in `apply_async`."""
+    """Send a task to the broker; `options` as in `apply_async`. Raises errors of kombu and redis-py, within a moment."""
     began = time.monotonic()
     try:
         _send(task, arguments, options)
     except Exception:
-        # At once means a connection that died in the pool (the broker was restarted): a new one is worth a try. A
-        # timeout is not.
+        # An immediate error means a connection of the pool that is dead (the broker was restarted): it is retried with a
+        # new one. A time-out is not.
         if time.monotonic() - began > 0.05:
             raise
         _send(task, arguments, options)
@@ -48,13 +48,13 @@ def _send(task: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Non
 
 
 def send_drain(queues: Sequence[str]) -> None:
-    """Send the tasks that drain `queues`, one for each lane: what is plugged into `social.kernel.wakes.waker`.
+    """Send the tasks that drain `queues`, one for each lane; plugged into `social.kernel.wakes.waker`.
 
-    Raises what kombu and redis-py raise within a moment.
+    Raises errors of kombu and redis-py, within a moment.
     """
     lanes: dict[str, list[str]] = {}
     for queue in queues:
         lanes.setdefault(QUEUES[queue if queue in QUEUES else _DEFAULT].lane, []).append(queue)
     for lane, members in lanes.items():
-        # Queues are not declared: social.schedule has no exchange that would have to know them.
+        # Queues are not declared, since social.schedule defines no exchange to bind them to.
         send("social.tasks.drain_outbox", tuple(members), queue=WAKE_QUEUES[lane], expires=_DRAIN_SECONDS, declare=())

@@ -1,4 +1,4 @@
-"""Setup of Celery: it wakes drains and runs batches; nothing is kept only in the broker."""
+"""Setup of Celery, which wakes drains and runs batches. No work is stored in the broker alone."""
 
 from __future__ import annotations
 

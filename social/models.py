@@ -1,4 +1,4 @@
-"""Lists the kernel's tables for Django."""
+"""The kernel's models, listed where Django looks for them."""
 
 from social.kernel.installation import Installation
 from social.kernel.locks import Lease

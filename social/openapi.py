@@ -1,4 +1,4 @@
-"""`GET /api/openapi.json`: the OpenAPI document of all endpoints, made from their declarations before the server is shipped."""
+"""`GET /api/openapi.json`: the OpenAPI document of all endpoints, generated from their declarations before a release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCUMENT: Final = Path(__file__).with_name("openapi.json")
 
 
 class OpenApiViewSet(ApiViewSet):
-    """The document itself."""
+    """Endpoint of the OpenAPI document."""
 
     endpoints = {"document": Endpoint(anyone(), "OpenApi", cache_control="public, max-age=300")}
 

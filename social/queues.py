@@ -9,7 +9,7 @@ from typing import Final
 from social.kernel.ports import Port
 from social.kernel.terms import TERMS
 
-#: What the lanes are for. A worker process serves all of them, or those that WORKER_LANES names.
+#: The purposes of the lanes. A worker process serves all lanes, or those that WORKER_LANES names.
 LANES: Final[dict[str, str]] = {
     "local": "what people here wait for: it uses the database and Redis only",
     "ingress": "activities received from other servers: they use the database only",
@@ -22,9 +22,8 @@ LANES: Final[dict[str, str]] = {
 class QueueTerms:
     """Purpose of a queue, its lane, and its threads in a worker process.
 
-    The threads are the queue's own: however much waits in other queues, and however long that takes, they are there.
-    `batch` is how many outbox rows one claim takes: few where each row is long work, so that other workers get their
-    share and a killed worker holds up little.
+    The threads are reserved for the queue: work of other queues never occupies them. `batch` is the number of outbox rows
+    of one claim: small where each row takes long, so that other workers get their share and a killed worker delays few rows.
     """
 
     purpose: str
@@ -33,7 +32,7 @@ class QueueTerms:
     batch: int = 200
 
 
-#: Outbox and Celery queues have the same names; Celery has one more for the wake-ups of each lane.
+#: Outbox and Celery queues have the same names; Celery has one more queue per lane for its wake-ups.
 QUEUES: Final[dict[str, QueueTerms]] = {
     "default": QueueTerms("reactions inside this server: erasure, counters"),
     "feeds": QueueTerms("fan-out to home timelines, lists and streams", threads=3),
@@ -54,12 +53,12 @@ QUEUES: Final[dict[str, QueueTerms]] = {
 }
 
 
-#: By lane, the Celery queue of the messages that wake its queues.
+#: The Celery queue of each lane's wake-up messages.
 WAKE_QUEUES: Final[dict[str, str]] = {lane: f"wake-{lane}" for lane in LANES}
-#: Has a function called by a thread of the named queue, from the pool of this worker process; None in other processes.
+#: Runs a function on a thread of the named queue, in the pool of this worker process; None in other processes.
 threads_of: Final[Port[Callable[[str, Callable[[], None]], None]]] = Port("social.queues.threads_of")
 
 
 def queues_of(lanes: Collection[str]) -> dict[str, QueueTerms]:
-    """The queues of these lanes, in the order of QUEUES."""
+    """The queues of the given lanes, in the order of QUEUES."""
     return {name: terms for name, terms in QUEUES.items() if terms.lane in lanes}

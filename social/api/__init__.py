@@ -1,6 +1,6 @@
-"""The API layer: everything an endpoint needs that is the same for all of them. It knows HTTP and no app.
+"""The API layer: what all endpoints have in common. It handles HTTP and imports no app.
 
-What an endpoint's author imports, with a line each (the names' own docstrings say the rest):
+These are the names that an endpoint's author imports, one line each (their docstrings say the rest):
 
 Endpoints and paths
     class BookmarksViewSet(ApiViewSet):                                     # viewsets
@@ -17,9 +17,9 @@ Callers
     request.auth                   # Identity | None: token, application, scopes, user_id, account_id, states, locale
     self.identity, self.account_id, self.viewer_id     # as ids; load rows by queries where they are needed
     request.client_ip, addresses.client_ip(request)    # trusted proxies only
-    identities.plug_in(TokenSource)                    # who answers for tokens
-    admission.forget_tokens([checksum_of(token)])           # after the commit of what changes a token or its user's state
-    admission.count(limits.SIGN_IN_EMAIL, subject=email)    # pages that count for themselves
+    identities.plug_in(TokenSource)                    # the app that looks tokens up
+    admission.forget_tokens([checksum_of(token)])           # after the commit that changes a token or its user's state
+    admission.count(limits.SIGN_IN_EMAIL, subject=email)    # for pages, which count their own requests
 
 Parameters
     class MuteInput(Form):                             # in an app's serializers/inputs: a frozen dataclass, read by its types
@@ -39,5 +39,5 @@ Answers
     return reply(data, status=202, headers={...})      # responses
     raise errors.NotFound                              # social.kernel.errors: exceptions maps them to statuses
 
-Tests inherit the promises of all endpoints from tests.support.battery.
+The tests of what all endpoints promise are inherited from tests.support.battery.
 """

@@ -28,10 +28,10 @@ class AccessKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Requirements of an action on its caller. Made by the functions below, never by hand.
+    """Requirements of an action on its caller. Create one with the functions below, not directly.
 
-    `permission`: what the role of the caller must grant, or one of several; judged by the viewset's `require_permission`,
-    since roles are not known here.
+    `permission`: one or several permissions, of which the caller's role must grant at least one. The viewset's
+    `require_permission` checks it, since this module has no roles.
     """
 
     kind: AccessKind
@@ -41,10 +41,11 @@ class Access:
     permission: IntFlag | None = None
 
     def check(self, identity: Identity | None, *, refusal: errors.Unauthorized | None = None) -> None:
-        """Let the caller pass or raise, in the contract's order: token, scope, user, state of the user.
+        """Raise an error unless the caller has access; checked in the contract's order: token, scope, user, user's state.
 
-        `refusal` is what is said of a token that was valid once; one that never was counts as none where none is needed
-        (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or Invalid (422).
+        `refusal` is the error for a token that was valid once and is not any more. A token that was never valid counts as
+        no token where none is needed (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or
+        Invalid (422).
         """
         kind = self.kind
         if kind is AccessKind.ANYONE:
@@ -69,8 +70,8 @@ class Access:
             raise errors.Forbidden(_("This method requires an client credentials authentication"))
 
     def effective_caller(self, identity: Identity | None) -> Identity | None:
-        """The caller for whom the action is done, after `check`. Where no user is needed, a disabled user counts as nobody;
-        where any token will do, as the application alone (contract, behaviours section 5; security row 80).
+        """The caller for whom the action is done, after `check`. A disabled user counts as an anonymous caller where no user
+        is needed, and as the application alone where any token is enough (contract, behaviours section 5; security row 80).
         """
         if identity is None or not identity.disabled:
             return identity
@@ -100,33 +101,35 @@ def _access(
 
 
 def anyone() -> Access:
-    """Public; a token is not needed and a broken one does not matter (instance documents, application registration)."""
+    """Public access: no token is needed, and an invalid one is ignored (instance documents, application registration)."""
     return _access(AccessKind.ANYONE, ())
 
 
 def optional_user(*scopes: str) -> Access:
-    """Public; a valid token must hold one of the scopes and changes what is seen, an unknown one counts as none (`user?`)."""
+    """Public access, with more to see for a user (`user?`). A valid token must have one of the scopes; an unknown one counts
+    as none.
+    """
     return _access(AccessKind.OPTIONAL_USER, scopes)
 
 
 def any_token(*scopes: str) -> Access:
-    """Require a valid token; an application's own is enough (`app`)."""
+    """Access with any valid token; an application's own is enough (`app`)."""
     return _access(AccessKind.ANY_TOKEN, scopes)
 
 
 def app_token(*scopes: str) -> Access:
-    """An application's own token only: a user's one answers 403 (sign-up)."""
+    """Access with an application's own token only (sign-up): a user's token is answered 403."""
     return _access(AccessKind.APP_TOKEN, scopes)
 
 
 def user(*scopes: str, unconfirmed: bool = False) -> Access:
-    """A user's token with any one of the scopes or a parent of it.
+    """Access with a user's token that has one of the scopes or its parent.
 
-    `unconfirmed` lets those pass who have not confirmed their address or wait for approval (the e-mail endpoints).
+    `unconfirmed` also admits users who have not confirmed their e-mail address or wait for approval (the e-mail endpoints).
     """
     return _access(AccessKind.USER, scopes, unconfirmed=unconfirmed)
 
 
 def staff(scope: str, permission: IntFlag) -> Access:
-    """Moderators' endpoints: without a token 403, and so for everybody whose role does not grant the permission."""
+    """Access for moderators only: callers without a token or whose role does not grant the permission get 403."""
     return _access(AccessKind.STAFF, (scope,), permission=permission)

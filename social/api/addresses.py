@@ -1,6 +1,6 @@
-"""The client's address of a request, and the network that rate limits count for it.
+"""The client's IP address of a request, and the network for which rate limits count it.
 
-Only proxies named in `settings.TRUSTED_PROXIES` are believed (security row 25: X-Forwarded-For is anybody's to write).
+Only the proxies in `settings.TRUSTED_PROXIES` are trusted (security row 25: any client can write X-Forwarded-For).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 from django.conf import settings
 
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-UNKNOWN = "0.0.0.0"  # noqa: S104  (an address that is nobody's: a local socket without a proxy)
-#: The most characters of an address with brackets, zone and port.
+UNKNOWN = "0.0.0.0"  # noqa: S104  (stands for no address: a local socket without a proxy)
+#: The greatest length of an address with brackets, zone and port.
 _ADDRESS_LENGTH = 80
 
 
@@ -24,12 +24,12 @@ def client_ip(request: Any) -> str:
 
 
 def find(meta: dict[str, Any]) -> str:
-    """The client's address from the WSGI environment, as it is written canonically."""
+    """The client's address from the WSGI environment, in canonical form."""
     peer, proxies = _parse(meta.get("REMOTE_ADDR") or ""), settings.TRUSTED_PROXIES
     forwarded = meta.get("HTTP_X_FORWARDED_FOR") or ""
     if forwarded and _is_trusted(peer, proxies):
-        # From the right: the last entry was written by the proxy that spoke to us, anything left of the first stranger
-        # was written by the stranger.
+        # From the right: the last entry was written by the proxy that is our peer. Entries to the left of the first
+        # untrusted address were written by that untrusted client.
         for part in reversed(forwarded[-2048:].split(",")):
             hop = _parse(part)
             if hop is None:
@@ -41,12 +41,12 @@ def find(meta: dict[str, Any]) -> str:
 
 
 def is_trusted(remote: str) -> bool:
-    """Tell whether the peer is one of our proxies, whose other forwarded headers may be believed too."""
+    """Tell whether the peer is one of our proxies, whose other forwarded headers can be trusted too."""
     return _is_trusted(_parse(remote), settings.TRUSTED_PROXIES)
 
 
 def rate_key(address: str) -> str:
-    """The key of rate limits for an address: itself, or the /64 of an IPv6 one, which one customer has to himself."""
+    """The key of rate limits for an address: the address itself, or the /64 of an IPv6 address, which is one customer's."""
     parsed = _parse(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         return f"{ipaddress.IPv6Address(int(parsed) >> 64 << 64)}/64"
@@ -56,8 +56,8 @@ def rate_key(address: str) -> str:
 def connection_key(address: str) -> str | None:
     """The key by which the open connections of an address are counted; None for trusted proxies and private networks.
 
-    What comes from a private address is from a proxy of ours, whether or not TRUSTED_PROXIES names it: counted, it would
-    be one client with everybody's connections.
+    A private address is that of a proxy of ours, whether or not TRUSTED_PROXIES names it: if it were counted, all clients
+    behind it would be counted as one.
     """
     parsed = _parse(address)
     if parsed is None or not parsed.is_global or _is_trusted(parsed, settings.TRUSTED_PROXIES):
@@ -69,13 +69,13 @@ def _is_trusted(peer: ipaddress.IPv4Address | ipaddress.IPv6Address | None, prox
     if not proxies:
         return False
     if peer is None:
-        return True  # a Unix socket: with proxies configured, whoever may open it is one of them
+        return True  # a Unix socket: with proxies configured, only they can open it
     return any(peer in network for network in proxies)
 
 
 def _parse(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     text = text.strip()
-    # What is kept is bounded in number and in length: strangers write X-Forwarded-For (security row 68).
+    # The cache is bounded in entries and in their length, since any client can write X-Forwarded-For (security row 68).
     return _parse_short(text) if len(text) <= _ADDRESS_LENGTH else None
 
 

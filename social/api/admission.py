@@ -1,7 +1,7 @@
-"""Finds the caller of a request and counts it against the rate limits, in one round trip to Redis.
+"""Identifies the caller of a request and counts the request against the rate limits, in one round trip to Redis.
 
-Redis only makes this quick. Without it the database says who somebody is, and nobody is counted (fails open). An entry
-lives 60 s in Redis and 1 s in a process; `forget_token` ends both sooner. A token is never stored, only its SHA-256.
+Redis is only a cache here: without it the caller is read from the database and requests are not counted (fails open). An
+entry lives 60 s in Redis and 1 s in a process; `forget_token` ends both sooner. Only a token's SHA-256 is stored.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from social.kernel import errors, redis
 
 IDENTITY_SECONDS: Final = 60
 LOCAL_SECONDS: Final = 1.0
-# Longer than anybody can be between reading a token from the database and storing what was read.
+# Longer than any process takes between reading a token from the database and storing its entry.
 FORGOTTEN_SECONDS: Final = 10
 _LOCAL_ENTRIES: Final = 4096
 _REVOKED_MARK: Final = b"-"
 
 # KEYS[1]: the identity's entry. ARGV: prefix of counters, client address, the caller's "token:user:account:" if known,
 # the entry to store, its seconds; then name, subject, window, seconds for each rule. The subject of a counter is only
-# known once the entry is read: that is why this is a script, and why it wants a server that is not sharded by key.
+# known once the entry is read: that is why this is a script, and why it needs a server that is not sharded by key.
 # Answer: the entry (false: unknown, nothing counted), then one number per rule (-1: does not concern this caller).
 _ADMIT = redis.Script(
     "cache",
@@ -68,16 +68,16 @@ _RELEASE = redis.Script("cache", "if redis.call('EXISTS', KEYS[1]) == 1 then ret
 _ANONYMOUS: Final = b":::"
 
 _local: dict[str, tuple[float, Identity]] = {}
-# What Redis answered last for a token, with what it means: the same bytes need not be decoded twice.
+# Decoded identities by the entry that Redis answered: the same bytes need not be decoded twice.
 _decoded: dict[bytes, Identity] = {}
 
 
 @dataclass(slots=True)
 class Admission:
-    """The sender of a request, if known, and how far their rate limits are used up.
+    """The caller of a request, if known, and the use of their rate limits.
 
-    `counts` are those of the server, `families` those of the action. Both are empty when limits are off or Redis is
-    down. `refusal` is what the token source said of a token that was valid once.
+    `counts` are the counters of the server's limits, `families` those of the action's. Both are empty when limits are off
+    or Redis is down. `refusal` is the token source's error for a token that was valid once.
     """
 
     identity: Identity | None
@@ -95,16 +95,16 @@ class Admission:
 
 
 def checksum_of(token: str) -> str:
-    """The name of a token where it must not be readable: SHA-256 in hexadecimal, as in the column token_checksum."""
+    """The SHA-256 of a token in hexadecimal, as in the column token_checksum: its name where it must not be readable."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool = True) -> Admission:
-    """Find the caller and count the request.
+    """Identify the caller and count the request.
 
-    For a request that `acts` (changes something) the cache of this process is not used: a revoked token changes nothing.
-    `token` as sent, None if none was; `address` is the rate key of the client (IPv6: the /64); `rules` are counted as
-    far as they concern the caller. Never raises for Redis; the database's errors pass.
+    `token` is the token as sent, or None; `address` is the rate key of the client (IPv6: the /64); of `rules`, those that
+    concern the caller are counted. For a request that `acts` (changes something) this process's cache is not used, so that
+    a revoked token cannot change anything. Never raises errors of Redis; those of the database are raised.
     """
     checksum = checksum_of(token) if token else None
     counted = list(rules) if settings.RATE_LIMITS else []
@@ -115,7 +115,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
     if token and checksum:
         identity = None if acts else _remembered(checksum)
         if identity is None or counted:
-            # With limits on Redis is asked anyway, and what it says is fresher than what this process remembers.
+            # With limits on, Redis is queried anyway, and its entry is fresher than the one of this process.
             since = time.monotonic()
             answer = _ask(entry_key, address, b"", b"", counted)
             found = _decode(answer[0]) if answer is not None and answer[0] else None
@@ -123,7 +123,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
                 identity = found
                 _remember(checksum, identity, since)
             elif answer is not None or identity is None:
-                # The second counts from before the query: what is committed after it must be seen one second later.
+                # The entry's second begins before the query: a change committed after it must take effect one second later.
                 since = time.monotonic()
                 try:
                     identity = identities.find_in_database(token)
@@ -143,7 +143,9 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
 
 
 def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
-    """Count something that is no API request, e.g. a sign-in page: `subject` for rules per account or user, else `address`.
+    """Count a request that is none of the API, such as one for the sign-in page.
+
+    `subject` is needed for rules per account or user, `address` for the others.
 
     The counter is the one of API requests: a limit holds for endpoints and pages together (security row 84). None when
     limits are off or Redis is down.
@@ -168,13 +170,13 @@ def forget(rule: Rule, *, subject: str) -> None:
 
 
 def _counter(rule: Rule, subject: str, address: str, window: int) -> str:
-    # What somebody typed is kept as a digest only.
+    # Text that a person typed is stored as a digest only.
     whose = address if not subject else subject if subject.isdecimal() else checksum_of(subject)
     return redis.key("cache", "limit", rule.name, whose, window)
 
 
 def give_back(admission: Admission) -> None:
-    """Take an attempt out of its families again: it was refused, so nothing was done (behaviours section 4)."""
+    """Uncount a refused attempt in its families: nothing was done (behaviours section 4)."""
     identity = admission.identity
     for count_ in admission.families:
         if identity is None or identity.account_id is None:
@@ -186,16 +188,16 @@ def give_back(admission: Admission) -> None:
 
 
 def forget_token(token_checksum: str) -> bool:
-    """Drop what is cached about the token with this checksum: within a second every process asks the database again.
+    """Drop the cached entry of the token with this checksum: within a second every process queries the database again.
 
-    Called after the commit that revoked the token or changed its user's state. Never raises; False when Redis did
-    not answer: entries may then live for what is left of their 60 s, so the caller publishes an event and calls again.
+    Called after the commit that revoked the token or changed its user's state. Never raises. Returns False when Redis did
+    not answer: entries may then live for the rest of their 60 s, so the caller publishes an event and calls again.
     """
     return forget_tokens([token_checksum])
 
 
 def forget_tokens(token_checksums: Sequence[str]) -> bool:
-    """Forgets like `forget_token` all tokens of a user or an application."""
+    """Drop the cached entries of several tokens, such as all of a user or an application, as `forget_token` does."""
     for checksum in token_checksums:
         _local.pop(checksum, None)
     if not token_checksums:
@@ -203,15 +205,15 @@ def forget_tokens(token_checksums: Sequence[str]) -> bool:
     with redis.best_effort("forget tokens") as attempt:
         pipeline = redis.client("cache").pipeline(transaction=False)
         for checksum in token_checksums:
-            # Not DEL: somebody may have read the old state from the database and be about to store it (with NX).
+            # Not DEL: a process may have read the old state from the database and be about to store it (with NX).
             pipeline.set(redis.key("cache", "token", checksum), _REVOKED_MARK, ex=FORGOTTEN_SECONDS)
         pipeline.execute()
     return not attempt.failed
 
 
 def admission_of(request: Any) -> Admission | None:
-    """The admission of a request, None before the caller was looked for."""
-    # Not through DRF's request, which looks in several places first.
+    """The admission of a request, None before authentication."""
+    # Not through DRF's request, which searches several places first.
     admission: Admission | None = getattr(getattr(request, "_request", request), "admission", None)
     return admission
 

@@ -1,6 +1,6 @@
-"""Compares a sample of the answers of a running server with the OpenAPI document, and logs where they differ.
+"""Compares a sample of a running server's answers with the OpenAPI document, and logs the differences.
 
-Off unless `CHECKED_ANSWERS` says of how many answers of a process one is looked at.
+Off unless `CHECKED_ANSWERS` is set: with 100, each process checks every hundredth answer.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 def find_deviations(method: str, route: str, status: int, body: bytes) -> list[str]:
-    """Deviations of an answer from what its endpoint declares: at most ten places, each with the rule that does not
-    hold.
+    """Deviations of an answer from what its endpoint declares: at most ten places, each with the rule that it breaks.
 
-    `route` is the pattern of the path, such as `api/v1/statuses/<id>`. A place is a path into the JSON, without values:
-    they may be private. Empty for what the document does not describe, for redirects, and for errors of a body without
-    JSON that has no content.
+    `route` is the pattern of the path, such as `api/v1/statuses/<id>`. A place is a path into the JSON, without values,
+    which may be private. Empty for endpoints that the document does not describe, for redirects, and for errors with an
+    empty body.
     """
     operation = _load_document()["paths"].get("/" + _PARAMETER.sub(r"{\1}", route), {}).get(method.lower())
     if operation is None or 300 <= status < 400:
@@ -56,7 +55,7 @@ def _load_document() -> Any:
 
 
 class AnswerCheckMiddleware:
-    """Looks at one of every `CHECKED_ANSWERS` answers of this process; what it finds is logged as a warning."""
+    """Middleware that checks one of every `CHECKED_ANSWERS` answers of this process and logs deviations as warnings."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response

@@ -1,4 +1,4 @@
-"""Work that goes on behind an answer, and how a client asks for its end (contract, entities "AsyncRefresh")."""
+"""Work that continues after an answer, and how clients poll for its end (contract, entities "AsyncRefresh")."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class AsyncRefresh:
-    """State of the work behind an answer; `result_count` is what it has brought so far, None where nothing is counted."""
+    """State of work that continues after an answer; `result_count` is the number of results so far, None if not counted."""
 
     id: int
     running: bool
     result_count: int | None = None
 
     def headers(self, retry: int) -> dict[str, str]:
-        """The header that says how to ask again, every `retry` seconds; none when the work is done."""
+        """The header that tells the client to poll every `retry` seconds; empty when the work is done."""
         if not self.running:
             return {}
         counted = "" if self.result_count is None else f", result_count={self.result_count}"

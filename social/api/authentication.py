@@ -1,7 +1,7 @@
-"""Tokens in requests, and the caller once the token was looked up.
+"""Authentication: reads the token of a request and finds its caller.
 
-Source: contract, behaviours section 5 ("Token transport"). The port `TokenSource` and what belongs to the cache behind
-it are re-exported here: `plug_in`, `forget_token`, `forget_tokens`, `checksum_of`.
+Source: contract, behaviours section 5 ("Token transport"). The port `TokenSource` and the functions of the cache
+behind it are re-exported here: `plug_in`, `forget_token`, `forget_tokens`, `checksum_of`.
 """
 
 from __future__ import annotations
@@ -44,14 +44,16 @@ ANONYMOUS = Caller()
 class TokenAuthentication(BaseAuthentication):
     """Finds the caller: `request.auth` is an Identity or None, `request.user` a Caller, `request.admission` the counts.
 
-    `counts`: whether the limits of the whole API hold.
+    `counts`: whether the rate limits of the whole API apply.
     """
 
     counts = True
 
     def authenticate(self, request: Request) -> tuple[Any, Any]:
-        """The caller. Raises RateLimited (429); whether a bad token matters is the action's access to say."""
-        # DRF's request passes on what it has not got, which takes several times as long.
+        """The caller and their identity. Raises RateLimited (429). An invalid token raises nothing here: the action's access
+        decides whether one is needed.
+        """
+        # Read directly: DRF's request forwards attributes that it does not have, which takes several times as long.
         http = request._request
         view = request.parser_context.get("view")
         rules = limits.GENERAL_RULES if self.counts else ()
@@ -65,7 +67,7 @@ class TokenAuthentication(BaseAuthentication):
         try:
             token = token_of(request)
         except (APIException, KernelError) as error:
-            # The body cannot be read. The request counts all the same (security row 84).
+            # An unreadable body: the request is counted all the same (security row 84).
             token, unreadable = None, error
         admission = admit(token, rate_key(client_ip(http)), rules, acts=acts)
         http.admission = admission  # type: ignore[attr-defined]  # read by `admission_of`
@@ -80,20 +82,20 @@ class TokenAuthentication(BaseAuthentication):
         return Caller(identity.user_id, identity.account_id), identity
 
     def authenticate_header(self, request: Request) -> str:
-        """The scheme of a 401."""
+        """The authentication scheme that a 401 names."""
         return "Bearer"
 
 
 class UncountedAuthentication(TokenAuthentication):
-    """Authentication for pictures: a page is full of them, so they do not count as requests of the API."""
+    """Authentication for images, which do not count as requests of the API: one page shows many."""
 
     counts = False
 
 
 def token_of(request: Request) -> str | None:
-    """The token a request carries: Authorization header, then `access_token` or `bearer_token` of query or body.
+    """The token of a request: from the Authorization header, else from `access_token` or `bearer_token` in query or body.
 
-    A large body is not read for it: uploads carry it in the header or the query.
+    A large body is not searched for a token: uploads send it in the header or the query.
     """
     http = request._request
     meta = http.META

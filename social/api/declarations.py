@@ -1,7 +1,7 @@
-"""Declarations of endpoints: who may call them, what they read and answer, how answers are cut into pages.
+"""Declarations of endpoints: access, parameters, entity and pagination.
 
-Everything that is the same for all endpoints is made from this declaration: the checks of the caller, the page and its
-`Link` header, and for developers the battery of tests, the table in docs/coverage.md and the OpenAPI document.
+All that endpoints have in common is derived from these declarations: the checks of the caller, the page and its `Link`
+header, and for developers the battery of tests, the table in docs/coverage.md and the OpenAPI document.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from social.api.pagination import ByCursor, Paging
 from social.api.parsers import DEFAULT_MAX_BODY
 
 EMPTY = "Empty"
-"""The entity `{}`: the act is done and there is nothing to show."""
+"""The entity `{}`, for an action that has nothing to show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Declaration of an action of a viewset: `endpoints = {"list": Endpoint(user("read:bookmarks"), "Status", ...)}`.
 
-    `access`: who may call it. `entity`: the name of what a 2xx holds (contract, entities), of each item with `many`; None
-    for an answer without a body of JSON.
-    `input`: what is read from query and body; `also` names parameters that the action reads beyond it by itself. Paging
+    `access`: who may call it. `entity`: the name of the entity in a 2xx answer (contract, entities), with `many` that of
+    each item of the list; None for an answer that has no JSON body.
+    `input`: the class that reads query and body; `also` names further parameters, which the action reads itself. Paging
     parameters and tokens are not named.
-    `paging`: how a list is cut into pages, for `ApiViewSet.paginate`.
-    `throttles`: limits beyond those of the server (`social.api.limits`). `max_body`: bytes that are read at most,
-    and `max_text`, where it is less, of a body that is no multipart form: such a one is held in memory.
-    `cache_control`: what a successful GET says to caches; by default private for callers with a token, else public for
+    `paging`: the pagination of a list, for `ApiViewSet.paginate`.
+    `throttles`: rate limits beyond those of the server (`social.api.limits`). `max_body`: the greatest size of a body in
+    bytes; `max_text`: that of a body that is no multipart form and so is held in memory, where it is less.
+    `cache_control`: the `Cache-Control` of a successful GET; by default private for callers with a token, else public for
     15 s (contract, behaviours section 1).
-    `deprecated`: the unix time in seconds since which the endpoint is deprecated; every answer, errors too, says so in the
-    header `Deprecation` (RFC 9745).
+    `deprecated`: the unix time in seconds since which the endpoint is deprecated; the header `Deprecation` (RFC 9745) of
+    every answer, errors too, holds it.
     """
 
     access: Access
@@ -50,7 +50,7 @@ class Endpoint:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names of all parameters that are read from query and body."""
+        """The names of all parameters of query and body."""
         names = set(self.also)
         if self.input is not None:
             names |= set(self.input.names())
@@ -59,13 +59,13 @@ class Endpoint:
         return frozenset(names)
 
     def is_repeated(self, name: str) -> bool:
-        """Tell whether the links to other pages keep a parameter of the query: one that is read; of a list with brackets only,
-        since a single value is dropped.
+        """Tell whether the links to other pages repeat a parameter of the query: those that the endpoint reads, and a list
+        only with brackets, since a single value is dropped.
         """
         lists = self.input.lists() if self.input is not None else ()
         return name.partition("[")[0] in self.parameters and name not in lists
 
     @property
     def links(self) -> bool:
-        """Tell whether its answers have a `Link` header."""
+        """Tell whether the endpoint's answers have a `Link` header."""
         return self.paging is not None and (isinstance(self.paging, ByCursor) or self.paging.links)

@@ -35,17 +35,17 @@ STATUS: dict[type[errors.KernelError], int] = {
 }
 """The status code of each kernel error; a subclass has that of its nearest ancestor."""
 
-# What somebody needs who makes room.
+# The time in which an operator can free some space.
 _FULL_DISK_SECONDS = 30
-# What a RateLimited may carry is for the headers, which the counters of the admission already fill.
+# Fields of a RateLimited that are meant for headers: the admission's counters already fill those.
 _HEADER_FIELDS = ("limit", "remaining", "reset")
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    """The answer to anything an action or the check of the caller raised; never HTML, never a trace.
+    """The answer to an exception of an action or of the check of the caller: always JSON, never with a traceback.
 
-    What nobody foresaw is logged with its trace and sent to Django's `got_request_exception` (error trackers; the
-    test client raises it again).
+    An unforeseen exception is logged with its traceback and sent to Django's `got_request_exception` (for error trackers;
+    the test client raises it again).
     """
     if isinstance(exc, errors.KernelError):
         return _of_kernel(exc)
@@ -75,7 +75,7 @@ def status_of(error: errors.KernelError) -> int:
 
 
 def unauthorized_headers(message: str) -> dict[str, str]:
-    """`WWW-Authenticate` of a 401 (RFC 6750 section 3). ASCII only: another language's text is left to the body."""
+    """`WWW-Authenticate` of a 401 (RFC 6750 section 3). A text that is not ASCII is left out: the body has it."""
     if not message.isascii():
         return {"WWW-Authenticate": 'Bearer realm="Social", error="invalid_token"'}
     described = message.replace('"', "'")
@@ -108,7 +108,7 @@ def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
     if isinstance(exc, drf_errors.Throttled):
         return _of_kernel(errors.RateLimited())
     if isinstance(exc, MalformedJson):
-        # The one error whose body names its status: what reads it is not reached by the API itself upstream.
+        # The only error whose body holds its status: upstream the server answers it before the API does.
         return responses.reply({"status": exc.status_code, "error": str(exc.detail)}, status=exc.status_code)
     return responses.error(str(exc.detail), status=exc.status_code)
 
@@ -117,7 +117,7 @@ def _of_database(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23505":
         return _of_kernel(errors.Invalid(_("Duplicate record")))
     if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23503":
-        # What it refers to was deleted at the same moment, and no lock prevented that (`social.kernel.locks`).
+        # The row it refers to was deleted at the same moment, and no lock prevented that (`social.kernel.locks`).
         logger.warning("a reference to a row that is gone: %s", exc, extra=_about(context))
         return _of_kernel(errors.NotFound())
     if isinstance(exc, DatabaseError) and is_refused_value(exc):

@@ -1,4 +1,4 @@
-"""The spellings of single values: booleans, numbers, ids, dates, texts, lists and files.
+"""Fields that read a client's values: booleans, numbers, ids, dates, texts, lists and files in all their spellings.
 
 Source: contract, parameters section 0; clients.md, trap 14; seed-coverage D-06 (files in base64).
 """
@@ -32,7 +32,7 @@ _INVALID = _("is invalid")
 
 
 def as_boolean(value: Any, default: bool = False) -> bool:
-    """A client's boolean; `default` for an absent or empty one, and for an object or a list, which are dropped."""
+    """A client's boolean; `default` where the value is absent or empty, or an object or a list, which are dropped."""
     if value is None or value == "" or isinstance(value, list | dict):
         return default
     if isinstance(value, str):
@@ -41,7 +41,7 @@ def as_boolean(value: Any, default: bool = False) -> bool:
 
 
 def as_integer(value: Any, default: int = 0) -> int:
-    """A client's integer: what is no number becomes 0, `default` stands for an absent or empty one, and for a list.
+    """A client's integer: 0 for what is no number; `default` where the value is absent, empty, an object or a list.
 
     Clamped to 64 bits, so that it can be given to the database.
     """
@@ -65,8 +65,8 @@ def as_integer(value: Any, default: int = 0) -> int:
 def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list[Any]:
     """A client's list: JSON array or `a[]`.
 
-    Anything else is no list and dropped, `a[0]` too (contract, parameters section 0). With `by_index` that is a list, in
-    the order of its indices; with `scalar` a single value is a list of one.
+    Anything else is dropped, `a[0]` too (contract, parameters section 0), and the list is empty. With `by_index`, `a[0]` is a
+    list in the order of its indices; with `scalar`, a single value is a list of one.
     """
     if isinstance(value, list):
         return value
@@ -80,7 +80,7 @@ def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list
 
 
 class _ClientField:
-    """Field that is optional unless it says otherwise; an empty or absent value is not passed on."""
+    """Field that is optional by default; an empty value counts as absent."""
 
     empty_is_absent = True
 
@@ -98,7 +98,9 @@ class _ClientField:
 
 
 class ClientBoolean(_ClientField, serializers.Field[bool, Any, bool, Any]):
-    """`true`, `1`, `on`, `True`...; `false`, `0`, `f`, `off` in any case are false; "" is absent."""
+    """A boolean: `false`, `0`, `f` and `off` in any case are false, other values such as `true`, `1` and `on` true; "" is
+    absent.
+    """
 
     def to_internal_value(self, data: Any) -> bool:
         """A bool; SkipField for an object or a list."""
@@ -108,7 +110,7 @@ class ClientBoolean(_ClientField, serializers.Field[bool, Any, bool, Any]):
 
 
 class ClientAgreement(_ClientField, serializers.Field[bool, Any, bool, Any]):
-    """An agreement, which must be said in one of the spellings of `true`; anything else is none.
+    """An agreement: true for the spellings of `true`, false for any other value.
 
     Source: contract, parameters section 2 "agreement"; clients.md, trap 14 (`True` and `on` are what libraries send).
     """
@@ -118,7 +120,7 @@ class ClientAgreement(_ClientField, serializers.Field[bool, Any, bool, Any]):
 
 
 class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
-    """A whole number; what is none becomes 0. Bounds break with `message` when given."""
+    """A whole number, 0 for what is none. A number outside of the bounds is invalid."""
 
     def __init__(self, *, minimum: int | None = None, maximum: int | None = None, **options: Any) -> None:
         self.minimum, self.maximum = minimum, maximum
@@ -152,7 +154,7 @@ class ClientNumber(_ClientField, serializers.Field[float, Any, float, Any]):
 
 
 class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
-    """A text; numbers and booleans are written out, objects and lists dropped. "" is a value: it clears.
+    """A text; numbers and booleans become text, objects and lists are dropped. "" is a value: it clears the text.
 
     `max_length` counts code points; use the kernel's `counted_length` where the contract counts graphemes.
     """
@@ -171,7 +173,7 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         if isinstance(data, bool):
             data = "true" if data else "false"
         elif isinstance(data, int | float):
-            # A whole number beyond 64 bits was read as one with an exponent, whose first digit would pass for an id.
+            # JSON's whole numbers beyond 64 bits are floats: written with an exponent, their first digit would pass for an id.
             data = f"{data:.0f}" if isinstance(data, float) and data.is_integer() else str(data)
         if not isinstance(data, str):
             raise SkipField
@@ -198,7 +200,7 @@ class ClientWord(ClientString):
 
 
 class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
-    """Field for one of some words; "" is absent."""
+    """One of the `choices`; "" is absent."""
 
     def __init__(self, choices: Iterable[str], **options: Any) -> None:
         self.choices = tuple(choices)
@@ -213,7 +215,7 @@ class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
 
 
 class ClientDateTime(_ClientField, serializers.Field[datetime, Any, str, Any]):
-    """A moment: ISO 8601 with any offset, a bare date, or the form of mail headers (RFC 5322); no offset means UTC."""
+    """A date and time: ISO 8601 with any offset, a date alone, or the form of mail headers (RFC 5322). Without offset: UTC."""
 
     def to_internal_value(self, data: Any) -> datetime:
         text = data.strip() if isinstance(data, str) else ""
@@ -232,14 +234,14 @@ class ClientDateTime(_ClientField, serializers.Field[datetime, Any, str, Any]):
 
 
 class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
-    """An id as string or number. One that cannot be an id raises NotFound (404), as an unknown one does."""
+    """An id as string or number. A value that cannot be an id raises NotFound (404), as an unknown id does."""
 
     def to_internal_value(self, data: Any) -> int:
         return errors.require_found(parse_id(data.strip() if isinstance(data, str) else data))
 
 
 class CursorField(IdField):
-    """An id to page by: digits at the beginning count and what is no number is 0, as in the parameters of lists."""
+    """An id as a cursor: the digits at its beginning count, and what is no number is 0, as in the parameters of lists."""
 
     def to_internal_value(self, data: Any) -> int:
         """A 64-bit int; SkipField for an object or a list."""
@@ -260,7 +262,7 @@ class ListField(_ClientField):
         super().__init__(**options)
 
     def items(self, data: Any) -> Sequence[Any]:
-        """The list that was sent; SkipField where it is none."""
+        """The list that was sent. Raises SkipField where the value is no list."""
         if not isinstance(data, list | dict) and not self.scalar:
             raise SkipField
         items = as_list(data, scalar=self.scalar, by_index=self.by_index)
@@ -272,8 +274,8 @@ class ListField(_ClientField):
 
 
 class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], Any]):
-    """Ids, each once, in their order. `scalar`: a single id counts as a list. What cannot be an id is left out, or, with
-    `all_known`, read as id 0, which nothing has: one that must be found is then not found, as an unknown one.
+    """Ids, each once, in their order. `scalar`: a single id counts as a list. A value that cannot be an id is left out, or
+    with `all_known` read as id 0, which no row has: it is then not found, as an unknown id.
     """
 
     def __init__(self, *, all_known: bool = False, **options: Any) -> None:
@@ -288,7 +290,7 @@ class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], 
 
 
 class StringListField(ListField, serializers.Field[tuple[str, ...], Any, list[str], Any]):
-    """Texts in their order; anything else in the list is left out."""
+    """Texts in their order; numbers become text, other items are left out."""
 
     def to_internal_value(self, data: Any) -> tuple[str, ...]:
         return tuple(
@@ -299,7 +301,7 @@ class StringListField(ListField, serializers.Field[tuple[str, ...], Any, list[st
 
 
 class NestedListField(ListField, serializers.Field[tuple[Any, ...], Any, list[Any], Any]):
-    """Objects, each read by an `Input`: a JSON array, `a[][b]`, or index keys. What is no object is left out."""
+    """Objects, each read by an `Input`: a JSON array, `a[][b]`, or index keys. Other items are left out."""
 
     by_index = True
 
@@ -313,7 +315,7 @@ class NestedListField(ListField, serializers.Field[tuple[Any, ...], Any, list[An
 
 
 class ObjectField(_ClientField, serializers.Field[Any, Any, Any, Any]):
-    """An object, read by an `Input`. What is no object is dropped, with `non_empty` an empty one too."""
+    """An object, read by an `Input`. Any other value is dropped, with `non_empty` an empty object too."""
 
     def __init__(self, child: Any, *, non_empty: bool = False, **options: Any) -> None:
         self.input, self.non_empty = child, non_empty
@@ -327,10 +329,10 @@ class ObjectField(_ClientField, serializers.Field[Any, Any, Any, Any]):
 
 
 class ClientFile(_ClientField, serializers.Field["UploadedFile[Any]", Any, str, Any]):
-    """A file: a multipart part or a string `data:<mime>;base64,<data>`. Another string is a BadRequest (400)."""
+    """A file: a multipart part or a string `data:<mime>;base64,<data>`. Any other value raises BadRequest (400)."""
 
     def to_internal_value(self, data: Any) -> UploadedFile[Any]:
-        """An UploadedFile; its content type is the client's word only."""
+        """An UploadedFile; its content type is the one that the client claims."""
         if isinstance(data, UploadedFile):
             return data
         if not isinstance(data, str) or not data.startswith("data:"):
@@ -346,7 +348,7 @@ class ClientFile(_ClientField, serializers.Field["UploadedFile[Any]", Any, str, 
 
 
 def _decoded(encoded: str) -> bytes:
-    """Base64 with or without padding and line breaks; BadRequest for anything else."""
+    """Decode base64 with or without padding and line breaks. Raises BadRequest for anything else."""
     plain = "".join(unquote(encoded).split()) if "%" in encoded else "".join(encoded.split())
     try:
         return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)

@@ -1,4 +1,4 @@
-"""Form of the head of a request (RFC 9112): what neither the web server nor the streaming server takes."""
+"""Checks of a request's head (RFC 9112), the same for the web server and the streaming server."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _HOST: Final = re.compile(rb"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5
 def refusal_of(
     target: bytes, version: str, headers: Iterable[tuple[bytes, bytes]], *, size_limit: int, count_limit: int
 ) -> int | None:
-    """Return the status that refuses a head, None for one of proper form. The names of `headers` are in lower case.
+    """Return the status with which a malformed head is refused, None for a valid one. Names of `headers` are in lower case.
 
-    Two servers that read a request differently can be used against each other. What the parser (llhttp) itself refuses is
-    not looked at again: bare line feeds, folded lines, a length beside a coding. It takes several spaces for one between
-    the parts of the first line, as RFC 9112 section 3 allows: no target holds a space, so there is no second way to read it.
+    Two servers that parse a request differently can be attacked with it (request smuggling). What the parser (llhttp) itself
+    refuses is not checked again: bare line feeds, folded lines, a length beside a coding. The parser takes several spaces
+    between the parts of the first line as one, as RFC 9112 section 3 allows: a target holds no space, so this is unambiguous.
     """
     size, count = len(target), 0
     hosts: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Identities behind tokens, in a form small enough to be kept in Redis, and the port that finds them."""
+"""Identities of tokens, in a form small enough for Redis, and the port that finds them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _CONFIRMED, _APPROVED, _DISABLED, _SUSPENDED, _MOVED = (1 << bit for bit in rang
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Facts of a valid token. Without `user_id` it is an application's own (client credentials).
+    """Facts about a valid token. Without `user_id` it is an application's own token (client credentials).
 
-    `disabled` and `suspended` close every endpoint, `moved` and the rest only those that need a user
-    (contract, behaviours section 3). `locale` is the user's language for messages, or "".
+    `disabled` and `suspended` users can call no endpoint that is not public; `moved`, unconfirmed and unapproved users
+    none that needs a user (contract, behaviours section 3). `locale` is the user's language for messages, or "".
     """
 
     token_id: int
@@ -32,12 +32,13 @@ class Identity:
 
 
 class TokenSource(Protocol):
-    """The port to the app that keeps tokens."""
+    """The port to the app that stores tokens."""
 
     def find_identity(self, token: str) -> Identity | None:
-        """The identity behind a token, from the database; None for an unknown or revoked one.
+        """The identity of a token, from the database; None for an unknown or revoked one.
 
-        May raise `errors.Unauthorized` with its own text ("The access token was revoked"). One query for a valid token.
+        May raise `errors.Unauthorized` with a text of its own ("The access token was revoked"). Needs one query for a valid
+        token.
         """
         ...
 
@@ -51,19 +52,22 @@ _source: TokenSource = _Unplugged()
 
 
 def plug_in(source: TokenSource) -> TokenSource:
-    """Answer the port with `source`; returns what answered before, so that a test can put it back."""
+    """Set the token source; returns the one before, so that a test can restore it."""
     global _source
     before, _source = _source, source
     return before
 
 
 def find_in_database(token: str) -> Identity | None:
-    """Ask the plugged-in source."""
+    """The identity of a token, from the plugged-in source."""
     return _source.find_identity(token)
 
 
 def encode(identity: Identity) -> bytes:
-    """`token:user:account:` (read by the script in `social.api.admission`, digits or nothing), then the rest as JSON."""
+    """Encode an identity: `token:user:account:`, then the rest as JSON.
+
+    The script in `social.api.admission` reads the first part, whose ids are digits or empty.
+    """
     flags = (
         identity.confirmed * _CONFIRMED
         | identity.approved * _APPROVED
@@ -76,7 +80,7 @@ def encode(identity: Identity) -> bytes:
 
 
 def decode(blob: bytes) -> Identity:
-    """The reverse of `encode`. Raises ValueError for anything else."""
+    """Decode what `encode` has made. Raises ValueError for anything else."""
     token, user, account, rest = blob.split(b":", 3)
     application_id, scopes, flags, locale = orjson.loads(rest)
     return Identity(

@@ -1,4 +1,4 @@
-"""Inputs: parameters become frozen dataclasses, in all spellings clients use (contract, parameters section 0).
+"""Inputs read parameters, in all spellings that clients use, into frozen dataclasses (contract, parameters section 0).
 
     class MuteInput(Form):                         # a dataclass of its own; its types say how values are read
         required_keys = ("reason",)                # absent or blank: 400
@@ -8,12 +8,12 @@
 
     class ListInput(Input[ListDraft]):             # a frozen dataclass of the services
         fields = ("title", "exclusive")            # those that are read by their types
-        q = ClientString(source="text")            # further ones, or otherwise
+        q = ClientString(source="text")            # further fields, or fields read in another way
 
     form = MuteInput.read(request)                 # MuteInput(reason=..., ...) or BadRequest / Invalid
     draft = ListInput.read(request)                # ListDraft(title=..., ...)
 
-A parameter that was not sent is not passed on: the dataclass's own default stands for it. Unknown ones are ignored.
+A parameter that was not sent has the default of the dataclass. Unknown parameters are ignored.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ Stripped = Annotated[str, ClientString(strip=True)]
 Word = Annotated[str, ClientWord()]
 Clearable = Annotated[str, ClearableString()]
 
-#: How values of a type are read, unless `Annotated` with another field.
+#: The field that reads values of a type, unless the type is `Annotated` with another field.
 _FIELDS: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
     bool: ClientBoolean,
     int: ClientInteger,
@@ -109,7 +109,7 @@ class _Reader(serializers.Serializer[Any]):
         super().__init__()
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """The fields by their parameters."""
+        """The fields by the names of their parameters."""
         return dict(self._declared)
 
 
@@ -118,7 +118,7 @@ class Reading:
 
     required_keys: ClassVar[tuple[str, ...]] = ()
     details: ClassVar[bool] = False
-    """Presence of `details` per field in a 422 (sign-up, credentials and the profile have them)."""
+    """A 422 holds `details` per field (sign-up, credentials and the profile)."""
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -128,18 +128,18 @@ class Reading:
     @classmethod
     @cache
     def reader(cls) -> serializers.Serializer[Any]:
-        """The serializer, one for all threads: it keeps no state between calls, and is twenty times the price of a call."""
+        """The serializer, one for all threads: it keeps no state between calls, and making it costs as much as twenty calls."""
         return _Reader(cls.declared())
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The parameters it reads."""
+        """The names of the parameters that are read."""
         return tuple(cls.reader().fields)
 
     @classmethod
     @cache
     def lists(cls) -> frozenset[str]:
-        """The parameters that hold lists and drop a single value."""
+        """The names of the list parameters that drop a single value."""
         fields = cls.reader().fields.items()
         return frozenset(name for name, field in fields if isinstance(field, ListField) and not field.scalar)
 
@@ -162,9 +162,9 @@ class Reading:
 
 @dataclass_transform(frozen_default=True)
 class Form(Reading):
-    """Parameters that are a frozen dataclass of their own, read by its types.
+    """Base of inputs that are frozen dataclasses themselves: parameters are read by the types of their fields.
 
-    `Annotated[..., field]` reads a value by this field; `Annotated[..., None]` is none that is sent.
+    `Annotated[..., field]` reads a value with this field; `Annotated[..., None]` marks an attribute that is no parameter.
     """
 
     def __init_subclass__(cls) -> None:
@@ -173,7 +173,7 @@ class Form(Reading):
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Fields of the dataclass's own fields."""
+        """Serializer fields for the fields of the dataclass."""
         hints = get_type_hints(cls, include_extras=True)
         return {
             field.name: _field_for(hints[field.name])
@@ -183,29 +183,29 @@ class Form(Reading):
 
     @classmethod
     def read(cls, request: Request) -> Self:
-        """The request's parameters. Raises BadRequest (400), Invalid (422), NotFound (404)."""
+        """Read the request's parameters. Raises BadRequest (400), Invalid (422), NotFound (404)."""
         return cls.read_mapping(parameters(request))
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Reads like `read` from a part of the parameters."""
+        """Read a mapping, such as a part of the parameters, as `read` does."""
         return cls(**cls.values(values))
 
 
 class Input(Reading, Generic[T]):
-    """Parameters that become a frozen dataclass of the services: `fields` by its types, others are declared."""
+    """Base of inputs that fill a frozen dataclass of the services: `fields` are read by its types, others declared."""
 
     fields: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     @cache
     def _draft(cls) -> Any:
-        """The dataclass, or dict."""
+        """The class that is filled: the dataclass, or dict."""
         return get_args(cls.__orig_bases__[0])[0]  # type: ignore[attr-defined]  # of a generic class
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Fields of `fields` and of the class's attributes, those of its bases first."""
+        """Serializer fields for `fields` and of the class's attributes, those of its bases first."""
         hints = get_type_hints(cls._draft(), include_extras=True) if cls.fields else {}
         found = {name: _field_for(hints[name]) for name in cls.fields}
         for base in reversed(cls.__mro__):
@@ -214,12 +214,12 @@ class Input(Reading, Generic[T]):
 
     @classmethod
     def read(cls, request: Request) -> T:
-        """The request's parameters as the dataclass. Raises BadRequest (400), Invalid (422), NotFound (404)."""
+        """Read the request's parameters into the dataclass. Raises BadRequest (400), Invalid (422), NotFound (404)."""
         return cls.read_mapping(parameters(request))
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> T:
-        """Reads like `read` from a part of the parameters."""
+        """Read a mapping, such as a part of the parameters, as `read` does."""
         return cast(T, cls._draft()(**cls.values(values)))
 
 

@@ -1,6 +1,6 @@
-"""Choice of the language of an answer: that of `lang`, then the user's own, the browser's, the server's.
+"""Choice of an answer's language: that of the parameter `lang`, else the user's, the browser's or the server's.
 
-Pages also keep what was chosen, in a cookie that counts more than the user's own.
+Pages also store the chosen language in a cookie, which takes precedence over the user's language.
 Source: contract, parameters section 0 ("lang").
 """
 
@@ -19,7 +19,7 @@ _ACCEPT_LIMIT = 120
 
 
 class _Thread(threading.local):
-    """Language in which this thread answers. Django keeps it where each look takes as long as a small middleware."""
+    """Language in which this thread answers. Reading Django's own takes as long each time as a small middleware."""
 
     language: str | None = None
 
@@ -28,7 +28,7 @@ _thread = _Thread()
 
 
 def supported(code: str) -> str | None:
-    """The language of ours that serves `code` (`de-AT` is served by `de`), None if there is none."""
+    """The supported language for `code` (`de` for `de-AT`), None if there is none."""
     try:
         return translation.get_supported_language_variant(code[:35].lower())
     except LookupError:
@@ -36,9 +36,9 @@ def supported(code: str) -> str | None:
 
 
 def from_accept(header: str) -> str | None:
-    """The first language of an Accept-Language header that we have (RFC 9110 section 12.5.4).
+    """The first supported language of an Accept-Language header (RFC 9110 section 12.5.4).
 
-    Of a long header only the beginning counts: Django keeps a thousand of them with what they mean (security row 68).
+    Of a long header only the beginning is read: Django caches a thousand parsed headers (security row 68).
     """
     if len(header) > _ACCEPT_LIMIT:
         header = header[:_ACCEPT_LIMIT].rpartition(",")[0]
@@ -59,25 +59,25 @@ def asked_for(request: Any) -> str | None:
 
 
 def was_asked_for(request: Any) -> bool:
-    """Tell whether `?lang=` decided, so that a user's own language does not."""
+    """Tell whether `?lang=` names a supported language, which takes precedence over the user's."""
     return asked_for(request) is not None
 
 
 def kept(request: Any) -> str | None:
-    """The language chosen on an earlier page."""
+    """The language of the cookie, chosen on an earlier page."""
     code = request.COOKIES.get(COOKIE)
     return supported(code) if code else None
 
 
 def keep(response: Any, code: str) -> None:
-    """Have the browser remember a chosen language for a year."""
+    """Store the chosen language in a cookie, for a year."""
     response.set_cookie(
         COOKIE, code, max_age=365 * 86400, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
     )
 
 
 def activate(code: str) -> None:
-    """Answer in `code` if it is ours; LanguageMiddleware puts the server's own back."""
+    """Answer in the language `code` if it is supported; LanguageMiddleware restores the server's language afterwards."""
     current = _thread.language or settings.LANGUAGE_CODE
     found = supported(code) if code != current else None
     if found is not None and found != current:
@@ -93,12 +93,12 @@ def deactivate() -> None:
 
 
 def activate_named(lang: Any) -> None:
-    """Answer in the language that a parameter `lang` names; nothing happens when it names none of ours."""
+    """Answer in the language that a parameter `lang` names, if it is supported."""
     if isinstance(lang, str) and lang:
         activate(lang)
 
 
 def of_request(request: Any) -> str:
-    """The language before the user is known."""
+    """The language of a request before its user is known."""
     accept = request.META.get("HTTP_ACCEPT_LANGUAGE", "")
     return asked_for(request) or (from_accept(accept) if accept else None) or settings.LANGUAGE_CODE

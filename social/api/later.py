@@ -1,7 +1,7 @@
-"""Answers that wait for background work without a thread or a database connection.
+"""Answers that wait for background work without holding a thread or a database connection.
 
-The web server asks again and again whether the work is done, each time for a moment in one of its threads. Where another
-server runs the application, the thread waits itself.
+The web server polls whether the work is done, each time for a moment in one of its threads. Under another WSGI server the
+thread of the request waits itself.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
-#: The key of a WSGI environment under which a server that can wait leaves a list for a Wait.
+#: The key of the WSGI environment under which a server that can wait puts a list, to which a Wait is appended.
 KEY: Final = "social.waits"
-#: Seconds between two questions: the first, and the longest.
+#: Seconds between two polls: the first pause, and the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 
 Poll = Callable[[], HttpResponse | None]
@@ -24,7 +24,7 @@ Poll = Callable[[], HttpResponse | None]
 
 @dataclass(frozen=True)
 class Wait:
-    """`poll` is asked until it answers, for at most `seconds`."""
+    """A waiting answer: `poll` is called until it returns one, for at most `seconds`."""
 
     poll: Poll
     seconds: float
@@ -36,11 +36,10 @@ def is_put_off(request: HttpRequest) -> bool:
 
 
 def answer_later(request: HttpRequest, poll: Poll, otherwise: HttpResponse, *, seconds: float) -> HttpResponse:
-    """The answer of `poll` as soon as it has one, else `otherwise` after so many seconds.
+    """The answer of `poll` as soon as it has one, else `otherwise` after `seconds`.
 
-    `poll` may run in any thread, without the request; a database connection that it uses is given back after each
-    question. Of its answer status, body and the headers that it sets replace those of `otherwise`, which has gone
-    through the middleware.
+    `poll` may run in any thread, without the request; the database connection that it uses is closed after each call. The
+    status, the body and the headers of its answer replace those of `otherwise`, which has passed the middleware.
     """
     waits: list[Wait] | None = request.META.get(KEY)
     if waits is not None:
@@ -54,7 +53,7 @@ def answer_later(request: HttpRequest, poll: Poll, otherwise: HttpResponse, *, s
 
 
 def ask(poll: Poll) -> HttpResponse | None:
-    """Ask once, and give the connection back."""
+    """Call `poll` once, and close the database connection."""
     try:
         return poll()
     finally:

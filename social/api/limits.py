@@ -22,7 +22,7 @@ class Rule:
     """Limit of `limit` requests in each `period` (seconds) for each subject.
 
     `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only those without a user.
-    A `family` counts what was done rather than what was asked: a refused attempt is given back.
+    A `family` counts actions that succeeded rather than requests: a refused attempt is uncounted.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Rule:
 
 
 class Count(NamedTuple):
-    """Use of a rule: requests in this window, and when the window ends (unix seconds)."""
+    """Use of a rule: the requests in this window, and the window's end (unix seconds)."""
 
     rule: Rule
     used: int
@@ -41,12 +41,12 @@ class Count(NamedTuple):
 
     @property
     def remaining(self) -> int:
-        """The requests that are left, never negative."""
+        """The number of requests that are left, never negative."""
         return max(0, self.rule.limit - self.used)
 
     @property
     def exceeded(self) -> bool:
-        """Tell whether this request is one too many."""
+        """Tell whether this request exceeds the limit."""
         return self.used > self.rule.limit
 
 
@@ -75,38 +75,38 @@ _LIMITS = {
     "confirmations": (Rule("confirmations/address", 25, 300, "address"), Rule("confirmations/user", 5, 1800, "user")),
 }
 
-# For pages, which know their subject themselves: `admission.count(SIGN_IN_EMAIL, subject=email)`.
+# For pages, which pass the subject themselves: `admission.count(SIGN_IN_EMAIL, subject=email)`.
 SIGN_IN_ADDRESS = Rule("sign_in/address", 25, 300, "address")
 SIGN_IN_EMAIL = Rule("sign_in/email", 25, 3600, "account")
 SIGN_IN_BROWSER = Rule("sign_in/browser", 25, 3600, "account")
 PASSWORD_RESET_ADDRESS = Rule("password_reset/address", 25, 300, "address")
 PASSWORD_RESET_EMAIL = Rule("password_reset/email", 5, 1800, "account")
 
-# What a look at a file of another server costs that is not here yet.
+# Requests for remote files that are not cached here yet.
 FETCHED_FILES = Rule("fetched_files", 900, 600, "address")
 
 LOOK_UPS = Rule("look_ups", 10, 10, "account")
-"""Questions to one server for what people here name: searches and mentions, whoever asks (security row 71)."""
+"""Look-ups at one remote server, for searches and mentions of all local accounts together (security row 71)."""
 
 FORWARDED = Rule("forwarded", 300, 3600, "account")
-"""Activities of one server, and about the posts of one account, that are passed on to that account's followers."""
+"""Activities of one server about the posts of one local account that are forwarded to that account's followers."""
 
 REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
-"""Reports that one server sends: as many as one account here may make."""
+"""Reports that one server sends: as many as one local account may make."""
 
 FEATURED = Rule("featured", 120, 3600, "account")
-"""Changes of collections of one server upon which other servers are asked whether the people in them agree."""
+"""Changes of one server's collections for which other servers are asked whether the accounts in them consent."""
 
 MENTIONED = Rule("mentioned", 600, 3600, "account")
-"""People unknown here who are asked for because posts of one server mention them."""
+"""Unknown accounts that are fetched because posts of one server mention them."""
 
 CLAIMS = Rule("claims", 30, 3600, "account")
 CLAIMS_OF_HOST = Rule("claims_of_host", 100, 3600, "account")
-"""One-time keys of one account that one other account is given, and that all accounts of one other server are given: whoever
-claims all of them makes conversations begin without one."""
+"""One-time keys of one account that one other account can claim (`CLAIMS`), and that all accounts of one other server can
+claim together (`CLAIMS_OF_HOST`): once all are claimed, conversations begin without a one-time key."""
 
-# Pages on which people ask for something that costs the server, or that strangers could guess at. A password is typed once
-# more on several pages, which count together.
+# Pages with costly work, or on which secrets could be guessed. Several pages ask for the password again: they share one
+# counter.
 REAUTHENTICATION = Rule("password_again", 10, 600, "account")
 ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")
 INTERACTIONS = Rule("interactions", 60, 3600, "account")
@@ -123,18 +123,18 @@ def family(name: str) -> tuple[Rule, ...]:
 
 
 def limited(name: str) -> tuple[Rule, ...]:
-    """A limit of its own: "media", "media_proxy", "deletions", "sign_up", "apps" or "confirmations"."""
+    """The limit of one action: "media", "media_proxy", "deletions", "sign_up", "apps" or "confirmations"."""
     return _LIMITS[name]
 
 
 def tightest(counts: Iterable[Count]) -> Count | None:
-    """The counter that the headers describe: the one with the least left, the earlier one on a tie."""
+    """The counter that the headers describe: the one with the fewest requests left, on a tie the first."""
     return min(counts, key=lambda count: count.remaining, default=None)
 
 
 @lru_cache(maxsize=64)
 def iso_reset(reset: int) -> str:
-    """`2024-01-31T12:35:00.000000Z`: clients parse this and no unix time (clients.md, trap 13)."""
+    """The time of a reset as `2024-01-31T12:35:00.000000Z`: clients parse this and no unix time (clients.md, trap 13)."""
     return datetime.fromtimestamp(reset, UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
@@ -148,6 +148,6 @@ def headers(count: Count) -> dict[str, str]:
 
 
 def refuse_exceeded(counts: Iterable[Count | None]) -> None:
-    """Raise RateLimited (429) if any counter is used up; None is one that was not counted."""
+    """Raise RateLimited (429) if a counter exceeds its limit; None stands for a request that was not counted."""
     if any(count is not None and count.exceeded for count in counts):
         raise errors.RateLimited

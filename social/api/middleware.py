@@ -1,6 +1,6 @@
-"""Middleware of every request, and the short way for those without a session past what only pages need.
+"""Middleware of every request, and the shortcut by which sessionless requests skip the middleware of pages.
 
-Order in settings.MIDDLEWARE: RequestMiddleware first; CORS; LanguageMiddleware; `api_shortcut`; everything for pages;
+Order in settings.MIDDLEWARE: RequestMiddleware first; CORS; LanguageMiddleware; `api_shortcut`; the middleware of pages;
 ReaderMiddleware after Django's AuthenticationMiddleware; `api_shortcut_end` last.
 """
 
@@ -27,12 +27,12 @@ from social.kernel.http.limits import web_request_budget
 
 
 class CorsMiddleware:
-    """Answers preflights of the paths of CORS_URLS_REGEX without asking who it is, and marks their answers: scripts of
-    other sites may read all answers of the API, without cookies.
+    """Answers preflights of the paths of CORS_URLS_REGEX without authentication, and adds CORS headers to their answers:
+    scripts of other sites may read all answers of the API, without cookies.
 
-    Source: contract, behaviours section 1 ("CORS"); clients.md, trap 8; settings CORS_*. The answer is the same for every
-    origin, so it stands on every response and caches need not store an answer per origin. (django-cors-headers does more
-    and took a fifth of a trivial request.)
+    Source: contract, behaviours section 1 ("CORS"); clients.md, trap 8; settings CORS_*. The headers are the same for
+    every origin, so every response has them and caches need not store one answer per origin. (django-cors-headers does
+    more and took a fifth of the time of a trivial request.)
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -69,18 +69,18 @@ _SECRET_SEGMENT = re.compile(r"[^/]{31,}")
 
 
 def _loggable(path: str) -> str:
-    """A path for one line of a log that people read in a terminal: no secrets, nothing that terminals obey."""
+    """A path as one line for a log that is read in a terminal: without secrets and control characters."""
     shown = _SECRET_SEGMENT.sub("[...]", path)
     return shown if shown.isprintable() else shown.encode("unicode_escape").decode()
 
 
 class RequestMiddleware:
-    """Gives a request its id and the client's address, and logs it where `settings.ACCESS_LOG` asks for that.
+    """Gives a request its id and the client's address, and logs it if `settings.ACCESS_LOG` is on.
 
-    Several slashes in a path are one, as Mastodon's router has it: clients append paths to addresses that end with one.
+    Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with one.
     Sets `request.id` (taken from X-Request-Id if it is harmless, returned in that header) and `request.client_ip`.
-    Believes X-Forwarded-Proto and X-Forwarded-For of settings.TRUSTED_PROXIES only. The line holds no query and no
-    header, so no token (security row 48); checks of `/health`, which come every second, are not logged.
+    Trusts X-Forwarded-Proto and X-Forwarded-For of settings.TRUSTED_PROXIES only. The line holds no query and no header,
+    so no token (security row 48); checks of `/health`, which come every second, are not logged.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -97,7 +97,7 @@ class RequestMiddleware:
         request.id = request_id  # type: ignore[attr-defined]  # kept for this request
         address = addresses.find(meta)
         request.client_ip = address  # type: ignore[attr-defined]  # kept for this request
-        # Each of several proxies may add how it was asked; the first was asked by the client.
+        # Several proxies may each append the scheme of their request; the first one's came from the client.
         forwarded = meta.get("HTTP_X_FORWARDED_PROTO", "").partition(",")[0].strip().lower()
         if forwarded == "https" and addresses.is_trusted(meta.get("REMOTE_ADDR", "")):
             meta["wsgi.url_scheme"] = forwarded
@@ -105,11 +105,11 @@ class RequestMiddleware:
             response = self.get_response(request)
         response.headers["X-Request-Id"] = request_id
         response.headers["X-Content-Type-Options"] = "nosniff"
-        # Unless the proxy says that the request came by http: there browsers ignore the header (RFC 6797).
+        # Not if the proxy says that the request came by http: browsers ignore the header there (RFC 6797).
         if settings.STRICT_TRANSPORT_SECURITY and forwarded != "http":
             response.headers["Strict-Transport-Security"] = settings.STRICT_TRANSPORT_SECURITY
         if isinstance(response, HttpResponse):
-            # Without it the server sends the body in chunks; CommonMiddleware is only passed by pages.
+            # Without it the server sends the body in chunks; CommonMiddleware sets it for pages only.
             response.headers.setdefault("Content-Length", str(len(response.content)))
         if settings.ACCESS_LOG and not request.path_info.startswith("/health"):
             line = {
@@ -125,13 +125,13 @@ class RequestMiddleware:
 
 
 class LanguageMiddleware:
-    """Answers in the language of `?lang=` or Accept-Language; authentication and ReaderMiddleware know the user's."""
+    """Answers in the language of `?lang=` or Accept-Language; authentication and ReaderMiddleware apply the user's own."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request, and leave the thread with the server's own language."""
+        """Serve the request, then restore the server's language in this thread."""
         languages.activate(languages.of_request(request))
         try:
             return self.get_response(request)
@@ -140,17 +140,17 @@ class LanguageMiddleware:
 
 
 class ReaderMiddleware:
-    """Pages are in the language and the time zone of whoever reads them.
+    """Shows pages in the language and the time zone of their reader.
 
-    The language named by `?lang=`, which is kept in a cookie for the pages that follow; else the one in the cookie;
-    else that of the person who is signed in; else what LanguageMiddleware found.
+    The language is the one of `?lang=`, which is stored in a cookie for the following pages; else the one of the cookie;
+    else that of the signed-in user; else the one that LanguageMiddleware found.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request, and leave the thread with the server's own time zone."""
+        """Serve the request, then restore the server's time zone in this thread."""
         signed_in = settings.SESSION_COOKIE_NAME in request.COOKIES
         chosen = languages.asked_for(request)
         language = chosen or languages.kept(request) or (getattr(request.user, "locale", None) if signed_in else None)
@@ -166,7 +166,7 @@ class ReaderMiddleware:
 def _zone(name: str | None) -> ZoneInfo | None:
     try:
         return ZoneInfo(name) if name else None
-    except (KeyError, ValueError, OSError):  # zones come and go with the machine's own list of them
+    except (KeyError, ValueError, OSError):  # the machine's list of zones can change
         return None
 
 
@@ -185,15 +185,15 @@ class _Inner:
 
 
 def api_shortcut_end(get_response: GetResponse) -> GetResponse:
-    """The end of the shortcut: remembers what is behind all middleware, and is itself no part of the chain."""
+    """The end of the shortcut: stores the handler behind all middleware, and is itself no part of the chain."""
     _Inner.get_response = get_response
     raise MiddlewareNotUsed
 
 
 def api_shortcut(get_response: GetResponse) -> GetResponse:
-    """Sends sessionless paths past everything up to `api_shortcut_end`: about a third of a request's cost.
+    """Sends sessionless requests past all middleware up to `api_shortcut_end`, which saves about a third of their cost.
 
-    Django builds its chain from the end, so the end of this very chain has just been remembered.
+    Django builds its chain from the end, so the handler that was stored last is the end of this chain.
     """
     inner = _Inner.get_response
     if inner is None:

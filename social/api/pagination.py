@@ -7,7 +7,7 @@ Source: contract, behaviours section 2 and parameters section 0; clients.md, tra
     page = self.paginate(queries.list_bookmarks(account_id))
     return page.respond(StatusSerializer(hydrate(page.items), many=True).data)
 
-`page.items` are the rows as they were read: filter or hydrate afterwards, the links do not change.
+`page.items` are the rows as they were read. Filtering or hydrating them afterwards does not change the links.
 """
 
 from __future__ import annotations
@@ -35,23 +35,24 @@ _POSITIONS = frozenset({"max_id", "since_id", "min_id", "offset"})
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Items of a page by default and at most; `zero_is_all` where `limit=0` means that (two endpoints)."""
+    """Number of items of a page: by default and at most. `zero_is_all`: `limit=0` means all items (two endpoints)."""
 
     default: int
     maximum: int
     zero_is_all: bool = False
 
     def of(self, values: dict[str, Any]) -> int:
-        """The effective limit: the absolute value, capped (security row 42)."""
+        """The effective limit: the absolute value of what the client sent, capped (security row 42)."""
         return min(abs(as_integer(values.get("limit"), self.default)), self.maximum)
 
 
 @dataclass(frozen=True, slots=True)
 class ByCursor:
-    """Pages by `max_id`, `since_id` and perhaps `min_id`, with a `Link` header.
+    """Pagination by `max_id`, `since_id` and, on some lists, `min_id`, with a `Link` header.
 
-    `prev`: "min_id" for statuses and the like; "since_id" for lists of accounts, where `min_id` is no parameter unless
-    `takes_min_id` says so. `next_when`: "any" on timelines and notifications, where every page that is not empty leads on.
+    `prev`: the parameter of the previous page, "min_id" for statuses and the like; "since_id" for lists of accounts, where
+    `min_id` is a parameter only with `takes_min_id`. `next_when`: the pages with a link to the next one, full ones or, on
+    timelines and notifications, "any" that is not empty.
     """
 
     limit: Limit
@@ -72,10 +73,11 @@ class ByCursor:
 
 @dataclass(frozen=True, slots=True)
 class ByOffset:
-    """Pages by `offset`, in the source's own order.
+    """Pagination by `offset`, in the order of the source.
 
-    `links`: trends and collections have a header, with `next` when the page is full; `prev` as soon as the offset is
-    beyond one limit (trends: on empty pages too) or beyond zero. `path`: what the links lead to, if not to the same list.
+    `links`: whether there is a `Link` header (trends and collections), with `next` if the page is full. `prev`: whether it
+    has a `prev` if the offset is greater than one limit (trends: on empty pages too) or greater than zero. `path`: the path
+    of the links, if they do not lead to the same list.
     """
 
     limit: Limit
@@ -92,12 +94,12 @@ class ByOffset:
 Paging = ByCursor | ByOffset
 Loader = Callable[[Cursor], Sequence[T]]
 IsRepeated = Callable[[str], bool]
-"""Predicate: the links to other pages keep a parameter of the query."""
+"""Predicate: tells whether the links to other pages repeat a parameter of the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListPage(Generic[T]):
-    """Items, newest first, and the addresses of the neighbouring pages."""
+    """Items of a page, newest first, and the addresses of the next and the previous page."""
 
     items: list[T]
     links: tuple[tuple[str, str], ...] = ()
@@ -106,20 +108,20 @@ class ListPage(Generic[T]):
 
     @property
     def headers(self) -> dict[str, str]:
-        """`Link`, next first; nothing when there is no other page."""
+        """The header `Link`, with the next page first; empty when there is no other page."""
         if not self.links:
             return {}
         return {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in self.links)}
 
     def respond(self, data: Any, *, status: int = 200) -> HttpResponse:
-        """The answer with the page's header."""
+        """An answer with `data` and the page's `Link` header."""
         return reply(data, status=status, headers=self.headers)
 
 
 def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Cursor:
-    """The position a client asks for. Empty values are absent; with `min_id` False that parameter is unknown.
+    """The cursor that a client asks for. Empty values count as absent; with `min_id` False that parameter is ignored.
 
-    `since_id` asks for the newest items above it, `min_id` for those next to it; `min_id` wins.
+    `since_id` asks for the newest items above it, `min_id` for the oldest ones above it; `min_id` takes precedence.
     """
     values = parameters(request)
     lowest = _position(values, "min_id") if min_id else None
@@ -142,10 +144,10 @@ def paginate(
 ) -> ListPage[T]:
     """Return a page by cursor.
 
-    `source`: an unordered queryset (ordered and cut here; one query) or a loader that answers a `Cursor` newest first
-    (feeds). `cursor`: the column that counts, of the joining row where that differs from the entity; of items that are ints
-    themselves. `ends`: the positions that the next pages end below and begin above, by default those of the last and first
-    item. `repeated`: as for `page_address`.
+    `source`: an unordered queryset (ordered and cut here; one query) or a loader that returns the items of a `Cursor`,
+    newest first (feeds). `cursor`: the column of the positions, that of the joining row where it is not the entity's; items
+    that are ints are their own positions. `ends`: the lowest and the highest position of the page, for its links; by default
+    those of the last and the first item. `repeated`: as for `page_address`.
     """
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)
@@ -185,8 +187,8 @@ def paginate_offset(
 
 
 def page_address(request: Request, repeated: IsRepeated, path: str | None = None) -> str:
-    """The address of other pages up to their position, which comes behind it (`max_id=5`): the same path and parameters, as
-    far as they are `repeated`. `path` stands for the request's own.
+    """The address of other pages, to which their position (`max_id=5`) is appended: the request's path, or `path`, and those
+    of its parameters that are `repeated`.
     """
     query: str = request.META.get("QUERY_STRING", "")
     kept = ""

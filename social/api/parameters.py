@@ -1,6 +1,6 @@
-"""Structured parameters in the spellings of clients: `a[]=1`, `a[b]=1`, `a[0][b]=1`, `a[][b]=1`, or JSON of any shape.
+"""Parsing of structured parameters in all spellings: `a[]=1`, `a[b]=1`, `a[0][b]=1`, `a[][b]=1`, or JSON of any shape.
 
-Source: contract, parameters section 0; security row 34 (caps on depth and number).
+Source: contract, parameters section 0; security row 34 (limits of depth and number).
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
 
 
 def from_query(query: str) -> dict[str, Any]:
-    """Parameters of a query string as the server gave it (bytes read as Latin-1).
+    """Parameters of a query string as the WSGI server passes it (bytes decoded as Latin-1).
 
-    Raises BadRequest beyond a cap and for what is no UTF-8.
+    Raises BadRequest beyond a limit and for text that is not UTF-8.
     """
     return from_form(query.encode("latin-1", "replace")) if query else {}
 
 
 def from_form(body: bytes) -> dict[str, Any]:
-    """Parameters of a form, `application/x-www-form-urlencoded`. Raises BadRequest beyond a cap and for what is no UTF-8."""
+    """Parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest beyond a limit and for invalid UTF-8."""
     return nest(pairs(decode(body)))
 
 
 def decode(sent: bytes) -> str:
-    """Text as it was sent. Raises BadRequest (400) for what is no UTF-8: what is written must not differ from it."""
+    """Decode UTF-8. Raises BadRequest (400) for invalid UTF-8: stored text must not differ from what was sent."""
     try:
         return sent.decode()
     except UnicodeDecodeError:
@@ -42,10 +42,10 @@ def decode(sent: bytes) -> str:
 
 
 def pairs(encoded: str) -> list[tuple[str, str]]:
-    """Names and values of `application/x-www-form-urlencoded`, in order. Raises BadRequest for what is no UTF-8."""
+    """Names and values of `application/x-www-form-urlencoded`, in order. Raises BadRequest for invalid UTF-8."""
     if encoded.count("&") >= MAX_KEYS:
         raise errors.BadRequest
-    # `urllib.parse.parse_qsl` finds the same. Of twenty ids it unquotes each name and each value, in eight times the time.
+    # The same result as `urllib.parse.parse_qsl`, which takes eight times as long for twenty ids: it unquotes every part.
     found = [part.partition("=") for part in encoded.split("&") if part]
     try:
         return [(_unquoted(name), _unquoted(value).replace("\0", "")) for name, _, value in found]
@@ -58,10 +58,11 @@ def _unquoted(text: str) -> str:
 
 
 def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The structure that the names describe. A later value replaces an earlier one of the same name.
+    """The nested structure that the names describe. A later value replaces an earlier one of the same name.
 
     `a[]` appends; `a[][b]` fills the last object of the list until it has a `b`; `a[0][b]` makes an object with index
-    keys (`inputs` reads it as a list). Raises BadRequest (400) for too deep a name or one thing used as two.
+    keys (`inputs` reads it as a list). Raises BadRequest (400) for a name that is too deep, or one used both as a list and
+    as an object.
     """
     nested: dict[str, Any] = {}
     for name, value in names_and_values:
@@ -69,7 +70,7 @@ def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             nested[name] = value
             continue
         if name.endswith("[]") and name.count("[") == name.count("]") == 1 and len(name) > 2:
-            # The usual list, found without the expressions below.
+            # The usual list, recognised without the slower regular expressions below.
             _place(nested, name[:-2], [""], value)
             continue
         matched = _NAME.match(name)
@@ -84,7 +85,7 @@ def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def clean(value: Any) -> Any:
-    """Decoded JSON without NUL characters, which no text column can hold. Raises BadRequest (400) beyond a cap."""
+    """Remove NUL characters, which no text column can store, from decoded JSON. Raises BadRequest (400) beyond a limit."""
     return _clean(value, 0, [MAX_VALUES])
 
 
@@ -104,12 +105,11 @@ def _place(container: dict[str, Any], key: str, segments: list[str], value: Any)
             return
         following = segments[index + 1]
         if not following:
-            raise errors.BadRequest  # a list of lists: no endpoint has one
+            raise errors.BadRequest  # a list of lists: no endpoint takes one
         last = items[-1] if items else None
         if not isinstance(last, dict) or _has(last, segments[index + 1 :]):
             last = {}
             items.append(last)
-        # The next round enters `following` of this object.
         _place(last, following, segments[index + 2 :], value)
         return
     container[key] = value
@@ -119,7 +119,7 @@ def _has(item: dict[str, Any], path: list[str]) -> bool:
     current: Any = item
     for step in path:
         if not step:
-            return False  # `a[][b][]`: the list of this object goes on
+            return False  # `a[][b][]`: the value is appended to the list of this object
         if not isinstance(current, dict) or step not in current:
             return False
         current = current[step]

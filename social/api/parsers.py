@@ -1,7 +1,7 @@
-"""Parsers of bodies: JSON, forms and multipart, each capped before it is read.
+"""Parsers of request bodies: JSON, forms and multipart, each with a size limit that holds while it is read.
 
-Source: contract, parameters section 0 and behaviours section 3; security row 34. Every parser answers one nested dict;
-files stand in it as `UploadedFile` beside the other values.
+Source: contract, parameters section 0 and behaviours section 3; security row 34. Every parser returns one nested
+dict, in which files are values of the type `UploadedFile`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MEBIBYTE: Final = 1024 * 1024
 DEFAULT_MAX_BODY: Final = MEBIBYTE
 
 
-# Django's parser asks every codec to replace what it cannot decode; this one does not.
+# Django's parser has every codec replace what it cannot decode; this codec raises an error instead.
 _STRICT: Final = "utf_8_without_replacement"
 
 
@@ -44,21 +44,21 @@ codecs.register(_find_codec)
 
 
 class TooLarge(APIException):
-    """The body is larger than the action takes (413)."""
+    """Refusal of a body that is larger than the action's limit (413)."""
 
     status_code = 413
     default_detail = _("Payload too large")
 
 
 class MalformedJson(APIException):
-    """A body that says it is JSON and is not (400)."""
+    """Refusal of a body that is declared as JSON and is not (400)."""
 
     status_code = 400
     default_detail = _("Bad Request")
 
 
 class LengthRequired(APIException):
-    """A form sent in chunks, whose end cannot be recognised (411)."""
+    """Refusal of a form sent in chunks, whose end cannot be recognised (411)."""
 
     status_code = 411
     default_detail = _("Length required")
@@ -74,7 +74,7 @@ def _read(stream: IO[bytes], context: Mapping[str, Any] | None) -> bytes:
 
 
 def _check_complete(received: int, context: Mapping[str, Any] | None) -> None:
-    """Raise BadRequest when the connection broke: half a request must never be carried out as if it were whole."""
+    """Raise BadRequest when the connection broke before the end: an incomplete request must never be executed."""
     declared = (context or {}).get("content_length")
     if declared is not None and received < declared:
         raise errors.BadRequest
@@ -85,7 +85,7 @@ def _limit(context: Mapping[str, Any] | None) -> int:
 
 
 class JsonParser(BaseParser):
-    """`application/json`. An array or a scalar at the top stands under `_json`; an empty body is no parameters."""
+    """Parser of `application/json`. A top-level array or scalar is the parameter `_json`; an empty body has no parameters."""
 
     media_type = "application/json"
 
@@ -105,7 +105,7 @@ class JsonParser(BaseParser):
 
 
 class UrlencodedParser(BaseParser):
-    """`application/x-www-form-urlencoded`, on every method."""
+    """Parser of `application/x-www-form-urlencoded`, for every method."""
 
     media_type = "application/x-www-form-urlencoded"
 
@@ -114,13 +114,14 @@ class UrlencodedParser(BaseParser):
     ) -> dict[str, Any]:
         """The nested parameters.
 
-        Raises BadRequest (400) beyond a cap and for what is no UTF-8, TooLarge (413) beyond the action's limit.
+        Raises BadRequest (400) for too many or too deep parameters and for invalid UTF-8, TooLarge (413) beyond the action's
+        size limit.
         """
         return parameters.from_form(_read(stream, parser_context))
 
 
 class MultipartParser(BaseParser):
-    """`multipart/form-data`; files above 2 MiB are written to disk while they are read."""
+    """Parser of `multipart/form-data`; files above 2 MiB are written to disk while they are read."""
 
     media_type = "multipart/form-data"
 
@@ -129,7 +130,7 @@ class MultipartParser(BaseParser):
     ) -> dict[str, Any]:
         """The nested parameters with their files. Raises BadRequest (400), TooLarge (413) beyond the action's limit.
 
-        A text that is no UTF-8 is a BadRequest; files may hold any bytes.
+        A text in invalid UTF-8 raises BadRequest; files may hold any bytes.
         """
         context = parser_context or {}
         request = context["request"]
@@ -137,7 +138,7 @@ class MultipartParser(BaseParser):
         meta["CONTENT_TYPE"] = media_type
         length = meta.get("CONTENT_LENGTH") or "0"
         if length == "0":
-            # Sent in chunks: the parser wants to know beforehand that there is something.
+            # Sent in chunks: Django's parser reads nothing without a length.
             meta["CONTENT_LENGTH"] = str(_limit(context))
         capped = _Capped(stream, _limit(context))
         try:
@@ -147,7 +148,7 @@ class MultipartParser(BaseParser):
             raise TooLarge from None
         except (MultiPartParserError, SuspiciousOperation, UnicodeDecodeError):
             raise errors.BadRequest from None
-        # The parser stops at the last boundary; what it left unread was sent all the same.
+        # The parser stops at the last boundary; the rest must be read too, to count what was sent.
         capped.read()
         _check_complete(capped.received, context)
         boundary = getattr(parser, "_boundary", b"")
@@ -159,7 +160,7 @@ class MultipartParser(BaseParser):
 
 
 class _Capped:
-    """A stream that complains instead of giving more than its limit."""
+    """Stream that raises TooLarge when more than its limit is read."""
 
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self.stream = stream
@@ -198,7 +199,7 @@ class _RecordingFiles(MultiValueDict[str, "UploadedFile[Any]"]):
 
 
 class _InOrder(MultiPartParser):
-    """Django's parser, which also keeps the order of all parts: `a[][b]` cannot be read without it."""
+    """Django's parser, which also records the order of all parts: `a[][b]` cannot be read without it."""
 
     def __init__(self, *args: Any) -> None:
         self.in_order: list[tuple[str, Any]] = []
@@ -206,7 +207,6 @@ class _InOrder(MultiPartParser):
 
     @property
     def files(self) -> MultiValueDict[str, UploadedFile[Any]]:
-        """The files by name."""
         return self._recording_files
 
     @property

@@ -1,7 +1,7 @@
-"""Networks that get no answer, and who is asked for them (contract, behaviours section 4 "IP block").
+"""Blocked networks, whose requests are refused, and the port that loads them (contract, behaviours section 4 "IP block").
 
-Each process asks again after RELOAD_SECONDS; looking an address up costs a comparison of the clock and, where there are such
-networks, a look into a cache.
+Each process loads them again after RELOAD_SECONDS. Checking an address costs one comparison of times and, if networks are
+blocked, one look-up in a cache.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from social.api.responses import error
 logger = logging.getLogger("social.api")
 RELOAD_SECONDS: float = 5.0
 _INITIAL_TIME: Final = float("-inf")
-#: Paths of probes: they tell nothing but whether the server is up, and `/metrics` checks who asks by itself.
+#: Paths of probes: they reveal only whether the server is up, and `/metrics` checks its callers itself.
 _PROBES: Final = re.compile(r"/(?:health(?:/ready)?|metrics)/?")
 
 
@@ -36,26 +36,26 @@ class _State:
 
 
 def plug_in(load: Callable[[], Iterable[str]]) -> None:
-    """Ask `load` for the networks, as CIDR, from now on."""
+    """Set the function that loads the blocked networks, in CIDR notation."""
     _State.load = staticmethod(load)
     forget()
 
 
 def forget() -> None:
-    """Ask again at the next request of this process."""
+    """Have this process load the networks again at its next request."""
     _State.loaded_at = _INITIAL_TIME
 
 
 def is_refused(address: str) -> bool:
-    """Tell whether an address, in its canonical form, is in one of the networks. While the database is away the last answer
-    counts.
+    """Tell whether an address, in canonical form, is in a blocked network. While the database does not answer, the networks
+    that were loaded last count.
     """
     refresh()
     return is_known_to_be_refused(address)
 
 
 def refresh() -> None:
-    """Ask for the networks again if that was more than RELOAD_SECONDS ago."""
+    """Load the networks again if that was last done more than RELOAD_SECONDS ago."""
     now = time.monotonic()
     if now - _State.loaded_at > RELOAD_SECONDS:
         _State.loaded_at = now
@@ -63,7 +63,7 @@ def refresh() -> None:
 
 
 def is_known_to_be_refused(address: str) -> bool:
-    """The answer of `is_refused` from the memory of this process: nobody is asked, so an event loop may."""
+    """Tell whether an address is in one of the networks loaded last. Never queries the database, so event loops can call it."""
     return bool(_State.networks) and _in_one(address)
 
 
@@ -78,13 +78,13 @@ def _load() -> None:
 @lru_cache(maxsize=4096)
 def _in_one(address: str) -> bool:
     parsed = ipaddress.ip_address(address)
-    # Loopback addresses are refused by blocks of loopback networks alone: an operator who has blocked all addresses by mistake
-    # can still watch the server from this machine, and undo it.
+    # Only blocks of loopback networks refuse loopback addresses: an operator who has blocked all addresses by mistake can
+    # still reach the server from this machine, and undo it.
     return any(parsed in network and (network.is_loopback or not parsed.is_loopback) for network in _State.networks)
 
 
 class RefusedNetworksMiddleware:
-    """Answers 403 to requests from a refused network, except probes (security row 79). Stands behind RequestMiddleware."""
+    """Answers 403 to requests from blocked networks, except probes (security row 79). Comes after RequestMiddleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""A request as the actions see it: one set of parameters whatever the client's encoding."""
+"""The request that actions get: its parameters are the same whatever the client's encoding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class Caller:
-    """`request.user` of the API: who calls, as ids only. Load rows by `accounts.queries` where they are needed."""
+    """The caller, `request.user` of the API, as ids only. Load rows with `accounts.queries` where they are needed."""
 
     __slots__ = ("account_id", "id", "is_authenticated", "pk")
 
@@ -34,15 +34,15 @@ class Caller:
 
     @property
     def is_anonymous(self) -> bool:
-        """Tell whether no user stands behind the request (nobody, or an application on its own)."""
+        """Tell whether the request has no user: it was sent without a token, or with an application's own."""
         return not self.is_authenticated
 
 
 class ApiRequest(Request):
     """DRF's request, with query and body merged in `parameters`.
 
-    A body of an unknown type is ignored, one without a type is read as a form, on every method; a body sent in chunks
-    is read as far as the action's limit. `data` is the body alone, `query_params` the query alone.
+    With every method, a body of an unknown type is ignored and one without a type is read as a form; a body sent in chunks
+    is read up to the action's limit. `data` is the body alone, `query_params` the query alone.
     """
 
     if TYPE_CHECKING:
@@ -54,20 +54,20 @@ class ApiRequest(Request):
         _files: MultiValueDict[str, Any]
 
     def authenticate(self) -> None:
-        """Find out who calls. Raises what the authenticators raise; DRF does the same at the first look at `user`."""
+        """Authenticate the caller, as DRF does when `user` is first read. Raises the errors of the authenticators."""
         _caller = self.user
 
     def call_as(self, identity: Identity | None) -> None:
-        """Set the caller; None is nobody."""
+        """Set the caller; None stands for an anonymous one."""
         if identity is not self.auth:
             self.auth = identity
             self.user = Caller(identity.user_id, identity.account_id) if identity is not None else Caller()
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters, nested; on a clash the query wins (contract, parameters section 0).
+        """The nested parameters of query and body; the query takes precedence (contract, parameters section 0).
 
-        Raises BadRequest (400) for what cannot be read, TooLarge (413) beyond the action's limit.
+        Raises BadRequest (400) for a malformed query or body, TooLarge (413) beyond the action's limit.
         """
         merged: dict[str, Any] | None = self.__dict__.get("_parameters")
         if merged is None:
@@ -79,16 +79,16 @@ class ApiRequest(Request):
 
     @property
     def has_body(self) -> bool:
-        """Tell whether the client sends a body, of whatever length."""
+        """Tell whether the client sends a body, of known length or in chunks."""
         return bool(self._length()) or "HTTP_TRANSFER_ENCODING" in self._request.META
 
     @property
     def media_type(self) -> str:
-        """The body's content type without its parameters, in lower case."""
+        """The body's media type without parameters, in lower case."""
         return self.content_type.partition(";")[0].strip().lower()
 
     def may_carry_token(self) -> bool:
-        """Tell whether the body is worth reading before anybody is known: small, and of a type that has parameters."""
+        """Tell whether the body is read before authentication: if it is small and of a type that has parameters."""
         return self._length() <= DEFAULT_MAX_BODY and (self.media_type in (*_FORM_TYPES, "", "application/json"))
 
     def _length(self) -> int:
@@ -107,9 +107,9 @@ class ApiRequest(Request):
             environ = self._request.META
             chunked = "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower()
             if chunked and self.media_type in (_FORM_TYPES[0], ""):
-                # The end of such a form cannot be distinguished from a broken connection; JSON and multipart say their end.
+                # The end of such a form cannot be distinguished from a broken connection; JSON and multipart mark their end.
                 raise LengthRequired
-            # The WSGI server ends this stream itself; Django reads nothing of a body without a Content-Length.
+            # Read from the WSGI server, which ends this stream: Django reads no body without a Content-Length.
             self._stream = environ.get("wsgi.input") if chunked else None
         elif self._request._read_started:  # type: ignore[attr-defined]  # as DRF's own Request reads it
             self._stream = io.BytesIO(self._request.body)
@@ -119,7 +119,7 @@ class ApiRequest(Request):
     def _load_data_and_files(self) -> None:
         if self._data is not Empty:
             return
-        # If reading fails, the second look finds an empty body instead of a stream that was read halfway.
+        # Set first: if reading fails, a second read finds an empty body instead of a stream that was read halfway.
         self._data = self._full_data = {}
         self._files = MultiValueDict()
         self._data = self._full_data = self._read_body()

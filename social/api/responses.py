@@ -1,4 +1,4 @@
-"""Answers of the API: JSON by orjson, always, encoded at once without the template machinery of DRF's response class."""
+"""Answers of the API: JSON, encoded by orjson at once, without the template machinery of DRF's response class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONTENT_TYPE = "application/json; charset=utf-8"
 
 
 def render(data: Any) -> bytes:
-    """`data` as JSON. Raises TypeError for what an entity may not hold (models, decimals, integers beyond 64 bits)."""
+    """`data` as JSON. Raises TypeError for values that entities may not hold (models, decimals, integers beyond 64 bits)."""
     return orjson.dumps(data, default=_plain)
 
 
@@ -35,7 +35,7 @@ def _plain(value: Any) -> Any:
 
 
 class OrjsonRenderer(BaseRenderer):
-    """Writes `application/json; charset=utf-8`."""
+    """Renderer of `application/json; charset=utf-8`."""
 
     media_type = "application/json"
     format = "json"
@@ -44,15 +44,15 @@ class OrjsonRenderer(BaseRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
-        """`data` as bytes; nothing for no data."""
+        """`data` as JSON; empty for None."""
         return b"" if data is None else render(data)
 
 
 class JsonOnly(BaseContentNegotiation):
-    """Negotiation that always gives JSON, whatever a client accepts or asks for by `.json`."""
+    """Negotiation that always chooses JSON, whatever a client accepts or the path's suffix says."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        """The parser of the body's type, if there is one."""
+        """The parser of the body's media type, None if there is none."""
         media_type = str(request.content_type).partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == media_type), None)
 
@@ -62,7 +62,7 @@ class JsonOnly(BaseContentNegotiation):
         return renderers[0], renderers[0].media_type
 
 
-#: Seconds after which a client may ask again what could not be answered (503): a server restarts in about as many.
+#: Seconds after which a client may retry a request that was answered 503: a restart of the server takes about as long.
 RETRY_AFTER: Final = "5"
 TRY_AGAIN: Final = gettext_noop("There was a temporary problem serving your request, please try again")
 
@@ -77,22 +77,24 @@ def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = N
 
 
 def reply_empty(request: Request, *, status: int = 200) -> HttpResponse:
-    """An answer without a body: `text/html`, unless the client asks for JSON. Client libraries read a body that is said to be
-    JSON, and fail at an empty one (contract, endpoints "DELETE /api/v1/collections/:id").
+    """An answer without a body: `text/html`, unless the client accepts JSON. Client libraries parse a body that is declared
+    as JSON, and fail if it is empty (contract, endpoints "DELETE /api/v1/collections/:id").
     """
     wants_json = "application/json" in request.headers.get("Accept", "").lower()
     return HttpResponse(b"", status=status, content_type=CONTENT_TYPE if wants_json else "text/html; charset=utf-8")
 
 
 def redirect(url: str, *, shared: bool) -> HttpResponse:
-    """302 to a file that may be elsewhere, or gone, in ten minutes. `shared`: it is the same file for everybody."""
+    """A redirect (302) to a file, cached for ten minutes, since the file can move or be deleted. `shared`: caches may share
+    it, because it is the same for everybody.
+    """
     response = HttpResponseRedirect(url)
     response.headers["Cache-Control"] = f"{'public' if shared else 'private'}, max-age=600"
     return response
 
 
 def error(message: str, *, status: int, headers: Mapping[str, str] | None = None, **extra: Any) -> HttpResponse:
-    """`{"error": message, ...extra}` (contract, entities "Errors"); never kept by a cache."""
+    """The answer to an error, `{"error": message, ...extra}` (contract, entities "Errors"), which caches never store."""
     response = reply({"error": message, **extra}, status=status, headers=headers)
     if status == 503:
         response.headers.setdefault("Retry-After", RETRY_AFTER)

@@ -1,13 +1,13 @@
-"""The router of the API: it finds a path in a time that does not grow with the number of paths.
+"""The router of the API, which resolves a path in a time that does not grow with the number of paths.
 
     urlpatterns = [
         endpoint("api/v1/bookmarks", BookmarksViewSet, {"get": "list"}),
         endpoint("api/v1/statuses/<id>/bookmark", StatusesViewSet, {"post": "bookmark"}),
     ]
 
-A trailing slash is accepted on every path, without a redirect (clients.md, trap 15), and several slashes are one; a
-suffix such as `.json` is not accepted (contract, behaviours section 3). `<id>` and `<..._id>` are ids, any other
-`<name>` is one segment of text. There is one `ApiRouter("accounts.urls", ...)` for all.
+A trailing slash is accepted on every path, without a redirect (clients.md, trap 15), and several slashes count as one; a
+suffix such as `.json` is not accepted (contract, behaviours section 3). `<id>` and `<..._id>` are ids, any other `<name>`
+is one segment of text. One `ApiRouter("accounts.urls", ...)` holds the endpoints of all apps.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _PARAMETER = re.compile(r"<([a-z_]+)>\Z")
 
 
 class EndpointPattern(URLPattern):
-    """An ordinary Django pattern that remembers how it was declared."""
+    """Django URL pattern that also holds the declaration of its endpoint."""
 
     def __init__(self, path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -> None:
         self.path = path
         self.viewset = viewset
         self.actions = dict(actions)
         if "put" in self.actions:
-            # Clients use both verbs for a change (contract, parameters section 0).
+            # Clients use both methods for a change (contract, parameters section 0).
             self.actions.setdefault("patch", self.actions["put"])
         super().__init__(RegexPattern(_regex(path), is_endpoint=True), viewset.as_view(self.actions))
 
@@ -56,9 +56,9 @@ class EndpointPattern(URLPattern):
 
 
 def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -> EndpointPattern:
-    """A path of the API: `path` without slashes at its ends, `actions` from HTTP methods in lower case.
+    """A path of the API: `path` has no slashes at its ends, `actions` maps HTTP methods in lower case to names of actions.
 
-    Whatever takes PUT takes PATCH as well. Raises ImproperlyConfigured for an action that is missing or not declared.
+    A path that takes PUT takes PATCH as well. Raises ImproperlyConfigured for an action that is missing or not declared.
     """
     if path != path.strip("/"):
         raise ImproperlyConfigured(f"{path}: no slashes at the ends")
@@ -66,7 +66,7 @@ def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -
 
 
 def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPattern]:
-    """Yield all endpoints among URL patterns, included ones too: what the tests walk over."""
+    """All endpoints among URL patterns, included ones too; the tests iterate over them."""
     found: list[EndpointPattern] = []
     for pattern in patterns:
         if isinstance(pattern, EndpointPattern):
@@ -77,9 +77,9 @@ def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPatt
 
 
 def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str, str], int | None]:
-    """A function of method and path: the bytes that an endpoint with a `max_body` of its own takes, None for all others.
+    """A function of method and path that returns the size limit of the body, in bytes; None where the default applies.
 
-    A page takes as much by POST as the attribute of that name of its view says.
+    Endpoints declare `max_body`; the view function of a page has it as an attribute, which applies to POST.
     """
     found = [
         (method.upper(), re.compile("/" + _regex(pattern.path).removeprefix("^")), pattern.declared(method).max_body)
@@ -87,7 +87,6 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
         for method in pattern.actions
         if pattern.declared(method).max_body > DEFAULT_MAX_BODY
     ]
-    # A page's bound is an attribute of its view function, which has no type for it.
     found += [
         ("POST", re.compile("/" + regex), pattern.callback.max_body)  # type: ignore[attr-defined]  # set by `takes`
         for regex, pattern in _pages(patterns)
@@ -104,7 +103,7 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
 
 
 def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> list[tuple[str, URLPattern]]:
-    """The pages, those of the apps and of the admin among them, each with the regular expression of its whole path."""
+    """The pages, also those of the admin, each with the regular expression of its whole path."""
     found: list[tuple[str, URLPattern]] = []
     for pattern in patterns:
         regex = prefix + pattern.pattern.regex.pattern.removeprefix("^")
@@ -116,7 +115,7 @@ def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> li
 
 
 def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
-    """JSON 404 for every path under /api that nobody serves, with and without a token."""
+    """A 404 in JSON, for every unknown path under /api, with and without a token."""
     return NowhereViewSet.answer(request)
 
 
@@ -130,14 +129,14 @@ class _Node:
     ends: list[EndpointPattern] = field(default_factory=list)
     match: tuple[Callable[..., HttpResponseBase], tuple[str, ...], str] | None = None
     whole: ResolverMatch | None = None
-    """The same for a path without parameters, made once."""
+    """The result for a path without parameters, made once."""
 
 
 class ApiRouter(URLResolver):
     """Entry of `urlpatterns` that holds the endpoints of all apps in a tree of path segments.
 
-    `modules`: names of URL modules; what in them is no endpoint (pages) is matched in order after the endpoints.
-    Everything else under `api/` is answered by `unknown_path`.
+    `modules`: names of URL modules. Their other patterns (pages) are matched in order after the endpoints. All other paths
+    under `api/` are answered by `unknown_path`.
     """
 
     def __init__(self, *modules: str) -> None:
@@ -169,7 +168,7 @@ class ApiRouter(URLResolver):
         return [pattern for pattern in self.url_patterns if not isinstance(pattern, EndpointPattern)]
 
     def resolve(self, path: str) -> ResolverMatch:
-        """The view of a path. Raises Resolver404 so that the patterns after this one get their turn."""
+        """The view of a path. Raises Resolver404 if there is none, so that Django tries the patterns after this one."""
         path = str(path)
         segments = path.split("/")
         found_here = self._endpoint(segments)
@@ -192,7 +191,7 @@ class ApiRouter(URLResolver):
 
     def _endpoint(self, segments: list[str]) -> ResolverMatch | None:
         if segments[0] == "api":
-            # Several slashes are one, as Mastodon's router has it, and one at the end is none.
+            # Several slashes count as one, as in Mastodon's router, and slashes at the end are ignored.
             segments = [segment for segment in segments if segment]
         elif segments[-1] == "" and len(segments) > 1:
             segments = segments[:-1]
@@ -215,9 +214,9 @@ def _router(urlconf: str) -> ApiRouter | None:
 
 
 def find_endpoint(path: str) -> ResolverMatch | None:
-    """The endpoint of the site of an absolute path, None where there is none.
+    """The endpoint of an absolute path, None where there is none.
 
-    Django tries each pattern before the router first, which takes four times as long.
+    Quicker than Django's resolver, which first tries each pattern before the router and takes four times as long.
     """
     router = _router(settings.ROOT_URLCONF)
     return router.find(path[1:]) if router is not None else None

@@ -1,4 +1,4 @@
-"""The tree of OAuth scopes: which scope of a token is sufficient where (contract, behaviours section 5)."""
+"""The tree of OAuth scopes, and the scopes that are sufficient for an endpoint (contract, behaviours section 5)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CHILDREN: dict[str, tuple[str, ...]] = {
     "admin:read": tuple(f"admin:read:{thing}" for thing in _STAFF_THINGS),
     "admin:write": tuple(f"admin:write:{thing}" for thing in _STAFF_THINGS),
 }
-"""Children of each parent, which it grants. `admin:*` and `crypto` are granted by nothing else."""
+"""Children of each parent, which the parent grants. `admin:*` and `crypto` are granted by no other scope."""
 
 SCOPES: tuple[str, ...] = tuple(
     dict.fromkeys(scope for parent, children in CHILDREN.items() for scope in (parent, *children))
@@ -54,15 +54,15 @@ DEFAULT = "read"
 
 @cache
 def sufficient_scopes(scope: str) -> frozenset[str]:
-    """The scopes of which a token needs one to pass where `scope` is asked: itself and its parents."""
+    """The scopes of which a token needs one where `scope` is required: itself and its parents."""
     return frozenset({scope, *(parent for parent, children in CHILDREN.items() if scope in children)})
 
 
 @cache
 def sufficient_for_any(scopes: tuple[str, ...]) -> frozenset[str]:
-    """The scopes of `sufficient_scopes` for an endpoint where any one of several scopes is enough.
+    """The scopes of which a token needs one where any one of `scopes` is enough.
 
-    The old scope `follow` is enough only where it is named: not, for instance, to read relationships.
+    The old scope `follow` is sufficient only where it is among `scopes`: not, for instance, to read relationships.
     """
     return frozenset().union(*(sufficient_scopes(scope) for scope in scopes)) - ({"follow"} - set(scopes))
 
@@ -73,11 +73,11 @@ def parse(text: str) -> tuple[str, ...]:
 
 
 def unknown(scopes: Iterable[str]) -> list[str]:
-    """The scopes among `scopes` that do not exist here."""
+    """Those of `scopes` that do not exist."""
     return [scope for scope in scopes if scope not in SCOPES]
 
 
 def covers(granted: Iterable[str], wanted: Iterable[str]) -> bool:
-    """Tell whether every wanted scope is granted, by itself or by a parent: what is authorised may be less, never more."""
+    """Tell whether every wanted scope is granted, itself or by a parent: never more than was authorised."""
     held = frozenset(granted)
     return all(sufficient_scopes(scope) & held for scope in wanted)

@@ -1,4 +1,4 @@
-"""Serializers of entities: one explicit dict per entity, made without asking the database.
+"""Serializers of entities: one explicit dict per entity, made without database queries.
 
 class StatusSerializer(EntitySerializer):
     def to_representation(self, status: Status) -> dict[str, Any]:
@@ -20,7 +20,7 @@ from rest_framework.serializers import BaseSerializer
 
 
 class QueriesForbidden(AssertionError):
-    """A serializer asked the database: what it shows must be loaded beforehand, in a fixed number of queries."""
+    """A serializer queried the database. What it shows must be loaded beforehand, in a fixed number of queries."""
 
 
 @contextmanager
@@ -37,24 +37,24 @@ def no_queries() -> Iterator[None]:
 
 
 class EntitySerializer(BaseSerializer[Any]):
-    """Base of all entities out. With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query inside it fails."""
+    """Base of the serializers of entities. With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query inside them fails."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """A serializer, with `many` too; DRF would build a ListSerializer around a second one."""
+        """A serializer, also with `many`, for which DRF would create a ListSerializer around a second one."""
         return object.__new__(cls)
 
     def __init__(self, instance: Any = None, *, many: bool = False, context: Mapping[str, Any] | None = None) -> None:
-        # Not DRF's, which prepares for input: it takes longer than showing a small entity, and a page shows hundreds.
+        # Not DRF's `__init__`, which prepares for input: it takes longer than showing a small entity.
         self.instance, self.many, self._context = instance, many, context or {}
 
     @property
     def context(self) -> Mapping[str, Any]:
-        """The context of the serializer, beside the instance."""
+        """The context: values that the serializer needs beside the instance."""
         return self._context
 
     @property
     def data(self) -> Any:
-        """The entity, or the list of entities. Unevaluated querysets count as queries: load them first."""
+        """The entity, or with `many` the list of entities. Load querysets first: evaluating one here is a query."""
         if not hasattr(self, "_data"):
             if settings.SERIALIZER_QUERIES_FORBIDDEN:
                 with no_queries():

@@ -1,6 +1,6 @@
-"""Classes of the admin, with django-unfold as its theme. Nothing is edited there: every change calls a service.
+"""Base classes of the admin, with django-unfold as its theme. No row is edited there: every change calls a service.
 
-The theme is known to the modules `social.api.staff*` alone; admin classes extend those of this module.
+Only the modules `social.api.staff*` import the theme; the apps' admin classes extend those of this module.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ else:  # The theme's classes have no types.
     from unfold.views import ChangeList
 
     Base = ModelAdmin
-# Each chosen row is a service with a transaction of its own, and all of them are one request.
+# Each chosen row is a call of a service with its own transaction, and all of them run in one request.
 ROWS_LIMIT = 200
 NAMES_LIMIT = 20
 _CONFIRMED = "confirmed"
-# What the theme's filters of a column put behind its name, in the address.
+# Suffixes that the theme's filters append to a column's name in the URL.
 _FIELD_LOOKUPS = {"", "__exact", "__id__exact", "__isnull", "__icontains"} | {
     f"_{end}{part}" for end in ("from", "to") for part in ("", "_0", "_1")
 }
@@ -50,7 +50,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def takes(max_body: int) -> Callable[[Method], Method]:
-    """Let a page of the admin take forms of so many bytes, where files are sent to it; other pages take a mebibyte."""
+    """Set the size limit, in bytes, of the forms of an admin page that takes files; that of other pages is one mebibyte."""
 
     def marked(method: Method) -> Method:
         method.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server
@@ -67,11 +67,11 @@ def action(
     variant: Any = ActionVariant.DEFAULT,
     url_path: str | None = None,
 ) -> Callable[[Method], Method]:
-    """Make a method (request, object_id) a button of a row's page, where `actions_detail` names it, or a method (request) one
-    of the list, where `actions_list` does.
+    """Make a method a button: of a row's page if `actions_detail` names it (arguments: request, object_id), of the list if
+    `actions_list` does (argument: request).
 
-    `icon` is a name of Material Symbols; who lacks one of the `permissions` (`has_<name>_permission`) neither sees it nor
-    may open its address.
+    `icon` is a name of Material Symbols. Staff without one of the `permissions` (`has_<name>_permission`) can neither see
+    the button nor open its URL.
     """
     found: Callable[[Method], Method] = unfold_action(
         description=description, icon=icon, permissions=permissions, variant=variant, url_path=url_path
@@ -80,7 +80,7 @@ def action(
 
 
 class _Changes(ChangeList):
-    """A list that says how many rows were found only where something was looked for."""
+    """List that shows the number of rows found only after a search or with a filter."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -88,21 +88,21 @@ class _Changes(ChangeList):
             self.full_result_count = self.result_count
 
 
-#: Rows among which parts of words are looked for: nothing but reading finds those.
+#: Number of rows that are searched for parts of words: no index finds those.
 SEARCHED = 10_000
 
 
 def newest(rows: QuerySet[Any], limit: int = SEARCHED) -> QuerySet[Any]:
-    """Rows that are among the last `limit` of their table."""
+    """Those of `rows` that are among the newest `limit` rows of their table."""
     ids = rows.model._default_manager.order_by("-id").values_list("id", flat=True)
     return rows.filter(id__gt=next(iter(ids[limit : limit + 1]), 0))
 
 
 class ReadOnlyAdmin(Base):
-    """A model that is looked at. Actions name the role's permission they need (`permissions=["manage"]`).
+    """Read-only pages of a model. Actions name the role's permission they need (`permissions=["manage"]`).
 
-    Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`: the words are the
-    admin's, not the table's.
+    Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`: their labels are the admin's,
+    not the names of the table's columns.
     """
 
     show_full_result_count = False
@@ -110,26 +110,26 @@ class ReadOnlyAdmin(Base):
     paginator = CappedPaginator
     list_per_page = 50
     list_fullwidth = True
-    # Whether the command palette looks for its rows, by `get_search_results`.
+    # Whether the command palette searches its rows, by `get_search_results`.
     in_palette: ClassVar[bool] = False
     # "Show all" would put a whole table on one page.
     list_max_show_all = 0
 
     def waiting(self) -> QuerySet[Any] | None:
-        """The rows that wait for staff: their number stands in the sidebar. None where nothing ever waits."""
+        """The rows that wait for staff, whose number the sidebar shows. None for a model whose rows never wait."""
         return None
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[_Changes]:
         return _Changes
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """The row, or None; with a NUL in its key there is none, and PostgreSQL would refuse the question."""
+        """The row, or None; also for a key with a NUL character, which PostgreSQL would refuse with an error."""
         return None if "\0" in object_id else super().get_object(request, object_id, from_field)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Tell whether the address may filter by this: only by what `list_filter` names (security row 55).
+        """Tell whether the URL may filter by a look-up: only by those that `list_filter` names (security row 55).
 
-        Django allows every column of the table, so that `password__startswith` reads a hash letter by letter.
+        Django allows every column of the table, so that `password__startswith` would reveal a hash letter by letter.
         """
         for allowed in self.list_filter:
             if isinstance(allowed, str):
@@ -144,7 +144,7 @@ class ReadOnlyAdmin(Base):
         return False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list. Raises BadRequest for an address or a selection that no page of ours could have made."""
+        """The list. Raises BadRequest for a URL or a selection that none of our pages could have sent."""
         if any("\0" in value for values in request.GET.lists() for value in values[1]):
             raise BadRequest
         try:
@@ -156,15 +156,15 @@ class ReadOnlyAdmin(Base):
         return answer
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuses everybody: rows are not added here."""
+        """Always False: rows are not added in the admin."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuses everybody: rows are not edited here."""
+        """Always False: rows are not edited in the admin."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuses everybody: rows are not deleted here."""
+        """Always False: rows are not deleted in the admin."""
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
@@ -174,14 +174,14 @@ class ReadOnlyAdmin(Base):
         return [field.name for field in self.model._meta.fields]
 
     def name_of(self, row: Any) -> str:
-        """The name of a row where people are asked about it."""
+        """The name of a row in questions and messages."""
         return str(row)
 
     def ask_for(
         self, request: HttpRequest, form: type[StaffForm], question: str | Promise, *, yes: str | Promise = ""
     ) -> dict[str, Any] | TemplateResponse:
-        """Return what was answered to a question that is about no row, or the page that asks it: for `actions_list`. `yes` is
-        what stands on its button.
+        """Return the answers to a question that is about no row, or the page that asks it: for `actions_list`. `yes` is the
+        text of its button.
         """
         answers = self._answers(request, form)
         options = self.model._meta
@@ -203,11 +203,11 @@ class ReadOnlyAdmin(Base):
         question: str | Promise = "",
         form: type[StaffForm] | None = None,
     ) -> TemplateResponse | None:
-        """Run a service for each chosen row, note it in the admin's log under `verb`, and say what happened.
+        """Run a service for each chosen row, log it in the admin's log as `verb`, and show messages about the result.
 
-        With a `question` nothing happens until it was answered: the page that asks it is returned, with the fields of `form`,
-        whose `cleaned_data` is then given to `act` beside the row. `done` may hold `%(count)d`, and be a lazy plural by
-        `count`. A row that its service refuses is named with the reason.
+        With a `question`, its page is returned first, with the fields of `form`. Once it is answered, the service is run: `act`
+        gets the row and, with a `form`, its `cleaned_data`. `done` may hold `%(count)d`, and be a lazy plural by `count`. A
+        row that the service refuses is named in a message, with the reason.
         """
         rows = list(queryset[: ROWS_LIMIT + 1])
         if len(rows) > ROWS_LIMIT:
@@ -233,10 +233,10 @@ class ReadOnlyAdmin(Base):
         question: str | Promise,
         form: type[StaffForm] | None = None,
     ) -> HttpResponse:
-        """Ask about one row, then run a service on it as `each` does: for the page actions of a row (`actions_detail`).
+        """Ask about one row, then run a service on it as `each` does: for the buttons of a row's page (`actions_detail`).
 
-        Returns the question, and after the answer the way back to the row's page, or to the list when there is none any more.
-        Raises Http404 for a row that this person cannot see.
+        Returns the page of the question, and after the answer a redirect to the row's page, or to the list if the row is gone.
+        Raises Http404 for a row that this member of staff cannot see.
         """
         row = self.get_object(request, str(object_id))
         if row is None or not self.has_view_permission(request, row):
@@ -254,7 +254,7 @@ class ReadOnlyAdmin(Base):
         return redirect(page)
 
     def version_of(self, row: Any) -> str:
-        """The version of a row that its author can change while staff decide; empty for rows that nobody else changes."""
+        """The version of a row that its author can change while staff decide; empty for rows that only staff change."""
         return ""
 
     def seen_version(self, request: HttpRequest, row: Any) -> str:
@@ -272,7 +272,7 @@ class ReadOnlyAdmin(Base):
         return bool(changed)
 
     def _answers(self, request: HttpRequest, form: type[StaffForm]) -> StaffForm:
-        """The form of a question: empty until it was asked."""
+        """The form of a question, empty until it was answered."""
         answered = request.method == "POST" and _CONFIRMED in request.POST
         return form(request.POST, request.FILES) if answered else form()
 
@@ -309,7 +309,7 @@ class ReadOnlyAdmin(Base):
         back: str = "",
         yes: str | Promise = "",
     ) -> TemplateResponse:
-        """The page of a question; `back` is where it came from, when that is not the list."""
+        """The page of a question; `back` is the path from which it was opened, if that is not the list's."""
         context = {
             **self.admin_site.each_context(request),
             "title": question,

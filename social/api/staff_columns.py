@@ -1,4 +1,4 @@
-"""Columns of staff's tables with words of their own, filters by condition, one way to write a moment."""
+"""Columns of the admin's tables with labels of their own, filters by condition, and one format for dates and times."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ else:  # Django's class takes no type argument when it runs
     Pages = Paginator
 Column = Callable[[Any], Any]
 PLACEHOLDER = "–"
-# A page further down than this is nobody's way to find something; counting all posts would take seconds.
+# Nobody turns pages further than this to find a row; counting all posts would take seconds.
 COUNT_LIMIT = 1_000
-# Columns are given the row alone.
+# The request whose page is being made: Django passes columns only the row.
 _request: ContextVar[HttpRequest] = ContextVar("staff_request")
 
 
@@ -45,25 +45,25 @@ def shown(
 ) -> Column:
     """A column or a line of a row's page. `name` is its CSS class, and the attribute when `read` is not given.
 
-    `order` is what the list is sorted by when the heading is pressed; without it the column does not sort. A `minor`
-    column is left out on phones, where the list says what a row is and how it stands.
+    `order` is the expression by which the list is sorted when the heading is clicked; without it the column cannot be
+    sorted. A `minor` column is hidden on phones, where the list shows only a row's name and state.
     """
 
     def column(row: Any) -> Any:
         return written(getattr(row, name) if read is None else read(row))
 
-    # Django makes the cell's classes of the function's name: `field-<name>`, and here a second one.
+    # Django derives the cell's CSS classes from the function's name: `field-<name>`, and here `minor` too.
     column.__name__ = f"{name} minor" if minor else name
     return admin.display(description=label, ordering=order)(column)
 
 
 def lines(title: str | Promise | None, *columns: Column, tab: bool = False) -> Any:
-    """A part of a row's page, for `fieldsets`; with `tab` it is one of several behind tabs."""
+    """A section of a row's page, for `fieldsets`; with `tab` it is shown as a tab."""
     return (title, {"fields": columns, "classes": ["tab"] if tab else []})
 
 
 def written(value: Any) -> Any:
-    """A value as people read it: words for truth, a dash for nothing, one format for moments."""
+    """A value as text: Yes or No for booleans, a dash for empty values, one format for dates and times."""
     if value is None or value in ("", [], {}):
         return PLACEHOLDER
     if isinstance(value, bool):
@@ -76,7 +76,7 @@ def written(value: Any) -> Any:
 
 
 def moment(value: datetime) -> SafeString:
-    """`2026-11-20 13:17 UTC`: the same in every language; the seconds on demand."""
+    """A date and time as `2026-11-20 13:17 UTC`, the same in every language; its tooltip has the seconds."""
     utc = value.astimezone(UTC)
     return format_html(
         '<time dir="ltr" datetime="{}" title="{}">{}</time>',
@@ -90,18 +90,18 @@ _MARKS = {"good": "success", "waiting": "warning", "bad": "danger", "plain": "de
 
 
 def mark(text: str | Promise, kind: str) -> SafeString:
-    """A state in a word; `kind` is good, waiting, bad or plain."""
+    """A coloured label for a state; `kind` is good, waiting, bad or plain."""
     return render_to_string("unfold/helpers/label.html", {"text": text, "type": _MARKS[kind]})
 
 
 def link(url: str, text: str) -> SafeString:
-    """A link to an address, for a column."""
+    """A link, for a column."""
     return format_html('<a href="{}">{}</a>', url, address(text))
 
 
 @contextmanager
 def read_by(request: HttpRequest) -> Iterator[None]:
-    """Make a page for the person of the request: within it `may_open` and `row_link` know who that is."""
+    """Make a page for the user of the request, whose permissions `may_open` and `row_link` check meanwhile."""
     token = _request.set(request)
     try:
         yield
@@ -110,29 +110,29 @@ def read_by(request: HttpRequest) -> Iterator[None]:
 
 
 def may_open(model: type[Model]) -> bool:
-    """Tell whether the pages of a model open for who reads the page that is being made."""
+    """Tell whether the reader of the page that is being made may open the admin pages of a model."""
     return bool(admin.site.get_model_admin(model).has_view_permission(_request.get()))
 
 
 def row_link(model: type[Model], key: Any, text: str) -> SafeString:
-    """The page of a row in the admin, under these words; the words alone for who may not open it."""
+    """A link to a row's page in the admin with this text; the text alone for readers who may not open the page."""
     if not may_open(model):
         return address(text)
     return link(reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[key]), text)
 
 
 def address(text: str) -> SafeString:
-    """`@user`, `user@domain` or an URL: left to right among any words."""
+    """`@user`, `user@domain` or a URL, written from left to right in text of any direction."""
     return format_html('<bdi dir="ltr">{}</bdi>', text)
 
 
 def shortened(text: str, length: int) -> SafeString:
-    """The beginning of a text, broken anywhere so that one long word does not widen the table."""
+    """The beginning of a text, whose lines can break anywhere, so that one long word does not widen the table."""
     return format_html('<span class="words" dir="auto">{}</span>', Truncator(text).chars(length))
 
 
 def table(headers: Sequence[str | Promise], rows: Sequence[Sequence[Any]]) -> SafeString:
-    """A table in a line of a row's page, over its whole width; a dash when it is empty."""
+    """A table within a row's page, over its whole width; a dash if there are no rows."""
     if not rows:
         return format_html("{}", PLACEHOLDER)
     cells = [[written(cell) for cell in row] for row in rows]
@@ -141,7 +141,7 @@ def table(headers: Sequence[str | Promise], rows: Sequence[Sequence[Any]]) -> Sa
 
 
 class ConditionFilter(admin.SimpleListFilter):
-    """A filter whose choices are conditions: `conditions` maps a value of the address to its words and its condition."""
+    """Filter whose choices are conditions: `conditions` maps a value in the URL to its label and its condition."""
 
     conditions: ClassVar[Mapping[str, tuple[str | Promise, Q]]] = {}
 
@@ -156,11 +156,11 @@ class ConditionFilter(admin.SimpleListFilter):
 
 
 class CappedPaginator(Paginator):
-    """Pages of a table of any size: counts no further than the last page that can be turned to."""
+    """Paginator for tables of any size: it counts no further than the last page that can be opened."""
 
     @cached_property
     def count(self) -> int:
         """The number of rows, at most COUNT_LIMIT."""
         rows: Any = self.object_list
-        # The keys alone: what is shown beside each row would be worked out for all that are counted.
+        # The keys alone: otherwise annotations would be computed for all rows that are counted.
         return int(rows.order_by().values("pk")[:COUNT_LIMIT].count())

@@ -1,6 +1,6 @@
-"""Filters of the admin that are more than links: fields to choose from and to write into, as the theme makes them.
+"""Filters of the admin that are form fields instead of links: the theme's dropdowns and text fields.
 
-A `list_filter` with one of them needs `list_filter_submit = True`, so that what was written is sent.
+A `list_filter` with one of them needs `list_filter_submit = True`, so that the fields are submitted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ else:  # The theme's classes have no types.
 
 
 class AutocompleteSelectFilter(Autocomplete):
-    """A filter by a row of another table, looked for while one types. Who may not see that table has no such filter."""
+    """Filter by a row of another table, searched while one types. Hidden from staff who may not see that table."""
 
     def __init__(self, field: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         super().__init__(field, request, *args, **kwargs)

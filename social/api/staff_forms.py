@@ -1,4 +1,4 @@
-"""Forms of the admin that look as its theme does."""
+"""Forms of the admin, in the style of its theme."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     _Mixin = object
 
-# The first that fits: some of Django's widgets extend others.
+# The first class that matches counts: some of Django's widgets extend others.
 _CLASSES: tuple[tuple[type[forms.Widget], list[str]], ...] = (
     (forms.CheckboxInput, CHECKBOX_CLASSES),
     (forms.RadioSelect, RADIO_CLASSES),
@@ -33,7 +33,7 @@ _CLASSES: tuple[tuple[type[forms.Widget], list[str]], ...] = (
 )
 
 
-# Those that are more than classes.
+# Widgets that need the theme's own class, not only its CSS classes.
 _WIDGETS: dict[type[forms.Widget], Any] = {
     forms.CheckboxSelectMultiple: UnfoldAdminCheckboxSelectMultipleWidget,
     forms.ClearableFileInput: UnfoldAdminFileFieldWidget,
@@ -42,7 +42,7 @@ _WIDGETS: dict[type[forms.Widget], Any] = {
 
 
 class Styled(_Mixin):
-    """A form whose fields get the classes of the theme; any form of Django's, in front of its class."""
+    """Mixin that gives the fields of a form the CSS classes of the theme; it comes before the form's class."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -61,4 +61,4 @@ class Styled(_Mixin):
 
 
 class StaffForm(Styled, forms.Form):
-    """Questions that staff answer before something is done: `ReadOnlyAdmin.each` and `one` show it with the question."""
+    """Base of forms that staff fill in before an action; `ReadOnlyAdmin.each` and `one` show them with the question."""

@@ -1,4 +1,4 @@
-"""The sidebar of the admin, in our order, with counts of what waits, and the search over its pages and rows."""
+"""The sidebar of the admin, in our order and with counts of waiting rows, and the search of the command palette."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from social.api.staff import ReadOnlyAdmin
 
-# Counting further would cost time at every page, and nobody reads more than "many".
+# Counting further would cost time on every page, and higher counts tell staff no more.
 WAITING_LIMIT: Final = 100
 FOUND_ROWS: Final = 5
 
@@ -30,7 +30,7 @@ FOUND_ROWS: Final = 5
 class SidebarLine:
     """A line of the sidebar: the list of `model` ("app.model"), or another `view` of its admin class.
 
-    Who sees it is decided by that class (`has_view_permission`), and so is its count (`waiting`). A model that is not
+    The admin class decides who sees the line (`has_view_permission`) and what it counts (`waiting`). A model that is not
     registered has no line.
     """
 
@@ -42,7 +42,7 @@ class SidebarLine:
 
     @property
     def url(self) -> str:
-        """The path of the page."""
+        """The path of the line's page, with its query."""
         app, name = self.model.split(".")
         path = reverse(f"admin:{self.view or f'{app}_{name}_changelist'}")
         return f"{path}?{self.query}" if self.query else path
@@ -118,7 +118,7 @@ class _Count(Subquery):
 
 
 def pages(request: HttpRequest) -> Iterator[tuple[str | _StrPromise, list[tuple[SidebarLine, ReadOnlyAdmin]]]]:
-    """The groups of the sidebar with the pages that somebody may open."""
+    """The groups of the sidebar, with the pages that the user may open."""
     registered: dict[str, Any] = {model._meta.label_lower: found for model, found in admin.site._registry.items()}
     for title, group in GROUPS:
         found = [(page, registered[page.model]) for page in group if page.model in registered]
@@ -126,9 +126,9 @@ def pages(request: HttpRequest) -> Iterator[tuple[str | _StrPromise, list[tuple[
 
 
 def waiting(request: HttpRequest) -> dict[str, int]:
-    """Count the rows that wait for staff, of each model ("app.model") that this person may see: at most WAITING_LIMIT each.
+    """Count the rows that wait for staff, by model ("app.model"), of those that the user may see: at most WAITING_LIMIT each.
 
-    One statement, asked once in a request.
+    Needs one statement, executed once per request.
     """
     known: dict[str, int] | None = getattr(request, "staff_waiting", None)
     if known is not None:
@@ -138,7 +138,7 @@ def waiting(request: HttpRequest) -> dict[str, int]:
     counts: dict[str, int] = {}
     if names:
         user: Any = request.user
-        # Any row would do: one statement brings all counts.
+        # The user's row serves only to select all counts in one statement.
         columns = {name: _Count(_capped(asked[model])) for name, model in names.items()}
         found = user._meta.model.objects.filter(pk=user.pk).values(**columns).first() or {}
         counts = {names[name]: count for name, count in found.items()}
@@ -151,7 +151,7 @@ def _capped(rows: Any) -> Any:
 
 
 def written_count(count: int) -> str:
-    """A count as it stands beside a line: `99+` for WAITING_LIMIT."""
+    """A count as the sidebar shows it: `99+` for WAITING_LIMIT."""
     return str(count) if count < WAITING_LIMIT else f"{WAITING_LIMIT - 1}+"
 
 
@@ -175,7 +175,7 @@ def _line(
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """The sidebar, for the theme."""
+    """The sidebar, in the theme's format."""
     counts = waiting(request)
     home: dict[str, Any] = {"title": _("Home"), "icon": "home", "link": reverse("admin:index")}
     home["active"] = request.path == home["link"]
@@ -188,7 +188,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def search(request: HttpRequest, term: str) -> list[SearchResult]:
-    """Rows of the admin that have a term in them, for the command palette: FOUND_ROWS of each model that is searched."""
+    """Rows in which a term is found, for the command palette: at most FOUND_ROWS of each model that is searched."""
     found: dict[str, SearchResult] = {}
     for _group, group in pages(request):
         for page, model_admin in group:
@@ -204,22 +204,22 @@ def search(request: HttpRequest, term: str) -> list[SearchResult]:
 
 
 def icon(request: HttpRequest) -> str:
-    """The path of the picture at the top."""
+    """The path of the icon in the admin's header."""
     return static("icon.svg")
 
 
 def style(request: HttpRequest) -> str:
-    """The path of what the theme's style sheet lacks."""
+    """The path of the style sheet that completes the theme's."""
     return static("staff.css")
 
 
 def script(request: HttpRequest) -> str:
-    """The path of what its pages lack for keyboards and screen readers."""
+    """The path of the script that makes the theme's pages usable with keyboards and screen readers."""
     return static("staff.js")
 
 
 def account_links(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the menu of one's own account: pages of the site, not the admin's."""
+    """The links of the account menu: pages of the site, not of the admin."""
     return [
         {"title": _("The server's pages"), "link": "/"},
         {"title": _("Your settings"), "link": reverse("settings_profile")},

@@ -1,4 +1,4 @@
-"""The site of Django's admin for staff: who may open it, and how it is protected."""
+"""The admin site for staff: access to it, and the headers that protect its pages."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ else:  # The theme's class has no types.
     Site = UnfoldAdminSite
 APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 PAGE_DIGITS = 4
-#: In a session, the page of the admin that somebody was on the way to who has no second factor yet.
+#: The session's key for the admin page that a user wanted to open before they have added a second factor.
 WANTED_PAGE = "staff_wanted_page"
 
 
 class StaffSite(Site):
-    """The admin of this server. It has no sign-in of its own: the site's is used, with its second factor.
+    """The admin of this server, which uses the site's sign-in with its second factor instead of one of its own.
 
-    Only what the project registers is shown: libraries bring forms that write past the services.
+    It shows only models that the project itself registers: the forms of libraries write without calling the services.
     """
 
     index_title = _("Home")
     enable_nav_sidebar = True
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """A view for staff, with the headers that forbid anything from elsewhere.
+        """A view for staff, whose headers forbid content from other origins.
 
-        The theme's scripts make functions of the attributes of its pages (Alpine), and its pages bring their colours along:
-        hence `unsafe-eval` and `unsafe-inline` for styles, here and nowhere else (`adr/0030`). No script stands in a page.
+        The theme's scripts evaluate attributes of its pages (Alpine), and its pages contain inline styles: hence `unsafe-eval`
+        and `unsafe-inline` for styles, on these pages only (`adr/0030`). The pages contain no inline scripts.
         """
         guarded = super().admin_view(view, cacheable)
 
@@ -56,11 +56,11 @@ class StaffSite(Site):
             try:
                 with read_by(request):
                     response = guarded(request, *args, **kwargs)
-                    # The columns of a page are read when it is rendered.
+                    # Rendered inside the block, since columns are evaluated while a page is rendered.
                     if isinstance(response, TemplateResponse):
                         response.render()
             except (BadRequest, DisallowedModelAdminLookup):
-                # Django would write a trace to the log for what somebody typed into the address.
+                # Django would log a traceback for a mistyped URL.
                 context = {**self.each_context(request), "title": _("This page cannot be shown"), "back": request.path}
                 response = TemplateResponse(request, "admin/refused.html", context, status=400)
             response.headers["Content-Security-Policy"] = (
@@ -73,7 +73,7 @@ class StaffSite(Site):
         return protected
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Return what the command palette finds. Raises BadRequest for what its field could not have sent."""
+        """The results of the command palette. Raises BadRequest for a query that its field could not have sent."""
         page = request.GET.get("page", "1")
         if "\0" in request.GET.get("s", "") or not page.isdecimal() or len(page) > PAGE_DIGITS:
             raise BadRequest
@@ -84,20 +84,20 @@ class StaffSite(Site):
         return answer
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Take what the project itself registers, pass over all others: libraries would show secrets and write freely."""
+        """Register the project's own admin classes and ignore those of libraries, which show secrets and write freely."""
         if admin_class is not None and admin_class.__module__.partition(".")[0] in APPS:
             super().register(model_or_iterable, admin_class, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Staff, with a second factor unless STAFF_SECOND_FACTOR=no (local trials)."""
+        """Tell whether the user is staff and has a second factor, which STAFF_SECOND_FACTOR=no waives (local trials)."""
         user: Any = request.user
         if not (user.is_authenticated and user.is_active and user.is_staff):
             return False
         return not settings.STAFF_SECOND_FACTOR or is_mfa_enabled(user)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Redirect to the site's sign-in and from there to the page asked for; staff without a second factor to where they add
-        one, all others are refused.
+        """Redirect to the site's sign-in, from which the user returns to the wanted page. Staff without a second factor are
+        redirected to the page where they add one. Raises PermissionDenied for all other users.
         """
         user: Any = request.user
         wanted = self._wanted(request)
@@ -106,18 +106,18 @@ class StaffSite(Site):
         if self.has_permission(request):
             return redirect(wanted)
         if user.is_staff and user.is_active:
-            # The pages of the second factor say why, and lead back from there.
+            # The pages of the second factor explain this, and link back to the wanted page.
             request.session[WANTED_PAGE] = wanted
             return redirect("mfa_index")
         raise PermissionDenied
 
     def _wanted(self, request: HttpRequest) -> str:
-        """The page of the admin that somebody was on the way to; never this one, which would lead here again."""
+        """The admin page that the user wanted to open; never the sign-in page, which would redirect to itself."""
         index = reverse("admin:index", current_app=self.name)
         wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
         here = url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) and wanted.startswith(index)
         return wanted if here and not wanted.startswith(reverse("admin:login")) else index
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """The site's own page: a new password ends sessions, tokens and streams there (security row 24)."""
+        """Redirect to the site's own page, where a new password ends sessions, tokens and streams (security row 24)."""
         return redirect("account_change_password")

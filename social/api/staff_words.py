@@ -1,4 +1,4 @@
-"""Sentences of the admin's theme, which it brings in English alone: here they get into our catalogues."""
+"""Sentences of the admin's theme, which are English only: listed here so that our catalogues can translate them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running of an action: who calls, whether they may, the action, and its answer as JSON.
+"""Base class of viewsets, which runs an action: authentication, check of access, the action, its answer as JSON.
 
     class BookmarksViewSet(ApiViewSet):
         endpoints = {
@@ -55,25 +55,26 @@ def is_id(parameter: str) -> bool:
 
 
 class ApiViewSet(ViewSet):
-    """Base of every endpoint. A DRF ViewSet whose machinery is set up once per class instead of once per request.
+    """Base of every endpoint: a DRF ViewSet whose helpers are created once per class instead of once per request.
 
-    `endpoints`: for every action, what it is (`social.api.declarations`); an action without it cannot be routed.
+    `endpoints`: the declaration of every action (`social.api.declarations`); an action without one cannot be routed.
 
-    Of DRF's own declarations `permission_classes` and `throttle_classes` count, beyond those of the declaration: they
-    are made once per class and asked once per request, one that answers False is 403 or 429, and `check_object_permissions`
-    works as in DRF. `authentication_classes` and `parser_classes` can be replaced. Everything else is inert:
+    Of DRF's own attributes, `permission_classes` and `throttle_classes` apply in addition to the declaration: they are
+    created once per class and called once per request, and False is answered with 403 or 429; `check_object_permissions`
+    works as in DRF. `authentication_classes` and `parser_classes` can be replaced. All others have no effect:
     `renderer_classes`, content negotiation, versioning, metadata, `@action` and its options, routers, filter backends,
     pagination classes, and overridden `get_permissions`, `get_throttles`, `get_authenticators`, `get_parsers`,
     `check_permissions` or `check_throttles`.
 
-    Path parameters named `id` or `..._id` arrive as ints; one that cannot be an id is NotFound after access is checked.
+    Path parameters named `id` or `..._id` are passed as ints; one that cannot be an id raises NotFound after the check of
+    access.
     """
 
     endpoints: ClassVar[Mapping[str, Endpoint]] = {}
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
-        """The view of one path: HTTP methods (lower case) to the names of actions.
+        """The view of one path; `actions` maps HTTP methods (lower case) to names of actions.
 
         Raises ImproperlyConfigured for an action that is missing or not declared.
         """
@@ -103,12 +104,12 @@ class ApiViewSet(ViewSet):
         view.actions = methods  # type: ignore[attr-defined]  # as DRF's `as_view` does
         view.initkwargs = initkwargs  # type: ignore[attr-defined]  # as DRF's `as_view` does
         view.login_required = False  # type: ignore[attr-defined]  # as DRF's `as_view` does
-        # A token is no cookie: a foreign site cannot make a browser send it.
+        # A token is no cookie: another site cannot make a browser send it.
         view.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
         return view
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Run the action between the check of the caller and the answer; every error becomes JSON."""
+        """Check the caller, run the action and finish its answer; every error becomes JSON."""
         self.args, self.kwargs = args, kwargs
         wrapped = self.initialize_request(request)
         self.request = wrapped
@@ -123,7 +124,7 @@ class ApiViewSet(ViewSet):
         return self.finalize_response(wrapped, response)
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """The request as actions see it."""
+        """The ApiRequest that actions get."""
         endpoint = self.endpoint
         context = {"view": self, "max_body": endpoint.max_body, "max_text": endpoint.max_text or endpoint.max_body}
         return ApiRequest(
@@ -135,7 +136,7 @@ class ApiViewSet(ViewSet):
         )
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """The contract's order of checks, as far as it is the same for all actions."""
+        """Make the checks that all actions have in common, in the contract's order."""
         cast(ApiRequest, request).authenticate()
         admission = admission_of(request)
         access = self.endpoint.access
@@ -152,11 +153,11 @@ class ApiViewSet(ViewSet):
             if not throttle.allow_request(request, self):
                 raise errors.RateLimited
         if cast(ApiRequest, request).has_body and not languages.was_asked_for(request):
-            # Only now: a body is not read for somebody who may not call.
+            # Only now: the body is not read for a caller without access.
             languages.activate_named(cast(ApiRequest, request).parameters.get("lang"))
 
     def require_permission(self, permission: IntFlag) -> None:
-        """Refuse a caller whose role does not grant what the endpoint declares. Roles are known to viewsets of staff alone."""
+        """Raise Forbidden for a caller whose role does not grant the permission. Only the viewsets for staff implement it."""
         raise ImproperlyConfigured(f"{type(self).__name__}.{self.action} is for staff and does not know roles")
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
@@ -166,7 +167,7 @@ class ApiViewSet(ViewSet):
     def finalize_response(  # type: ignore[override]  # DRF declares its own Response
         self, request: Request, response: Any, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
-        """Headers for caches and limits; DRF's own responses are given their renderer."""
+        """Add the headers for caches and rate limits, and render DRF's own responses."""
         admission: Admission | None = admission_of(request)
         if admission is not None:
             if response.status_code >= 400 and admission.families:
@@ -193,7 +194,7 @@ class ApiViewSet(ViewSet):
         cursor: str = "id",
         ends: Callable[[Sequence[T]], tuple[int, int]] | None = None,
     ) -> ListPage[T]:
-        """The page that is asked for, as the endpoint declares its paging (`social.api.pagination`)."""
+        """The requested page, by the paging that the endpoint declares (`social.api.pagination`)."""
         paging, repeated = self.endpoint.paging, self.endpoint.is_repeated
         if isinstance(paging, ByCursor):
             loader = cast("Loader[T]", source)
@@ -217,18 +218,18 @@ class ApiViewSet(ViewSet):
 
     @property
     def caller(self) -> Identity | None:
-        """The caller, None for nobody."""
+        """The caller, None for an anonymous one."""
         return self.request.auth  # type: ignore[return-value]  # ours, not a token of DRF
 
     @property
     def viewer_id(self) -> int | None:
-        """The account that looks, None for nobody."""
+        """The id of the viewer's account, None for an anonymous viewer."""
         identity = self.caller
         return identity.account_id if identity is not None else None
 
     @property
     def account_id(self) -> int:
-        """The account that acts, where the access guarantees a user."""
+        """The id of the caller's account, where the access guarantees a user. Raises Unauthorized otherwise."""
         account_id = self.identity.account_id
         if account_id is None:
             raise errors.Unauthorized
@@ -257,7 +258,7 @@ class ApiViewSet(ViewSet):
 
     @classmethod
     def _machinery(cls, name: str) -> tuple[Any, ...]:
-        # DRF makes these anew for every request; ours keep nothing between requests.
+        # DRF creates these for every request; ours have no state, so that one instance per class is enough.
         made = cls.__dict__.get("_made")
         if made is None:
             made = {}
@@ -273,7 +274,7 @@ _RENDERER = OrjsonRenderer()
 
 
 class _UnreadRequest(ApiRequest):
-    """A request whose body nobody waits for."""
+    """Request whose body is not read."""
 
     def may_carry_token(self) -> bool:
         return False
@@ -283,7 +284,7 @@ class _UnreadRequest(ApiRequest):
 
 
 class NowhereViewSet(ApiViewSet):
-    """The answer to paths without an endpoint: counted like every request under `/api`, then 404, whoever asks.
+    """The answer to paths without an endpoint: counted like every request under `/api`, then 404 for every caller.
 
     Source: contract, behaviours section 3 (unknown paths) and section 4 ("all `/api`", headers on API answers).
     """
@@ -292,11 +293,11 @@ class NowhereViewSet(ApiViewSet):
 
     @classmethod
     def answer(cls, request: HttpRequest) -> HttpResponseBase:
-        """404 in JSON, or 429."""
+        """A 404 in JSON, or a 429."""
         return cls().dispatch(request)
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """Read as far as the token, which only the header and the query can carry here."""
+        """The request without its body, so that only header and query can hold the token."""
         authenticators = self._machinery("authentication_classes")
         context = {"view": self, "max_body": 0}
         return _UnreadRequest(
@@ -304,6 +305,6 @@ class NowhereViewSet(ApiViewSet):
         )
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Count, and no more."""
+        """Count the request, then raise NotFound."""
         self.perform_authentication(request)
         raise errors.NotFound(_("Not Found"))

@@ -1,4 +1,4 @@
-"""Base of the commands of operators."""
+"""Base of the operators' commands."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from social.kernel.errors import KernelError
 
 
 def add_yes(parser: ArgumentParser) -> None:
-    """Declare the option without which a command does nothing of what the pages of staff ask about first."""
+    """Declare the option --yes, needed for changes about which the pages of staff ask first."""
     parser.add_argument("--yes", action="store_true", help="do it although it is rather a mistake, or ends follows")
 
 
 class OperatorCommand(BaseCommand):
-    """A command that a service refuses ends with one line, the reason, and the exit status 1."""
+    """Base of commands that call services: if a service refuses, one line shows the reason and the exit status is 1."""
 
     def ask(self, doubt: str, options: Mapping[str, Any]) -> None:
-        """Raise CommandError for a doubt, unless --yes was given. A dry run only writes it."""
+        """Raise CommandError for a doubt, unless it is empty or --yes was given. A dry run only prints it."""
         if not doubt or options["yes"]:
             return
         text = _("%(doubt)s Say --yes to go on.") % {"doubt": doubt}
@@ -30,7 +30,7 @@ class OperatorCommand(BaseCommand):
         self.stderr.write(text)
 
     def execute(self, *args: Any, **options: Any) -> Any:
-        """Run it. Raises CommandError."""
+        """Run the command. Raises CommandError for an error of a service."""
         try:
             return super().execute(*args, **options)
         except KernelError as error:

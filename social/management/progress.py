@@ -1,4 +1,4 @@
-"""Progress bars of commands, for what takes longer than a second."""
+"""Progress bars of commands, for work that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SHOWN_AFTER: Final = 1.0
 
 @contextmanager
 def progress_bar(label: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show at the terminal how much of `total` is done, after the first second; elsewhere, the label alone.
+    """Show the progress at a terminal, from the first second on; elsewhere only the label.
 
-    What it yields is called with how much was done since the last call. `total` is None when nobody knows.
+    Yields a function to be called with the amount done since its last call. `total` is None if the total is unknown.
     """
     began = time.monotonic()
     waiting = 0

@@ -9,16 +9,16 @@ _WIDEST: Final = 60
 
 
 class Output(Protocol):
-    """Receiver of lines: that of a command."""
+    """Output of a command."""
 
     def write(self, msg: str) -> None:
-        """Take a line."""
+        """Write a line."""
         ...
 
 
 def table(output: Output, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows that have the same columns, each value cut to one line, below the names of the columns; a short one, but
-    for the last column.
+    """Print rows that have the same columns, below the columns' names. Of each value the first line is shown, shortened
+    except in the last column.
     """
     lines = [tuple(rows[0])]
     for row in rows:

@@ -1,6 +1,6 @@
-"""Page to read the OpenAPI document and to try its endpoints, at `/api/docs`.
+"""Page at `/api/docs` that shows the OpenAPI document and lets developers try its endpoints.
 
-It is Swagger UI, whose files come with drf-spectacular-sidecar: browsers alone read them, so no process loads more for it.
+It is Swagger UI, whose static files come with drf-spectacular-sidecar: only browsers load them, no process of the server.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from social.pages.views import page
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponseBase:
-    """The page: what is tried there is done on this server, with a token or by OAuth."""
+    """The page. Requests that are tried there are sent to this server, with a token or by OAuth."""
     return allow_scripts(show(request, "pages/api_docs.html", {}))
 
 
 @require_safe
 def api_docs_authorized(request: HttpRequest) -> HttpResponseBase:
-    """The end of OAuth: hands the code to the page that has opened this window, and closes it."""
+    """The last page of OAuth, which passes the code to the page that opened this window, and closes the window."""
     return allow_scripts(show(request, "pages/api_docs_authorized.html", {}))
 
 
-# Both keep the handle of the window that OAuth is in.
+# `in_popup`: both pages need the handle of the window in which OAuth runs.
 urlpatterns = [
     path("api/docs", page(api_docs, in_popup=True), name="api_docs"),
     path("api/docs/authorized", page(api_docs_authorized, in_popup=True), name="api_docs_authorized"),

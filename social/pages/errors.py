@@ -1,4 +1,4 @@
-"""Answers to what is wrong: JSON under /api, one page for people elsewhere.
+"""Answers to errors: JSON under /api, an error page on all other paths.
 
 `social.urls` names these: `handler400 = "social.pages.errors.bad_request"`, `handler403 = ...forbidden`,
 `handler404 = ...not_found`, `handler500 = ...server_error`. They need neither database nor session.
@@ -26,10 +26,10 @@ logger = logging.getLogger(__name__)
 
 
 def error_page(request: HttpRequest, title: str, text: str, *, status: int, detail: str = "") -> HttpResponse:
-    """A page that says what went wrong and what to do; `detail` is for developers."""
+    """A page that describes an error and what to do about it; `detail` is for developers."""
     context: dict[str, Any] = {
         **frame(request),
-        # Who reads the page is not known here, so that its header offers no account.
+        # The reader's account is unknown here, so the header offers none.
         "in_popup": True,
         "sharing": Sharing("website", "", title, text, absolute(static("thumbnail.png"))),
         "status": status,
@@ -39,13 +39,13 @@ def error_page(request: HttpRequest, title: str, text: str, *, status: int, deta
         "request_id": getattr(request, "id", ""),
     }
     response = HttpResponse(loader.render_to_string("pages/error.html", context), status=status)
-    # Errors meet people on their way through a popup too; there is nothing on the page that another one could steal.
+    # Errors occur in popups too, and the page holds nothing that the opening window could steal.
     protect(response, in_popup=True)
     return response
 
 
 def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
-    """The page for an error that a service or query raised."""
+    """The page for a kernel error that a service or query raised."""
     if isinstance(error, NotFound):
         return not_found(request)
     if isinstance(error, Forbidden):
@@ -60,27 +60,27 @@ def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
 
 
 def _sentence(message: str) -> str:
-    """A message of the API, which has no full stop, as it stands on a page."""
+    """A message of the API, which has no full stop, as a sentence for a page."""
     return message if message.endswith((".", "!", "?", "؟")) else f"{message}."
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """400: the request itself is broken."""
+    """Answer 400: the request is malformed."""
     return _answer(request, 400, _("Bad Request"), _("Your browser sent something this server could not read."))
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """403: understood and refused."""
+    """Answer 403: the request is understood and refused."""
     return _answer(request, 403, _("This action is not allowed"), _("You may not see or do this."))
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """404, for a path nobody serves too."""
+    """Answer 404, also for an unknown path."""
     return _answer(request, 404, _("Not Found"), _("There is nothing at this address, or it is not for you to see."))
 
 
 def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpResponse:
-    """405: what a button sends to, opened as a page."""
+    """Answer 405: a path that only takes POST was opened as a page."""
     text = _("Only a button on a page leads here. Go back, and press it there.")
     response = error_page(request, _("This cannot be opened"), text, status=405)
     response.headers["Allow"] = refusal.headers["Allow"]
@@ -88,7 +88,7 @@ def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpRe
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500: the trace is in the log, under the request's id. 503 while the database does not answer."""
+    """Answer 500, or 503 while the database does not answer. The log has the traceback, with the request's id."""
     error = sys.exception()
     if isinstance(error, OperationalError | InterfaceError):
         return _unavailable(request, error)
@@ -107,7 +107,7 @@ def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """403: a form without its token, mostly from a page open for too long or a browser without cookies."""
+    """Answer 403: a form without its CSRF token, mostly of a page open for too long or a browser without cookies."""
     text = _("This page was open for too long, or your browser keeps no cookies. Go back, reload, and try again.")
     return _answer(request, 403, _("The form could not be checked"), text)
 

@@ -1,4 +1,4 @@
-"""Frame of the pages for people: security headers, what `base.html` shows around them, and previews (ogp.me, oembed.com)."""
+"""Frame of the pages: security headers, the context of `base.html`, and previews of shared links (ogp.me, oembed.com)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from django.utils.translation import gettext as _
 from social.kernel import links
 
 R = TypeVar("R", bound=HttpResponseBase)
-# Long enough for a link that many follow at once, short enough that nobody waits for a new post.
+# Long enough for a link that many open at once, short enough that new posts show up soon.
 _CACHED: Final = "public, max-age=15"
 
 
 def is_local_path(url: str) -> bool:
-    """Tell whether a redirect to this stays on this server: a path, and nothing a browser reads as a host (row 30)."""
+    """Tell whether a redirect target stays on this server: a path that no browser reads as a host (security row 30)."""
     return url.startswith("/") and url_has_allowed_host_and_scheme(url, allowed_hosts=None)
 
 
@@ -40,36 +40,36 @@ def with_query(path: str, **values: str | None) -> str:
 
 
 def show(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> TemplateResponse:
-    """A page; `page` gives it its frame."""
+    """The answer for a page; the decorator `page` adds the context of its frame."""
     return TemplateResponse(request, template, context, status=status)
 
 
 def allow_forms_to(response: HttpResponseBase, sources: Iterable[str]) -> None:
-    """Let the forms of this page end at these Content-Security-Policy sources too (security row 46)."""
+    """Allow the forms of this page to lead to these Content-Security-Policy sources too (security row 46)."""
     response.form_action_sources = list(sources)  # type: ignore[attr-defined]  # read by the middleware
 
 
 def allow_scripts(response: R) -> R:
-    """Let this page run scripts of this server, which may ask this server: for passkeys, and for the height of a frame."""
+    """Allow this page to run scripts of this server, which may send requests to it (passkeys, the height of a frame)."""
     response.runs_scripts = True  # type: ignore[attr-defined]  # read below, where the policy is written
     return response
 
 
 def allow_caching(response: R) -> R:
-    """Let caches keep this page for some seconds for who brings no cookie: for what anybody may read."""
+    """Allow caches to store this public page for some seconds, for readers without cookies."""
     response.same_for_anybody = True  # type: ignore[attr-defined]  # read below, where the header is written
     return response
 
 
 def allow_framing(response: R) -> R:
-    """Let pages of any site show this page in a frame: for what anybody may read, and where nothing can be pressed."""
+    """Allow pages of any site to show this page in a frame. Only for public pages without buttons."""
     response.framed_by_anyone = True  # type: ignore[attr-defined]  # read below, where the policy is written
     response.xframe_options_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
     return response
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    """Return what `base.html` shows around a page. Asks neither database nor session: errors are shown in it too."""
+    """The context of `base.html`. Uses neither database nor session, since error pages have it too."""
     return {
         "site_domain": settings.LOCAL_DOMAIN,
         "languages": _languages(request),
@@ -81,8 +81,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
 
 
 def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool = True) -> None:
-    """Forbid by headers: scripts (but see `allow_scripts`), anything from elsewhere, frames around the page (but see
-    `allow_framing`), and copies of it in caches (but see `allow_caching`). `cookies`: it may depend on them, or set one.
+    """Set the security headers. They forbid scripts (but see `allow_scripts`), content of other origins, frames around the
+    page (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`: whether the answer may depend on
+    cookies or set one.
     """
     sources = ["'self'", *getattr(response, "form_action_sources", ())]
     policy = {
@@ -102,7 +103,7 @@ def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool
     response.headers["Cache-Control"] = _CACHED if cacheable else "private, no-store"
     patch_vary_headers(response, ("Accept-Language", "Cookie"))
     if in_popup:
-        # Web clients open these in a window whose handle they keep; any other value takes it from them (client trap 51).
+        # Web clients open these pages in a window and need its handle; any other value cuts it off (clients.md, trap 51).
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
 
 
@@ -121,7 +122,7 @@ def _languages(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def url_of(name: str, **values: Any) -> str:
-    """The path of a page of another app; empty where that is not installed."""
+    """The path of a page of another app; empty if the app is not installed."""
     try:
         return reverse(name, kwargs=values or None)
     except NoReverseMatch:
@@ -133,10 +134,10 @@ DESCRIPTION_LENGTH = 300
 
 @dataclass(frozen=True)
 class Sharing:
-    """The context `sharing` of `pages/sharing.html`. Addresses are absolute; empty ones are left out.
+    """The context `sharing` of `pages/sharing.html`. URLs are absolute; empty values are left out.
 
-    Without an `image` the picture of this server is shown. `kind` is a type of the Open Graph protocol; `embed_url` leads
-    to the oEmbed document of the page.
+    Without an `image` the server's thumbnail is shown. `kind` is a type of the Open Graph protocol; `embed_url` is the URL
+    of the page's oEmbed document.
     """
 
     kind: str
@@ -152,28 +153,28 @@ class Sharing:
 
     @property
     def cut_description(self) -> str:
-        """The description, as much of it as previews show."""
+        """The description, shortened to what previews show."""
         text = self.description
         return text if len(text) <= DESCRIPTION_LENGTH else f"{text[: DESCRIPTION_LENGTH - 1].rstrip()}…"
 
 
 def absolute(address: str) -> str:
-    """The address of a path of ours, and any other address as it is."""
+    """The URL of a path of this server; any other URL unchanged."""
     return links.web_url(address) if address.startswith("/") else address
 
 
 def path_of(url: str | None) -> str:
-    """The path of an address of this server, which may be read by another name of it; others as they are, none as ""."""
+    """The path of a URL of this server, so that links also work under another name of it; other URLs unchanged, "" for none."""
     return (url or "").removeprefix(settings.BASE_URL)
 
 
 def shown_picture(address: str) -> str:
-    """The absolute address of a picture for previews; empty for one that says nothing."""
+    """The absolute URL of a picture for previews; empty for the default avatar and for none."""
     return "" if address in ("", static("avatar.png")) else absolute(address)
 
 
 def sharing_of_site(path: str, *, title: str = "", description: str = "") -> Sharing:
-    """Describe a page that shows nobody in particular."""
+    """The preview of a page that is about the site, not about an account."""
     return Sharing(
         kind="website",
         url=links.web_url(path),

@@ -1,4 +1,4 @@
-"""Formatted text on a page: a link that reads like another one says first where it leads."""
+"""Formatted text of pages, in which misleading links are preceded by their real host."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _READS_LIKE: Final = re.compile(r"(?:https?://)?([^\s/?#@:]+\.[^\s/?#@:.]{2,})(?
 
 
 def shown_html(html: str) -> SafeString:
-    """HTML of our own formatter or sanitizer, for a page (security row 62).
+    """HTML of our own formatter or sanitizer, with the hosts of misleading links (security row 62).
 
-    Before the text of a link stands its host in Punycode when that has letters of other scripts, when a name stands
-    before it, or when the text is the address of another host.
+    A link's text is preceded by its host, in Punycode, if the host has letters of other scripts, if the URL has a user name,
+    or if the text is the URL of another host.
     """
     if "<a" not in html:
         return mark_safe(html)  # noqa: S308  # as the docstring says
@@ -36,7 +36,7 @@ def _with_host(link: re.Match[str]) -> str:
 
 
 def _misread_host(url: str, text: str) -> str:
-    """The host of a link that reads like another one; empty for one that does not, or that has no host."""
+    """The host of a misleading link; empty for other links and for those without a host."""
     try:
         netloc = urlsplit(url).netloc
     except ValueError:

@@ -1,4 +1,4 @@
-"""Views that become pages, and `/robots.txt`: paths that crawlers should not read (RFC 9309)."""
+"""Decorators that make views pages, and `/robots.txt`, the paths that crawlers should not read (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _compression: Final = GZipMiddleware(lambda request: HttpResponse())
 
 
 def page(view: View, *, in_popup: bool = False) -> View:
-    """Wrap a view whose answers are pages: it gives them frame and security headers, and shows kernel errors.
+    """Wrap a view whose answers are pages: adds their frame and security headers, and shows kernel errors as pages.
 
     `in_popup`: the page is a step of signing in or of authorizing an application, which web clients open in a popup.
     """
@@ -37,10 +37,10 @@ def page(view: View, *, in_popup: bool = False) -> View:
         if isinstance(response, TemplateResponse):
             around = {**frame(request), "sharing": sharing_of_site(_canonical(request)), "in_popup": in_popup}
             response.context_data = {**around, **(response.context_data or {})}
-        # A language that is asked for is kept in a cookie.
+        # `lang` in the query sets a cookie.
         protect(response, in_popup=in_popup, cookies=bool(request.COOKIES) or "lang" in request.GET)
         if isinstance(response, TemplateResponse) and response.headers["Cache-Control"].startswith("public"):
-            # Nothing on the page is secret, or differs between its readers: its length reveals nothing (BREACH).
+            # Compression is safe here: the page is the same for all readers, so its length reveals no secret (BREACH).
             response.add_post_render_callback(lambda rendered: _compression.process_response(request, rendered))
         return response
 
@@ -54,7 +54,7 @@ def _canonical(request: HttpRequest) -> str:
 
 
 def with_script(view: View) -> View:
-    """Let a page run a script of this server: browsers hand out passkeys to scripts only. Stands inside `page`."""
+    """Allow a page to run a script of this server, which passkeys need. Applied before `page`."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -63,7 +63,7 @@ def with_script(view: View) -> View:
     return wrapped
 
 
-# Pages say for themselves whether they may be indexed; these only cost work and lead nowhere.
+# Other pages declare themselves whether they may be indexed; these cost work and are useless to crawlers.
 _DISALLOWED_PATHS: Final = (
     "/admin/",
     "/api/",

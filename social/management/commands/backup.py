@@ -1,4 +1,4 @@
-"""`manage.py backup`: everything that the server needs to be made again, in one folder."""
+"""`manage.py backup`: saves everything that is needed to restore the server, in one folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from social.runtime.backups.saving import plan, remove, remove_interrupted, save
 
 
 class Command(BaseCommand):
-    """The folder holds the secrets: it is readable by its owner alone, and belongs where nobody else looks."""
+    """Command that takes a backup. Its folder holds the secrets: only its owner can read it, and it must be kept private."""
 
     help = (
         "Take a backup: the database in one snapshot, the secrets, uploaded files and archives, with checksums, in a new "
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         name = archive.name_of(settings.LOCAL_DOMAIN, datetime.now(UTC))
         folder = (options["output"] or (options["into"] or settings.DATA_DIR / "backups") / name).absolute()
         if options["keep"] and not options["dry_run"]:
-            # Before there is looked for room.
+            # First, so that the check of free space counts the space of interrupted backups as free.
             self._say_removed(remove_interrupted(folder.parent), options)
         found = plan(folder, with_media=options["with_media"])
         if not found.with_media:
@@ -62,7 +62,7 @@ class Command(BaseCommand):
             size = filesizeformat(found.bytes)
             self.stdout.write(f"{folder}: the database and {found.files} files, up to {size}.")
             if options["keep"]:
-                # This backup would be one of those that are kept.
+                # This backup would be one of the N newest.
                 older = archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"] - 1)
                 for former in (*archive.find_interrupted(folder.parent, settings.LOCAL_DOMAIN), *older):
                     self.stdout.write(f"{former} would be removed.")

@@ -1,4 +1,4 @@
-"""`manage.py cleanup`: what runs at intervals, and one of it now."""
+"""`manage.py cleanup`: lists the scheduled tasks, and runs some of them now."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from social.schedule import installed_schedule
 
 
 class Command(OperatorCommand):
-    """Running it twice, or beside the scheduler, does no harm: each is idempotent."""
+    """Command that lists and runs scheduled tasks. They are idempotent: running one twice, or beside the scheduler, is safe."""
 
     help = (
         "Show what the scheduler runs at which interval (what is forgotten, removed, refreshed and counted by itself), or run "
@@ -57,5 +57,5 @@ class Command(OperatorCommand):
 def _described(task: str) -> str:
     text = (resolve_name(task).__doc__ or task).strip()
     sentence = " ".join(text.split("\n\n")[0].split()).partition(". ")[0]
-    # What it returns is for the code that calls it.
+    # Without the part about the return value, which concerns only calling code.
     return sentence.partition("; ")[0].rstrip(".") + "."

@@ -14,7 +14,7 @@ _SUFFIXES = (".py", ".html", ".txt", ".css", ".mo", ".toml")
 
 
 class Command(BaseCommand):
-    """The embedded servers keep running while the processes start again."""
+    """Command for developers. The embedded servers keep running while the processes restart."""
 
     help = "For developers: run everything with debug pages and start it again when a file changes (make dev)."
 

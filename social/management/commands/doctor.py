@@ -1,4 +1,4 @@
-"""`manage.py doctor`: what is wrong with this installation, and what to do about it."""
+"""`manage.py doctor`: shows what is wrong with this installation, and how to repair it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKS = {"ok": "ok", "warning": "WARN", "failed": "FAIL"}
 
 
 class Command(BaseCommand):
-    """Exits with 1 when a check failed."""
+    """Command that makes all checks; it exits with 1 when one failed."""
 
     help = "Check what an operator can get wrong; exit with 1, and the remedies, when something is."
     requires_system_checks: list[str] = []

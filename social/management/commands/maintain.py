@@ -1,4 +1,4 @@
-"""`manage.py maintain`: counters, files and rows that no longer fit, found and mended."""
+"""`manage.py maintain`: finds wrong counters, unused and lost files and failed rows, and corrects the first two."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PARTS: Final = ("counts", "files", "rows")
 
 
 class Command(OperatorCommand):
-    """Safe while the server runs, and to be interrupted and run again."""
+    """Command that can run beside the server, and can be interrupted and run again."""
 
     help = (
         "Look for what no longer fits together, and mend it: counters that are wrong (counts), stored files that nothing names "

@@ -1,4 +1,4 @@
-"""`manage.py restore`: makes a server again of a backup."""
+"""`manage.py restore`: restores a server from a backup."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from social.settings import env
 
 
 class Command(BaseCommand):
-    """`manage.py` takes the data directory for itself and starts the embedded servers before."""
+    """Command that restores. `manage.py` has locked the data directory and started the embedded servers before."""
 
     help = (
         "Restore a backup: check every file of it, then put back the files, the database and the secrets. Into an empty "

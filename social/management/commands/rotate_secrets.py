@@ -1,4 +1,4 @@
-"""`manage.py rotate_secrets`: other secrets than before, without losing what they protect."""
+"""`manage.py rotate_secrets`: replaces secrets without losing the data that they protect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FORMER_KEYS: Final = {"secret-key": "SECRET_KEY_FALLBACKS", "encryption-key": "
 
 
 class Command(OperatorCommand):
-    """The server is stopped meanwhile: a process of before would write with the secrets of before."""
+    """Command that replaces a secret. The server must be stopped: a running process would go on writing with the old one."""
 
     help = (
         "Replace a secret in secrets.json on the day it may be in the wrong hands. secret-key: sessions, links in mails and "
@@ -63,7 +63,7 @@ class Command(OperatorCommand):
         if kind == "web-push" and not options["yes"]:
             raise CommandError(f"{self._plan(kind)} Say --yes to go on.")
         if kind == "encryption-key" and options["forget_old"]:
-            # With the former keys still in the file: killed here, everything can be read.
+            # While the former keys are still in the file: if this is killed, all rows can still be decrypted.
             self._reencrypt(stored["FIELD_ENCRYPTION_KEYS"])
         secrets_file.replace_secrets(env.DATA_DIR, stored | changed)
         if kind == "web-push":

@@ -1,4 +1,4 @@
-"""`manage.py run`: everything, under one supervisor."""
+"""`manage.py run`: runs all processes under one supervisor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from social.runtime.options import add_options
 
 
 class Command(BaseCommand):
-    """Declare the options for `--help`: `manage.py` starts the supervisor without loading Django."""
+    """Command that exists for `--help`: `manage.py` itself starts the supervisor, without loading Django."""
 
     help = (
         "Run everything: PostgreSQL and Valkey (unless DATABASE_URL and REDIS_URL are set), the web server, streaming, "
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what `social.runtime.options` has taken out already."""
+        """Declare the options that `social.runtime.options` has already read and removed."""
         add_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py setup`: everything a first start needs, and nothing a second one would do again."""
+"""`manage.py setup`: prepares the first start, and the first start after an upgrade."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from social.runtime.options import add_options, remember
 
 
 class Command(BaseCommand):
-    """Secrets and servers are seen to by `manage.py` before any command."""
+    """Command that sets the database and the folders up. `manage.py` has made the secrets and started the servers before."""
 
     help = "Make the secrets, the database's tables and the static files, and store the domain. Safe to repeat."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what `social.runtime.options` has taken out already."""
+        """Declare the options that `social.runtime.options` has already read and removed."""
         add_options(parser)
         parser.add_argument(
             "--new-secrets", action="store_true", help="go on with other secrets than before; names what is lost"
@@ -34,8 +34,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Refuse another domain or other secrets before anything is changed, and tables that are not those of the models
-        afterwards; note the schema for quick starts."""
+        """Set everything up, then store the digest of the schema for quick starts. Raises OperatorError for another domain or
+        other secrets before anything is changed, and afterwards for tables that differ from the models."""
         with connection.cursor() as cursor:
             database.check_domain(cursor, settings.LOCAL_DOMAIN)
             if not options["new_secrets"]:
@@ -43,13 +43,13 @@ class Command(BaseCommand):
         pending = health.pending_migrations()
         if pending:
             self.stdout.write(f"Applying {len(pending)} migrations.")
-        # Also with nothing to apply: rows that follow the models (permissions, content types) are made by it.
+        # Even with nothing to apply: it creates the rows of models (permissions, content types).
         migrate(interactive=False, verbosity=2 if options["verbosity"] > 1 else 0)
         if options["add_missing"]:
             for added in tables.add_missing():
                 self.stdout.write(f"Added: {added}.")
         tables.check_tables()
-        # Before the domain is stored: a command that waits for that looks here then.
+        # Before the domain is stored in the database: a command that waits for that then reads this file.
         remember(settings.DATA_DIR, settings.LOCAL_DOMAIN)
         with transaction.atomic(), connection.cursor() as cursor:
             database.keep_domain(cursor, settings.LOCAL_DOMAIN)

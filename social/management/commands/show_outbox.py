@@ -58,7 +58,7 @@ class Command(BaseCommand):
         parser.add_argument("--discard", metavar="ID", type=int, help="delete a row without running its reaction")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do what was asked; the table is shown when nothing was to be changed."""
+        """Retry or discard rows, or show the table if neither was asked for."""
         if options["limit"] < 1:
             raise CommandError(_("--limit wants a whole number above 0."))
         if options["queue"] and options["queue"] not in QUEUES:

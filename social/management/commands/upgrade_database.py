@@ -1,4 +1,4 @@
-"""`manage.py upgrade_database`: the embedded PostgreSQL's data, of a former major version, for today's."""
+"""`manage.py upgrade_database`: upgrades the data of the embedded PostgreSQL from a former major version to this one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from social.settings import env
 
 
 class Command(BaseCommand):
-    """`manage.py` takes the data directory for itself before; no server is started by it."""
+    """Command that upgrades. `manage.py` has locked the data directory before, and has started no server."""
 
     help = (
         f"Bring the data of the embedded PostgreSQL to version {MAJOR}, when a release of this server brings a newer one than "

@@ -1,1 +1,1 @@
-"""Backups of a whole server: a folder with the database, the secrets, the files, and a manifest that proves them whole."""
+"""Backups of a whole server: folders with the database, the secrets, the files, and a manifest to verify them."""

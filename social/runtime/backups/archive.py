@@ -1,8 +1,8 @@
 """Format of a backup: a folder with `manifest.json`, `checksums.sha256`, `database.sql.gz`, `secrets.json`, `media` and
 `private`.
 
-`checksums.sha256` is what `sha256sum -c` reads, and the manifest holds its own checksum. The folder gets its name when it
-is complete; before, it ends with `.partial` and is no backup.
+`checksums.sha256` has the format of `sha256sum -c`, and the manifest holds the checksum of that file. The folder gets its
+name when it is complete; until then its name ends with `.partial` and it is no backup.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ MANIFEST, CHECKSUMS, DATABASE, SECRETS = "manifest.json", "checksums.sha256", "d
 FOLDERS: Final = ("media", "private")
 PARTIAL: Final = ".partial"
 LOCK: Final = ".lock"
-"""File of a folder that is no whole backup yet: whoever takes it holds a lock on it."""
+"""File in the folder of an incomplete backup, locked by the process that takes the backup."""
 CHUNK: Final = 1 << 20
 
 Advance = Callable[[int], None]
-"""Called with how much was done since the last call."""
+"""Function to be called with the amount done since its last call."""
 Report = Callable[[str, int | None], AbstractContextManager[Advance]]
-"""Shows the progress of a step: its name, and how much there is to do, in bytes, or None when nobody knows."""
+"""Function that shows the progress of a step: takes its name and its total in bytes, or None if that is unknown."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of a backup. `database_bytes` is the size of the database it was made of, `media` where its files were:
-    `included` or `object storage`. `migrations` are those that the database had applied.
+    """Description of a backup. `database_bytes` is the size of the database that was saved; `media` says where the files
+    are: `included` or `object storage`. `migrations` are those that were applied to the database.
     """
 
     format: int
@@ -54,12 +54,12 @@ class Manifest:
     migrations: list[str]
 
     def write(self, folder: Path) -> None:
-        """Store it in a backup."""
+        """Write the manifest to the folder of a backup."""
         (folder / MANIFEST).write_text(json.dumps(asdict(self), indent=1) + "\n")
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a backup. Raises OperatorError for a folder that is none, or one of a newer release."""
+    """The manifest of a backup. Raises OperatorError for a folder that is no backup, and for one of a newer release."""
     if folder.name.endswith(PARTIAL):
         raise OperatorError(f"{folder} was not completed: the backup was interrupted. Take another one.")
     try:
@@ -74,12 +74,12 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def name_of(domain: str, moment: datetime) -> str:
-    """The name of the folder of a backup that is given none: domain and time (UTC)."""
+    """The default name of a backup's folder: domain and time (UTC)."""
     return f"{domain.replace(':', '_')}-{moment:%Y%m%dT%H%M%SZ}"
 
 
 def find_interrupted(parent: Path, domain: str) -> list[Path]:
-    """The backups of this domain in a folder that got their names by `name_of`, are not whole, and are not being taken."""
+    """The incomplete backups of this domain in a folder that have names of `name_of` and are not being taken now."""
     name = re.compile(rf"{re.escape(domain.replace(':', '_'))}-\d{{8}}T\d{{6}}Z{re.escape(PARTIAL)}", re.ASCII)
     return sorted(path for path in parent.glob(f"*{PARTIAL}") if name.fullmatch(path.name) and not _is_taken(path))
 
@@ -96,7 +96,7 @@ def _is_taken(partial: Path) -> bool:
 
 
 def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
-    """The whole backups of this domain in a folder, but for the `keep` newest. What is no backup is not among them."""
+    """The complete backups of this domain in a folder, except the `keep` newest. Other folders are ignored."""
     found = []
     for path in parent.glob(f"*/{MANIFEST}"):
         try:
@@ -116,12 +116,12 @@ class Entry:
     digest: str
 
     def line(self) -> str:
-        """The line of the checksums."""
+        """The file's line in `checksums.sha256`."""
         return f"{self.digest}  {self.path}\n"
 
 
 def entries(folder: Path) -> Iterator[Entry]:
-    """Yield the files that a backup lists. Raises OperatorError for a list that cannot be one."""
+    """Yield the files that a backup lists. Raises OperatorError for a damaged list."""
     with (folder / CHECKSUMS).open() as lines:
         for line in lines:
             digest, _, path = line.rstrip("\n").partition("  ")
@@ -131,19 +131,19 @@ def entries(folder: Path) -> Iterator[Entry]:
 
 
 def _is_known(path: str) -> bool:
-    """Tell whether a backup may have a file of this name; no other is restored (security row 82)."""
+    """Tell whether a backup may contain a file of this name; other files are not restored (security row 82)."""
     pure = PurePosixPath(path)
     below = len(pure.parts) > 1 and pure.parts[0] in FOLDERS and ".." not in pure.parts
     return path in (DATABASE, SECRETS) or (below and str(pure) == path)
 
 
 def digest_of(folder: Path) -> str:
-    """The digest of a backup: its manifest holds that of the checksums, and these hold those of the files."""
+    """The digest of a whole backup: that of its manifest, which holds the digest of the checksums of all files."""
     return checksum(folder / MANIFEST)
 
 
 def check_digest(folder: Path, digest: str) -> None:
-    """Raises OperatorError for a backup that has another digest than it had when it was taken."""
+    """Raise OperatorError for a backup that has another digest than when it was taken."""
     if (found := digest_of(folder)) != digest.strip().lower():
         raise OperatorError(
             f"{folder} was changed since it was taken: its digest is {found}. Nothing was changed here."
@@ -159,7 +159,7 @@ def _refuse_link(folder: Path, path: str) -> None:
 def verify(folder: Path, report: Report) -> Manifest:
     """Read every file of a backup and compare it with its checksum.
 
-    Raises OperatorError for the first one that is missing, is a link, or is not what was stored.
+    Raises OperatorError for the first file that is missing, is a link, or differs from its checksum.
     """
     manifest = read_manifest(folder)
     try:
@@ -187,7 +187,7 @@ def checksum(path: Path, advance: Advance | None = None) -> str:
 
 
 def copy(source: IO[bytes], target: IO[bytes] | None, advance: Advance | None = None) -> str:
-    """Copy what is left of a file, if there is a target; its SHA-256."""
+    """Read the rest of a file, copy it to the target, if there is one, and return its SHA-256."""
     digest = hashlib.sha256()
     while chunk := source.read(CHUNK):
         digest.update(chunk)
