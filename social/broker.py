@@ -1,4 +1,4 @@
-"""Hands a task to the broker within a moment, or not at all."""
+"""Sending of tasks to the broker, with short time-outs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from social.celery import app
 from social.queues import QUEUES, WAKE_QUEUES
 from social.schedule import CELERY
 
-# A publisher may be somebody's POST: unlike a worker it gives up after a moment.
+# A request may be what publishes a task: unlike a worker it must not wait for the broker.
 _TIMEOUTS: Final = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "max_retries": 0}
 _DRAIN_SECONDS: Final = 60
 _DEFAULT: Final = str(CELERY["task_default_queue"])

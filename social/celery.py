@@ -10,9 +10,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
 
 
 class WakeUp(Task):
-    """Base of every task: see the docstring of this module."""
+    """Base of every task: a wake-up that may be lost, because the work itself is stored elsewhere."""
 
-    # By name, because only workers need to load it.
+    # As a name, so that only workers import it.
     Request = "social.runtime.lanes:UnacknowledgedRequest"
 
 

@@ -1,4 +1,4 @@
-"""Settings of Celery, and what runs at which time."""
+"""Settings of Celery, and the schedule of its tasks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from social.settings import env
 
 
 def _every(task: str, queue: str = "scheduler", **period: float) -> dict[str, Any]:
-    """Make an entry. A backlog of runs helps nobody: one that was not taken within its period is dropped."""
+    """Make an entry of the schedule. A run that was not taken within its period expires, since the next one replaces it."""
     every = timedelta(**period)
     return {"task": task, "schedule": every, "options": {"queue": queue, "expires": every.total_seconds()}}
 
 
-#: Services that run at intervals, by name (`pkgutil.resolve_name`): idempotent, cheap when there is nothing to do.
+#: Services that run at intervals, by name (`pkgutil.resolve_name`): idempotent, and cheap if there is nothing to do.
 SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "sweep-outbox": _every("social.tasks.sweep_outbox", seconds=5),
     "end-timed-mutes": _every("accounts.services.blocking.end_timed_mutes", minutes=1),
@@ -61,12 +61,12 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
 
 
 def installed_schedule(apps: Collection[str]) -> dict[str, Any]:
-    """The entries whose services belong to installed apps: nobody else would know them."""
+    """The entries whose services belong to installed apps: no worker has the tasks of others."""
     return {name: entry for name, entry in SCHEDULE.items() if entry["task"].partition(".")[0] in apps}
 
 
 def celery_url(redis_url: str) -> str:
-    """The same Redis server, in the words of kombu (a socket is `redis+socket://`)."""
+    """The URL of a Redis server in the spelling of kombu, which writes a socket as `redis+socket://`."""
     parts = urlsplit(redis_url)
     if parts.scheme != "unix":
         return redis_url
@@ -74,7 +74,7 @@ def celery_url(redis_url: str) -> str:
     return f"redis+socket://{quote(parts.path)}?virtual_host={db}"
 
 
-_KEY_PREFIX: Final = "broker:"  # that of social.kernel.redis.key("broker"); the kernel cannot be loaded before Django
+_KEY_PREFIX: Final = "broker:"  # as social.kernel.redis.key("broker"); the kernel cannot be imported before Django
 
 CELERY: Final[dict[str, Any]] = {
     "broker_url": celery_url(env.REDIS_URLS["broker"] or "redis://127.0.0.1:6379/0"),
@@ -84,9 +84,9 @@ CELERY: Final[dict[str, Any]] = {
         "global_keyprefix": _KEY_PREFIX,
         "socket_keepalive": True,
     },
-    # The nameless exchange puts a message straight into the queue. Named ones keep their bindings in Redis, and after a
-    # FLUSHALL nobody could send anything until every worker has been restarted. Nothing is acknowledged
-    # (social.runtime.lanes): a message is a wake-up or a scheduled run, and the sweep makes up for a lost one.
+    # The nameless exchange puts a message straight into the queue. Named ones store their bindings in Redis, and after a
+    # FLUSHALL no process could send a message until every worker has been restarted. Messages are not acknowledged
+    # (social.runtime.lanes): each is a wake-up or a scheduled run, and the sweep makes up for a lost one.
     "task_queues": [
         Queue(name, Exchange("", type="direct"), routing_key=name, no_ack=True)
         for name in (*QUEUES, *WAKE_QUEUES.values())

@@ -1,4 +1,4 @@
-"""Decides when a task is due and which of several schedulers sends it."""
+"""Scheduler of Celery's tasks; of several, only the holder of a lease sends them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LEASE_SECONDS: Final = 15.0
 
 
 class LeaderScheduler(Scheduler):
-    """Celery's beat, kept in memory, of which any number may run: only the holder of the lease sends.
+    """Celery's beat with its state in memory. Any number may run: only the holder of the lease sends tasks.
 
-    All of them keep the same time; those that do not lead tick without sending. When the leader dies another one has the
-    lease after at most LEASE_SECONDS, and sends at once what fell due since the lease was last renewed.
+    All have the same schedule; those that do not lead tick without sending. When the leader dies, another one gets the lease
+    after at most LEASE_SECONDS, and sends at once the tasks that have become due since the lease was last renewed.
     """
 
-    # Beat would wait here for a broker that is away, with ever longer pauses, and miss that it is back.
+    # Beat's own producer would wait for a broker that is down with ever longer pauses, and notice its return late.
     producer = None  # type: ignore[assignment]  # a cached property there
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -38,7 +38,7 @@ class LeaderScheduler(Scheduler):
         super().__init__(*args, **kwargs)
 
     def setup_schedule(self) -> None:
-        """Take the entries of the installed apps; nothing is read from or written to a file."""
+        """Use the entries of the installed apps, without Celery's schedule file."""
         from django.conf import settings
 
         apps = getattr(settings, "SCHEDULED_APPS", settings.INSTALLED_APPS)
@@ -47,11 +47,11 @@ class LeaderScheduler(Scheduler):
 
     @property
     def leads(self) -> bool:
-        """Tell whether this process may send: its lease has not run out by its own clock, a little early."""
+        """Tell whether this process may send: by its own clock, its lease does not end within the next second."""
         return time.monotonic() < self._leads_until
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
-        """Renew the lease and the heartbeat when due, then do what beat does; the seconds to sleep."""
+        """Renew the lease and the heartbeat if due, then tick like beat, and return the seconds to sleep."""
         from social.kernel import heartbeats
 
         self._renew()
@@ -61,7 +61,7 @@ class LeaderScheduler(Scheduler):
         return float(super().tick(*args, **kwargs))
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
-        """Send the entry if this process leads, else remember that it was due. A dead broker costs this turn only."""
+        """Send the entry if this process leads, else store that it was due. If the broker is down, only this run is lost."""
         if self.leads:
             self._send(entry)
         else:
@@ -71,11 +71,11 @@ class LeaderScheduler(Scheduler):
         try:
             send(str(entry.task), tuple(entry.args or ()), kwargs=entry.kwargs, **(entry.options or {}))
         except Exception as error:
-            # Whatever the client libraries raise: the next turn comes by itself.
+            # Any error of the client libraries: the task is sent again after its interval.
             logger.warning("The broker did not take %s (%s: %s)", entry.name, type(error).__name__, error)
 
     def close(self) -> None:
-        """Give the lease back, so that the next one need not wait for it to run out."""
+        """Release the lease, so that the next leader need not wait for its end."""
         from django.db import Error
 
         from social.kernel import locks

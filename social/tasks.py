@@ -1,4 +1,4 @@
-"""The Celery tasks: those that drain the outbox, where a message only wakes a worker, and what runs at intervals."""
+"""The Celery tasks: those that drain the outbox, whose messages only wake a worker, and the scheduled ones."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from social.schedule import SCHEDULE
 
 logger = logging.getLogger("social.outbox")
 
-#: Seconds after which a drain ends and wakes itself again: what keeps one busy for long is seen by the next process, too.
+#: Seconds after which a drain ends and sends itself a new wake-up, which another process can take.
 SLICE: Final = 5.0
-#: Seconds a drain waits for further rows when this process has drained its queue within STREAM seconds: a single event is
-#: run at once, a stream of events in batches, each at the cost of one.
+#: Seconds for which a drain waits for further rows if this process has drained the queue within the last STREAM seconds: a
+#: single event is run at once, a stream of events in batches.
 BATCH_WINDOW: Final = 0.03
 STREAM: Final = 0.25
 
@@ -41,7 +41,7 @@ def drain_outbox(*queues: str) -> None:
 
 
 def _drain_in_thread(queue: str) -> None:
-    # As Celery does for a task: the connection goes back to the pool, and an error is logged. The sweep tries again.
+    # As Celery does for a task: errors are logged, and the connection is returned to the pool. The sweep retries.
     try:
         drain_queue(queue)
     except Exception:
@@ -51,9 +51,9 @@ def _drain_in_thread(queue: str) -> None:
 
 
 def drain_queue(queue: str) -> None:
-    """Run what is due in `queue`, for at most SLICE seconds and the claimed batch; what remains gets a new wake-up.
+    """Run due rows of `queue`, until the end of the batch that is running after SLICE seconds; a new wake-up takes the rest.
 
-    A full batch is a sign of a backlog: one more worker is asked to join in, which may ask another.
+    A full batch is a sign of a backlog: then one more worker is woken, which may wake another.
     """
     if time.monotonic() - _drained_at.get(queue, float("-inf")) < STREAM:
         time.sleep(BATCH_WINDOW)
@@ -68,9 +68,9 @@ def _drain(queue: str) -> None:
     woke_another = False
     with wakes.draining(queue) as was_woken:
         while claimed := drain(queue, limit):
-            # A claim shares `limit` out among the keys it finds: one that took n rows gave each key room for at least
-            # limit / n of them. With n * n below the limit no key was cut short, and what came later has its own
-            # wake-up, or was published by a reaction of this very drain.
+            # A claim divides `limit` among the keys it finds: a claim of n rows allowed each key at least limit / n rows. If
+            # n * n is below the limit, all rows of each key were taken, and later rows have their own wake-up, or were
+            # published by a reaction of this drain.
             if claimed * claimed < limit and not was_woken():
                 return
             if time.monotonic() >= end:
@@ -101,12 +101,12 @@ for _entry in SCHEDULE.values():
 
 
 class Heartbeat(bootsteps.StartStopStep):
-    """Shows the doctor that this worker's main loop turns; started again with each new connection to the broker."""
+    """Sends heartbeats of this worker's main loop; started again with each new connection to the broker."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, parent: Any) -> None:
-        """Begin, in the timer of the consumer, which forgets its entries when the connection is lost."""
+        """Start the heartbeats in the consumer's timer, which drops its entries when the connection is lost."""
         heartbeats.beat("worker")
         parent.timer.call_repeatedly(heartbeats.INTERVAL, heartbeats.beat, ("worker",))
 

@@ -13,17 +13,17 @@ from django.views.generic import RedirectView
 from social.api.routing import ApiRouter
 from social.pages.views import robots
 
-# Of pages with the same address the first counts: those of federation have a document as well.
+# Of pages with the same URL the first counts: those of federation also serve an ActivityPub document.
 _APPS = ("federation", "accounts", "statuses", "timelines", "moderation", "notifications")
 
 urlpatterns = [
     path("", include("social.runtime.urls")),
-    # Browsers ask for it by this name wherever a page names no icon: pictures, documents, errors of a proxy.
+    # Browsers request this path for all that names no icon: pictures, documents, errors of a proxy.
     path("favicon.ico", RedirectView.as_view(url=static("favicon.ico"))),
     path("robots.txt", robots),
     path("", include("social.pages.api_docs")),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
-    # Applications of staff open these in a browser.
+    # Moderators' apps open these paths in a browser.
     re_path("^admin/reports/?$", RedirectView.as_view(pattern_name="admin:moderation_report_changelist")),
     re_path(
         "^admin/reports/(?P<object_id>[0-9]{1,19})/?$",
@@ -35,7 +35,7 @@ urlpatterns = [
         RedirectView.as_view(pattern_name="admin:accounts_account_change"),
     ),
     path("admin/", admin.site.urls),
-    # An app that is not installed, or has no URLs, has no list.
+    # Apps that are not installed or have no URLs are left out.
     ApiRouter(
         *(f"{app}.urls" for app in _APPS if apps.is_installed(app) and find_spec(f"{app}.urls")),
         "social.openapi",

@@ -1,4 +1,4 @@
-"""Entry point for HTTP requests: what a WSGI server calls."""
+"""Entry point for HTTP requests: the WSGI application."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from django.db import close_old_connections, reset_queries
 
 
 def _leave_out_what_changes_nothing() -> None:
-    """Disconnect what Django does around each request for other kinds of settings."""
-    # A request has given its connection back at its end.
+    """Disconnect signal handlers of Django that have no effect with our settings, but take time in each request."""
+    # A request has already returned its connection at its end.
     request_started.disconnect(close_old_connections)
-    # The clients of caches are kept for everybody.
+    # The clients of caches stay open for all requests.
     request_finished.disconnect(close_caches)
-    # Every request sets the addresses that it is resolved by.
+    # Every request sets its own URLconf.
     request_finished.disconnect(reset_urlconf)
     if not settings.DEBUG:
-        # Statements are collected with DEBUG only.
+        # Statements are only recorded with DEBUG.
         request_started.disconnect(reset_queries)
 
 

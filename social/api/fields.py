@@ -200,7 +200,7 @@ class ClientWord(ClientString):
 
 
 class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
-    """One of the `choices`; "" is absent."""
+    """A text that is one of the `choices`; "" is absent."""
 
     def __init__(self, choices: Iterable[str], **options: Any) -> None:
         self.choices = tuple(choices)

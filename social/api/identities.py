@@ -14,8 +14,8 @@ _CONFIRMED, _APPROVED, _DISABLED, _SUSPENDED, _MOVED = (1 << bit for bit in rang
 class Identity:
     """Facts about a valid token. Without `user_id` it is an application's own token (client credentials).
 
-    `disabled` and `suspended` users can call no endpoint that is not public; `moved`, unconfirmed and unapproved users
-    none that needs a user (contract, behaviours section 3). `locale` is the user's language for messages, or "".
+    Every endpoint that reads the token refuses `suspended` users; those that need a user also refuse `disabled`, `moved`,
+    unconfirmed and unapproved ones (contract, behaviours section 3). `locale` is the user's language for messages, or "".
     """
 
     token_id: int

@@ -89,7 +89,7 @@ LOOK_UPS = Rule("look_ups", 10, 10, "account")
 """Look-ups at one remote server, for searches and mentions of all local accounts together (security row 71)."""
 
 FORWARDED = Rule("forwarded", 300, 3600, "account")
-"""Activities of one server about the posts of one local account that are forwarded to that account's followers."""
+"""Forwarded activities: those of one server, and those to the followers of one local account."""
 
 REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
 """Reports that one server sends: as many as one local account may make."""

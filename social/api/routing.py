@@ -66,7 +66,7 @@ def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -
 
 
 def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPattern]:
-    """All endpoints among URL patterns, included ones too; the tests iterate over them."""
+    """The endpoints among URL patterns, included ones too; the tests iterate over them."""
     found: list[EndpointPattern] = []
     for pattern in patterns:
         if isinstance(pattern, EndpointPattern):

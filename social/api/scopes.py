@@ -73,7 +73,7 @@ def parse(text: str) -> tuple[str, ...]:
 
 
 def unknown(scopes: Iterable[str]) -> list[str]:
-    """Those of `scopes` that do not exist."""
+    """The members of `scopes` that do not exist."""
     return [scope for scope in scopes if scope not in SCOPES]
 
 

@@ -93,7 +93,7 @@ SEARCHED = 10_000
 
 
 def newest(rows: QuerySet[Any], limit: int = SEARCHED) -> QuerySet[Any]:
-    """Those of `rows` that are among the newest `limit` rows of their table."""
+    """The part of `rows` that is among the newest `limit` rows of their table."""
     ids = rows.model._default_manager.order_by("-id").values_list("id", flat=True)
     return rows.filter(id__gt=next(iter(ids[limit : limit + 1]), 0))
 
@@ -156,15 +156,15 @@ class ReadOnlyAdmin(Base):
         return answer
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Always False: rows are not added in the admin."""
+        """False for everybody: rows are not added in the admin."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Always False: rows are not edited in the admin."""
+        """False for everybody: rows are not edited in the admin."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Always False: rows are not deleted in the admin."""
+        """False for everybody: rows are not deleted in the admin."""
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:

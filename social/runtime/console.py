@@ -19,10 +19,11 @@ _CHUNK = select.PIPE_BUF
 
 
 class Console:
-    """Lines in, prefixed by the name of their process and redacted; bytes out to `fd` as fast as its reader takes them.
+    """Output of all processes: takes lines, redacts them, prefixes the process's name, and writes them to `fd` as fast as
+    they are read from it.
 
-    `colour=None` means: only on a terminal. With `as_json` every line is one JSON object with a `process` member, for
-    log collectors. A reader that stops reading costs lines (their number is printed), it does not stop the server.
+    `colour=None` means: only on a terminal. With `as_json` every line is one JSON object with a `process` member, for log
+    collectors. If the reader stops reading, lines are dropped, and their number is printed; the server is not blocked.
     """
 
     def __init__(self, fd: int = 1, *, colour: bool | None = None, as_json: bool = False) -> None:
@@ -38,7 +39,7 @@ class Console:
 
     @property
     def pending(self) -> bool:
-        """Tell whether something waits to be written."""
+        """Tell whether output waits to be written."""
         return bool(self._pending)
 
     def line(self, name: str, text: str) -> None:
@@ -46,7 +47,7 @@ class Console:
         self._add(self._shape(name, redact(text)))
 
     def say(self, text: str) -> None:
-        """Add a line of our own, for the person in front of it."""
+        """Add a line of the supervisor itself, for the operator."""
         if self._json:
             self.line("run", text)
         else:
@@ -83,7 +84,7 @@ class Console:
             self._pending.append(data[start : start + _CHUNK])
 
     def write_some(self) -> None:
-        """Write what `fd` takes now; call it when `select` says that it is writable."""
+        """Write what `fd` takes without blocking; call it when `select` reports `fd` as writable."""
         while self._pending and not self._closed:
             try:
                 if not select.select([], [self.fd], [], 0)[1]:
@@ -91,7 +92,7 @@ class Console:
                 written = os.write(self.fd, self._pending[0])
             except BlockingIOError:
                 return
-            except OSError:  # the reader is gone: the server goes on without one
+            except OSError:  # the reader is gone: the server runs on without output
                 self._closed = True
                 self._pending.clear()
                 self._size = 0
@@ -103,7 +104,7 @@ class Console:
                 self._pending[0] = self._pending[0][written:]
 
     def finish(self, seconds: float = 1.0) -> None:
-        """Write the rest, if somebody reads it within `seconds`."""
+        """Write the rest, as far as it is read within `seconds`."""
         deadline = time.monotonic() + seconds
         while self._pending and (left := deadline - time.monotonic()) > 0:
             select.select([], [self.fd], [], left)

@@ -1,9 +1,9 @@
-"""Questions to PostgreSQL before Django is loaded: whether it answers, which domain it holds, whether it has our tables.
+"""Checks of PostgreSQL and Redis before Django is loaded: connection, stored domain, current schema.
 
-The domain is stored at the first start and never changed; another one is refused. "These migrations and models have
-nothing to do on a database with that list of applied migrations and those columns" is a fact that never changes:
-`manage.py setup` finds it out and notes the marks in `DATA_DIR/run/schema.json`; a start compares them in milliseconds,
-and whatever happened to the database in between shows in its marks.
+The domain is stored at the first start and never changed; another one is refused. To check the schema in milliseconds, a
+start compares two digests, of the code's migrations and models and of the database's applied migrations and columns, with
+those that `manage.py setup` stored in `DATA_DIR/run/schema.json` when it found both in agreement. Any later change of the
+database changes its digest.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from social.settings import env
 from social.settings.env import without_password
 
 OLDEST_VERSION = 15
-#: Options of a connection that are Django's and not libpq's.
+#: Options of a connection that belong to Django, not to libpq.
 DJANGO_OPTIONS: Final = {"pool", "server_side_binding", "assume_role", "isolation_level"}
 
 
 def connect(url: str) -> psycopg.Connection[Any]:
-    """A connection, in autocommit. OperatorError when the server is too old or does not answer within 5 s."""
+    """A connection in autocommit mode. Raises OperatorError if the server is too old or does not answer within 5 s."""
     try:
         config = env.database(url)
         options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in DJANGO_OPTIONS}
@@ -62,7 +62,7 @@ def connect(url: str) -> psycopg.Connection[Any]:
 
 
 def check_redis(role: str, url: str) -> None:
-    """Raises OperatorError when the Redis server of a role does not answer within 3 s."""
+    """Raise OperatorError if the Redis server of a role does not answer within 3 s."""
     import redis
 
     try:
@@ -84,10 +84,10 @@ TABLE = "social_installation"
 
 
 class Cursor(Protocol):
-    """Common part of Django's cursors and psycopg's: the domain is asked for with and without Django."""
+    """Common part of Django's cursors and psycopg's: these queries are run with and without Django."""
 
     def execute(self, sql: Any, params: Any = ..., /) -> Any:
-        """Run one statement."""
+        """Execute one statement."""
 
     def fetchone(self) -> Any:
         """The next row."""
@@ -105,12 +105,12 @@ def stored_installation(cursor: Cursor) -> dict[str, Any]:
 
 
 def stored_domain(cursor: Cursor) -> str | None:
-    """The local domain this database was made for; None before the first start."""
+    """The local domain for which this database was made; None before the first start."""
     return stored_installation(cursor).get("local_domain")
 
 
 def check_domain(cursor: Cursor, domain: str) -> bool:
-    """Tell whether a domain is stored. Raises OperatorError when it is another one than `domain`."""
+    """Tell whether a domain is stored. Raises OperatorError if it is not `domain`."""
     stored = stored_domain(cursor)
     if stored is not None and stored != domain:
         raise OperatorError(
@@ -122,7 +122,7 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
 
 
 def check_web_domain(cursor: Cursor, web_domain: str) -> None:
-    """Raises OperatorError when the server was last started with another WEB_DOMAIN: ids keep their domain."""
+    """Raise OperatorError if the server was last started with another WEB_DOMAIN: the domain in ids can never change."""
     stored = stored_installation(cursor).get("web_domain")
     if stored is not None and stored != web_domain:
         raise OperatorError(
@@ -133,7 +133,7 @@ def check_web_domain(cursor: Cursor, web_domain: str) -> None:
 
 
 def keep_domain(cursor: Cursor, domain: str) -> None:
-    """Store `domain` at the first start. Raises OperatorError when another one is stored."""
+    """Store `domain` if none is stored. Raises OperatorError if another one is."""
     cursor.execute(
         f"INSERT INTO {TABLE} (id, local_domain, fingerprints, created_at) "  # noqa: S608 (constants)
         "VALUES (1, %s, '{}', now()) ON CONFLICT (id) DO NOTHING",
@@ -143,7 +143,7 @@ def keep_domain(cursor: Cursor, domain: str) -> None:
 
 
 def keep_web_domain(cursor: Cursor, web_domain: str) -> None:
-    """Store where the pages are from now on."""
+    """Store the domain of the pages."""
     cursor.execute(f"UPDATE {TABLE} SET web_domain = %s WHERE id = 1", [web_domain])  # noqa: S608  (a constant)
 
 
@@ -172,7 +172,7 @@ def code_mark(apps: Iterable[str]) -> str:
 
 
 def _folder(app: str) -> Path | None:
-    """The folder of an app, found without importing it: `django.contrib.admin` alone would cost a third of a second."""
+    """The folder of an app, found without an import: that of `django.contrib.admin` alone takes a third of a second."""
     top, *rest = app.split(".")
     spec = find_spec(top)
     if spec is None or not spec.submodule_search_locations:
@@ -186,7 +186,7 @@ def _folder(app: str) -> Path | None:
 
 
 def refuse_older_tables(cursor: Cursor, apps: Iterable[str]) -> None:
-    """Raises OperatorError when a migration of this code is not applied: after an upgrade `setup` comes first."""
+    """Raise OperatorError if a migration of this code is not applied: after an upgrade, `setup` must be run first."""
     cursor.execute("SELECT string_agg(app || '.' || name, ' ') FROM django_migrations")
     applied = set(str((cursor.fetchone() or [""])[0]).split())
     for app in apps:
@@ -211,7 +211,7 @@ def database_mark(cursor: Cursor) -> str:
 
 
 def is_schema_current(cursor: Cursor, data_dir: Path, apps: Iterable[str]) -> bool:
-    """Tell whether it is known that the tables are those of this code. False may only mean that nobody has looked yet."""
+    """Tell whether the tables are known to be those of this code. False can also mean that they were never compared."""
     try:
         noted = json.loads((data_dir / _FILE).read_text())
     except (OSError, ValueError):
@@ -220,7 +220,7 @@ def is_schema_current(cursor: Cursor, data_dir: Path, apps: Iterable[str]) -> bo
 
 
 def note_schema(cursor: Cursor, data_dir: Path, apps: Iterable[str]) -> None:
-    """Note that the tables are those of this code. Call it after a complete `migrate` and `tables.check_tables`."""
+    """Store that the tables are those of this code. Call it after a complete `migrate` and `tables.check_tables`."""
     path = data_dir / _FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".new")

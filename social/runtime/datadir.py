@@ -1,4 +1,4 @@
-"""The data directory: that it can be used, how much room it has, and who holds it."""
+"""The data directory: checks of access and free space, and locks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOM_FOR_A_NEW_DATABASE = 256 * 1024 * 1024
 
 
 def open_data_dir(path: Path) -> None:
-    """Create the data directory and its `run` folder if needed. Raises OperatorError when it cannot be used."""
+    """Create the data directory and its `run` folder if needed. Raises OperatorError if they cannot be used."""
     run = path / "run"
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def _user() -> str:
 
 
 def check_room(path: Path, needed: int) -> None:
-    """Raises OperatorError when fewer than `needed` bytes are free for us on the disk of `path`."""
+    """Raise OperatorError if fewer than `needed` bytes are free for us on the disk of `path`."""
     free = shutil.disk_usage(path).free
     if free < needed:
         raise OperatorError(
@@ -66,9 +66,9 @@ def _open_lock(path: Path) -> IO[str]:
 
 
 def try_lock(path: Path, *, shared: bool = False) -> IO[str] | None:
-    """A lock on a file, held until the returned file is closed or this process ends; None when another has it.
+    """A lock on a file, held until the returned file is closed or this process ends; None if another process holds it.
 
-    The kernel drops such a lock with its process, so that a killed holder leaves nothing to clean up.
+    The kernel releases the lock when its process ends, so that a killed holder leaves nothing to clean up.
     """
     file = _open_lock(path)
     try:
@@ -82,7 +82,7 @@ def try_lock(path: Path, *, shared: bool = False) -> IO[str] | None:
 
 
 def wait_for_lock(path: Path, *, shared: bool = False) -> IO[str]:
-    """Take a lock as `try_lock` does, but wait for the others."""
+    """Take a lock as `try_lock` does, but wait until other processes release it."""
     file = _open_lock(path)
     fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     if not shared:
@@ -98,7 +98,7 @@ def _sign(file: IO[str]) -> None:
 
 
 def holder(path: Path) -> str:
-    """The process id the holder of an exclusive lock has written into the file; for messages."""
+    """The process id that the holder of an exclusive lock has written into the file, for messages."""
     try:
         return path.read_text().strip() or "unknown"
     except OSError:
@@ -110,7 +110,7 @@ def _supervisor_lock(data_dir: Path) -> Path:
 
 
 def running_supervisor(data_dir: Path) -> str | None:
-    """The process id of the supervisor of the data directory; None when there is none."""
+    """The process id of the data directory's supervisor; None if none runs."""
     path = _supervisor_lock(data_dir)
     lock = try_lock(path, shared=True) if path.exists() else None
     if lock is None:
@@ -121,7 +121,7 @@ def running_supervisor(data_dir: Path) -> str | None:
 
 @contextlib.contextmanager
 def sole_supervisor(data_dir: Path) -> Iterator[None]:
-    """Hold the data directory for one supervisor. Raises OperatorError when another has it."""
+    """Lock the data directory for one supervisor. Raises OperatorError while another process has the lock."""
     path = _supervisor_lock(data_dir)
     lock = try_lock(path)
     if lock is None:

@@ -1,4 +1,4 @@
-"""Checks of an installation: each mistake an operator can make, how it shows, and what to do about it."""
+"""Checks of an installation for operators' mistakes, each with its remedy."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _OUTBOX = env.manage_command("show_outbox")
 
 
 def examine() -> Iterator[Check]:
-    """Make every check, in the order in which a fault of one explains those after it."""
+    """Make every check, ordered so that a failure explains those that follow it."""
     answers = True
     for check in _CHECKS:
         if check in _ASK_THE_DATABASE and not answers:
-            # Each would wait for a connection until the pool gives up.
+            # Skipped, because each would wait for the time-out of the pool.
             yield Check(_title(check), "failed", "the database does not answer", "See to the database first.")
             continue
         try:
@@ -92,7 +92,9 @@ def _domain() -> Iterator[Check]:
 
 
 def _ids() -> Iterator[Check]:
-    """Ids of accounts here that are not below BASE_URL: made by a command with other settings, or before the pages moved."""
+    """Check that the ids of local accounts are below BASE_URL. Others were made by a command with other settings, or before
+    the pages moved.
+    """
     strays = Account.objects.filter(domain=None).exclude(uri__startswith=f"{settings.BASE_URL}/").order_by("id")
     if not (number := strays.count()):
         yield Check("ids", "ok", f"those of all accounts here begin with {settings.BASE_URL}/")
@@ -145,7 +147,7 @@ def _redis() -> Iterator[Check]:
 
 
 def _start(name: str) -> str:
-    """The remedy for a process that gives no sign of life; nobody is asked to start what somebody is starting."""
+    """The remedy for a process that gives no sign of life: to start it, unless a supervisor already does."""
     pid = running_supervisor(env.DATA_DIR)
     if pid is not None:
         return f"Process {pid} starts it, now or when it has ended: wait a minute, then read what that process printed."
@@ -209,7 +211,7 @@ def _proxies() -> Iterator[Check]:
 
 
 def _blocks() -> Iterator[Check]:
-    """Networks that get no answer: one with very many addresses is rather a mistake (security row 79)."""
+    """Check blocked networks: one with very many addresses is probably a mistake (security row 79)."""
     networks = load_refused_networks()
     if wide := [network for network in networks if doubt_about_network(network)]:
         remedy = f"If that is not meant: {env.manage_command(f'block_sign_ups network {wide[0]} --remove')}"
@@ -241,7 +243,7 @@ def _mail() -> Iterator[Check]:
     if env.EMAIL_URL:
         server = env.without_password(env.EMAIL_URL)
         try:
-            # Signs in too, where a name and a password are given.
+            # Opening the connection also signs in, if EMAIL_URL has a name and a password.
             with get_connection(timeout=_MAIL_SECONDS):
                 yield Check("mail", "ok", f"{settings.DEFAULT_FROM_EMAIL} by {server}")
         except (OSError, smtplib.SMTPException, ValueError) as error:

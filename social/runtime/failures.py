@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class OperatorError(Exception):
-    """A fault that an operator can put right: the message is one line that names it and its remedy."""
+    """Error that an operator can correct: the message is one line that names it and its remedy."""
 
 
 class Interrupted(Exception):
-    """A signal asked to stop while the start was still under way."""
+    """Signal to stop that was received during the start."""

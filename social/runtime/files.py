@@ -1,4 +1,4 @@
-"""Serves uploaded files where no proxy or object storage does: by type, never as something a browser would run."""
+"""Serves uploaded files where no proxy or object storage does: only known types, and never as executable content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from social.kernel.media import storage
 from social.kernel.media.types import TYPES
 
 _HEADERS: Final = {
-    # Names are random and never used again.
+    # Names are random and never reused.
     "Cache-Control": "public, max-age=31536000, immutable",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
@@ -28,7 +28,7 @@ _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z")
 
 
 class _Part(io.FileIO):
-    """A file that ends at `end`; the web server sends it without reading it through Python."""
+    """File that ends at `end`; the web server sends it without reading it in Python."""
 
     end: int | None = None
 
@@ -43,9 +43,9 @@ def media(request: HttpRequest, path: str) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD") or kind is None or "\0" in path:
         raise Http404
     if not storage.is_local():
-        # Other servers know the addresses of the time before the files were moved.
+        # Other servers still use the URLs from before the files were moved to an object storage.
         return HttpResponseRedirect(storage.url(path))
-    # What is stored under a name never changes.
+    # The name serves as the tag, since a file never changes.
     tag = f'"{Path(path).stem}"' if Path(path).stem.isalnum() else ""
     headers = _HEADERS | ({"ETag": tag} if tag else {})
     try:
@@ -63,7 +63,7 @@ def media(request: HttpRequest, path: str) -> HttpResponseBase:
 
 
 def _narrow(response: FileResponse, file: _Part, first: str, last: str) -> None:
-    """Make it 206 with the range, or 416 when there is no such range; a range that means nothing is ignored."""
+    """Make a response 206 with the range, or 416 if the file does not have it; an invalid range is ignored."""
     size = os.fstat(file.fileno()).st_size
     if first:
         start, end = int(first), min(int(last) + 1 if last else size, size)

@@ -1,7 +1,7 @@
-"""Comparison of the secrets with those an installation began with: the database keeps a fingerprint of each.
+"""Comparison of the secrets with those of the installation, whose fingerprints are stored in the database.
 
-Replaced unnoticed they would sign everybody out, end every push subscription, and make second factors and the keys that
-sign for the accounts unreadable.
+If they were replaced unnoticed, everybody would be signed out, every push subscription would end, and second factors and
+the accounts' signing keys would be unreadable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from social.runtime.failures import OperatorError
 from social.settings.env import manage_command
 from social.settings.secrets import Secrets
 
-#: What is lost with each secret.
+#: The effects of losing each secret.
 EFFECTS_OF_LOSS: Final = {
     "SECRET_KEY": "everybody is signed out",
     "VAPID_PRIVATE_KEY": "apps must subscribe to push again",
@@ -27,7 +27,7 @@ Fingerprints = dict[str, list[str]]
 
 
 def fingerprints_of(secrets: Secrets) -> Fingerprints:
-    """A list for each secret: of secret keys and field encryption keys there may be several, of which the first one writes."""
+    """The fingerprints of each secret. Of secret keys and field encryption keys there may be several; the first one writes."""
     values = {
         "SECRET_KEY": [secrets.secret_key, *secrets.secret_key_fallbacks],
         "VAPID_PRIVATE_KEY": [secrets.vapid_private_key],
@@ -42,16 +42,16 @@ def _fingerprint(name: str, value: str) -> str:
 
 
 def stored_fingerprints(cursor: Cursor) -> Fingerprints:
-    """The fingerprints that the database keeps; empty before the first start."""
+    """The fingerprints in the database; empty before the first start."""
     stored: Any = stored_installation(cursor).get("fingerprints")
     return stored if isinstance(stored, dict) else {}
 
 
 def check_secrets(cursor: Cursor, secrets: Secrets, data_dir: Path) -> bool:
-    """Tell whether the database keeps the fingerprints of exactly these secrets.
+    """Tell whether the database has the fingerprints of exactly these secrets.
 
-    False when some are not kept yet: at the first start, and after a field encryption key was added. Raises OperatorError,
-    with the remedy, when one that is kept is not among them.
+    False if some are not stored yet: at the first start, and after a field encryption key was added. Raises OperatorError,
+    with the remedy, if a stored fingerprint is none of theirs.
     """
     stored, present = stored_fingerprints(cursor), fingerprints_of(secrets)
     wrong = [name for name in present if not set(stored.get(name, [])) <= set(present[name])]
@@ -64,7 +64,7 @@ def check_secrets(cursor: Cursor, secrets: Secrets, data_dir: Path) -> bool:
 
 
 def refuse_new_secrets(data_dir: Path) -> OperatorError:
-    """The refusal when there are no secrets although there is an installation that was made with some."""
+    """The error for an installation whose secrets are missing."""
     return OperatorError(
         f"{data_dir / 'secrets.json'} is missing, and the database was made with the secrets in it. "
         f"{_remedy(data_dir, list(EFFECTS_OF_LOSS))}"
@@ -81,7 +81,7 @@ def _remedy(data_dir: Path, names: list[str]) -> str:
 
 
 def keep_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
-    """Store the fingerprints of these secrets instead of all others. Raises OperatorError for a VAPID pair that is none."""
+    """Store the fingerprints of these secrets in place of all others. Raises OperatorError for VAPID keys that do not match."""
     check_pair(secrets)
     cursor.execute(
         f"UPDATE {TABLE} SET fingerprints = %s::jsonb WHERE id = 1",  # noqa: S608  (a constant)
@@ -90,7 +90,7 @@ def keep_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
 
 
 def check_pair(secrets: Secrets) -> None:
-    """Raise OperatorError for a VAPID pair that is none: push services would refuse what is signed with it."""
+    """Raise OperatorError for VAPID keys that do not match: push services would refuse what is signed with them."""
     import base64
 
     from cryptography.hazmat.primitives import serialization

@@ -27,10 +27,10 @@ def live(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """`GET /health/ready`: 200, or 503 when the database, a Redis role, a migration or a column is missing.
+    """`GET /health/ready`: 200, or 503 if the database or a Redis role does not answer, or a migration or column is missing.
 
-    The body is JSON: `{"status": "ok", "checks": {"database": "ok", "redis_cache": "failed", ...}}`. What exactly
-    failed is in the log, not in an answer to strangers.
+    The body is JSON: `{"status": "ok", "checks": {"database": "ok", "redis_cache": "failed", ...}}`. The details
+    of a failure are in the log, since the answer is public.
     """
     checks = {"database": _database(), "migrations": _migrations()}
     checks |= {f"redis_{role}": _redis(role) for role in settings.REDIS_URLS}
@@ -49,14 +49,14 @@ def _database() -> str:
 
 
 def pending_migrations() -> list[str]:
-    """Migrations this code brings that the database lacks, as `app.name`."""
+    """The migrations of this code that are not applied to the database, as `app.name`."""
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
 
 
 def _migrations() -> str:
-    # Once there was nothing to do, there never is again while this code runs; looking takes a tenth of a second.
+    # A check that has succeeded is not repeated: the code of this process does not change, and a check takes 0.1 s.
     global _migrated
     if _migrated:
         return OK

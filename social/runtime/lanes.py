@@ -13,15 +13,15 @@ from celery.worker.request import Request
 from social.queues import QUEUES, WAKE_QUEUES, threads_of
 from social.schedule import CELERY
 
-# Where the request stands among the arguments of Celery's tracer.
+# The index of the request among the arguments of Celery's tracer.
 _REQUEST: Final = 2
 
 
 class LanePool(BasePool):
-    """A Celery pool with threads for each queue: a queue whose tasks all wait blocks no other.
+    """Celery pool with threads for each queue, so that a queue whose tasks all wait blocks no other queue.
 
-    `social.queues` says how many. Threads are started when they are first needed. A wake-up only hands on to the threads
-    of its queues (`threads_of`), on a thread of its lane's.
+    `social.queues` has their numbers. Threads are started when they are first needed. A wake-up runs on a thread of its
+    lane, where it only passes work on to the threads of its queues (`threads_of`).
     """
 
     body_can_be_buffer = True
@@ -35,11 +35,11 @@ class LanePool(BasePool):
         } | {name: ThreadPoolExecutor(1, thread_name_prefix=name) for name in WAKE_QUEUES.values()}
 
     def on_start(self) -> None:
-        """Receive what wake-ups hand on."""
+        """Plug `run` in, by which wake-ups pass work on."""
         threads_of.plug(self.run)
 
     def run(self, queue: str, work: Callable[[], None]) -> None:
-        """Call `work`, which raises nothing, on the threads of `queue`."""
+        """Call `work`, which must not raise, on a thread of `queue`."""
         self._executor(queue).submit(work)
 
     def _executor(self, queue: str) -> ThreadPoolExecutor:
@@ -54,12 +54,12 @@ class LanePool(BasePool):
         accept_callback: Callable[..., Any] | None = None,
         **_: Any,
     ) -> ApplyResult:
-        """Run a task on the threads of the queue that its message came from."""
+        """Run a task on a thread of the queue from which its message came."""
         executor = self._executor(args[_REQUEST]["delivery_info"]["routing_key"])
         return ApplyResult(executor.submit(apply_target, target, args, kwargs, callback, accept_callback))
 
     def on_stop(self) -> None:
-        """Let running tasks finish; what has not begun is found by the sweep of another process."""
+        """Let running tasks finish; the sweep of another process finds those that have not begun."""
         threads_of.unplug()
         for executor in self._executors.values():
             executor.shutdown(wait=False, cancel_futures=True)
@@ -68,10 +68,10 @@ class LanePool(BasePool):
 
 
 class UnacknowledgedRequest(Request):
-    """A task's message in a worker. The queues ask for no acknowledgement; kombu would carry one to Redis all the same,
-    which costs a third of a short task.
+    """Message of a task in a worker, which is never acknowledged. The queues need no acknowledgement, but kombu would send
+    one to Redis all the same, which takes a third of the time of a short task.
     """
 
     def acknowledge(self) -> None:
-        """Note that it was taken."""
+        """Mark the message as acknowledged, without sending anything."""
         self.acknowledged = True

@@ -1,4 +1,4 @@
-"""The order in which an installation starts, and the lines printed on the way."""
+"""The start of an installation: the order of its processes, and the lines that are printed meanwhile."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from social.runtime.supervisor import Supervisor
 from social.settings import env
 from social.settings.secrets import load_secrets
 
-#: Seconds without a sign of life after which a process counts as hung. A worker gives none while it looks for its broker.
+#: Seconds without a heartbeat after which a process counts as hung. A worker sends none while it connects to its broker.
 SILENCE_LIMITS = {"web": 30.0, "streaming": 45.0, "worker": 180.0, "scheduler": 180.0}
-#: Where each process answers that it is alive.
+#: The port and path of each server's liveness check.
 HEALTH = {"web": (env.PORT, "/health"), "streaming": (env.STREAMING_PORT, "/api/v1/streaming/health")}
 
 
 def run() -> int:
-    """Bring everything up and keep it running until a signal asks to stop; the exit code.
+    """Start everything, keep it running until a signal to stop, and return the exit code.
 
-    The settings, the secrets and the data directory are in order already. Raises OperatorError, with everything stopped
-    again, when something cannot start.
+    The settings, the secrets and the data directory have been checked before. Raises OperatorError, with everything stopped
+    again, if something cannot start.
     """
     began = time.monotonic()
     console = Console(as_json=os.environ.get("LOG_FORMAT") == "json")
@@ -63,7 +63,7 @@ def run() -> int:
 
 
 def _embedded(stack: ExitStack) -> tuple[Embedded, list[ProcessSpec]] | None:
-    """The embedded servers that are needed, with the right to run them; their addresses go into the environment."""
+    """The embedded servers that are needed, locked for this process. Their URLs are put into the environment."""
     postgres = not os.environ.get("DATABASE_URL")
     valkey = not all(env.REDIS_URLS.values())
     if not postgres and not valkey:
@@ -77,7 +77,7 @@ def _embedded(stack: ExitStack) -> tuple[Embedded, list[ProcessSpec]] | None:
 
 def _environment() -> dict[str, str]:
     metrics = env.DATA_DIR / "run" / "metrics"
-    shutil.rmtree(metrics, ignore_errors=True)  # the figures of processes that no longer run
+    shutil.rmtree(metrics, ignore_errors=True)  # the metrics of processes that no longer run
     metrics.mkdir(parents=True)
     return {
         SUPERVISED: str(os.getpid()),
@@ -107,7 +107,7 @@ def _start(supervisor: Supervisor, embedded: tuple[Embedded, list[ProcessSpec]] 
     remember(env.DATA_DIR, env.LOCAL_DOMAIN)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         database.keep_web_domain(cursor, env.WEB_DOMAIN)
-    # The web server first: it has the machine to itself until it answers; nobody sits and waits for the others.
+    # The web server first, with the whole machine until it answers: people wait for it, not for the others.
     for name in ("web", "streaming"):
         supervisor.start(_python(name, "-m", "social.runtime.serve", name))
     supervisor.wait_until_ready(["web"], 120.0, attempts=3)
@@ -128,7 +128,7 @@ def _python(name: str, *arguments: str) -> ProcessSpec:
 
 
 def _is_set_up() -> bool:
-    """Tell whether the schema is current, and domain and secrets are stored. Raises OperatorError when they are others."""
+    """Tell whether the schema is current and the domain and the secrets are stored. Raises OperatorError if these differ."""
     from django.conf import settings
 
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
@@ -138,12 +138,12 @@ def _is_set_up() -> bool:
 
 
 def _reachable(address: str) -> str:
-    """The address at which to ask a server that listens on `address`."""
+    """The address for connecting to a server that listens on `address`."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104  # these stand for every address, and nothing listens on them here
 
 
 def answers(name: str) -> bool:
-    """Tell whether the web or streaming server says that it is alive, within 2 s."""
+    """Tell whether the liveness check of the web or streaming server succeeds within 2 s."""
     port, path = HEALTH[name]
     connection = http.client.HTTPConnection(_reachable(env.BIND), port, timeout=2)
     try:
@@ -156,9 +156,9 @@ def answers(name: str) -> bool:
 
 
 def check_ports() -> None:
-    """Raises OperatorError when a port cannot be listened on.
+    """Raise OperatorError if a port cannot be listened on.
 
-    Asked before anything is started. A former server of ours that is just ending gets 2 s.
+    Called before anything is started. A former server of ours that is just ending gets 2 s.
     """
     if env.PORT == env.STREAMING_PORT:
         raise OperatorError(f"PORT and STREAMING_PORT are both {env.PORT}. Give one of them another number.")
@@ -214,7 +214,7 @@ def _tell(console: Console, seconds: float) -> None:
 
 
 def _find_people() -> tuple[bool, str]:
-    """Read whether anybody has the permission 1, to do everything (contract, entities "Role"), and who may sign up."""
+    """Tell whether an account has the permission 1, to do everything (contract, entities "Role"), and who may sign up."""
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM accounts_user JOIN accounts_role ON accounts_role.id = accounts_user.role_id"

@@ -1,4 +1,4 @@
-"""Checks of the doctor that ask the machine: folders, files, room, what may be opened and decoded."""
+"""The doctor's checks of the machine: folders, free space, open files, decoding."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from social.settings import env
 
 State = Literal["ok", "warning", "failed"]
 
-#: Seconds in which a reader expects a file.
+#: Seconds within which a stored file must be served.
 _READER_SECONDS = 10
 # A GIF of one pixel.
 _PIXEL = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;"
-#: Open files of a web process: a connection and the body or the file that it waits for, and everything else.
+#: Open files that a web process needs: two per connection (the connection, and a body or file), and some for all else.
 LEAST_OPEN_FILES = 2 * Limits().connections + 256
 LEAST_FREE, LOW_FREE = 256 << 20, 2 << 30
 _FREE_SPACE = (
@@ -47,7 +47,7 @@ RUN_SETUP = f"Run {env.manage_command('setup')}"
 
 @dataclass(frozen=True)
 class Check:
-    """Result of a check. A warning does not fail the whole; a failure names its remedy."""
+    """Result of a check. With warnings alone the doctor succeeds; a failure names its remedy."""
 
     name: str
     state: State
@@ -56,12 +56,12 @@ class Check:
 
 
 def first_line(error: BaseException) -> str:
-    """First line of what an error says."""
+    """The first line of an error's message, or its type if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def secrets() -> Iterator[Check]:
-    """The file of the secrets: nobody else can read it."""
+    """Check that other users cannot read the file of the secrets."""
     path = env.DATA_DIR / "secrets.json"
     if not path.exists():
         yield Check("secrets", "ok", "from the environment")
@@ -74,7 +74,7 @@ def secrets() -> Iterator[Check]:
 
 
 def storage() -> Iterator[Check]:
-    """The folders, and the bucket or the shared folder of files: they can be written, and readers get what is in them."""
+    """Check that the folders, and the bucket or the shared folder of files, can be written, and that files are served."""
     for name in ("", "media", "mail", "run"):
         folder = env.DATA_DIR / name
         if not folder.is_dir():
@@ -106,7 +106,7 @@ def _object_storage(bucket: str) -> Check:
 
 
 def _served(what: str) -> Check:
-    """Check that a reader gets what is stored: a small file, which is removed again. Raises what the storage raises."""
+    """Check that a stored file is served, with a small one that is removed again. Raises the errors of the storage."""
     path = default_storage.save(f"doctor/{token_hex(16)}.gif", ContentFile(_PIXEL))
     address = media_storage.url(path)
     try:
@@ -127,7 +127,7 @@ def _served(what: str) -> Check:
 
 
 def decoding() -> Iterator[Check]:
-    """The process that decodes files."""
+    """Check that the decoding process works."""
     try:
         with decoder.decode(jobs.PICTURE, io.BytesIO(_PIXEL), {}):
             pass
@@ -142,7 +142,7 @@ def decoding() -> Iterator[Check]:
 
 
 def disk() -> Iterator[Check]:
-    """The room that is left; also on the disks of files and of temporary files, where these are others and full."""
+    """Check free space on the disk of the data directory, and on those of files and of temporary files if they differ."""
     free = shutil.disk_usage(env.DATA_DIR).free
     detail = f"{free / (1 << 30):.1f} GB free at {env.DATA_DIR}"
     if free < LEAST_FREE:
@@ -159,7 +159,7 @@ def disk() -> Iterator[Check]:
 
 
 def open_files() -> Iterator[Check]:
-    """The limits of the processes that run, or of those that would be started from here (security row 52)."""
+    """Check the limit of open files of the running server, or else of this process (security row 52)."""
     try:
         soft, hard = descriptors.limits(int(running_supervisor(env.DATA_DIR) or os.getpid()))
     except (OSError, ValueError):

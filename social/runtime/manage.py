@@ -1,4 +1,4 @@
-"""Runs management commands: prepares what a command needs, and reports failures in one line."""
+"""Runs management commands: prepares servers and settings for them, and reports failures in one line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from social.runtime.unfinished import find_mark, refuse_unfinished
 if TYPE_CHECKING:
     import psycopg
 
-#: Commands that look at files only; they need no servers.
+#: Commands that only read and write files and need no servers.
 SERVERLESS_COMMANDS = frozenset(
     [
         "help",
@@ -39,9 +39,9 @@ SERVERLESS_COMMANDS = frozenset(
         "test",
     ]
 )
-#: Commands that begin an installation; every other one is meant for one that exists, and makes nothing where none is.
+#: Commands that create an installation. All others need an existing one and never create any.
 STARTING_COMMANDS = frozenset(["run", "setup", "migrate"])
-#: Commands that run before the first start has stored the domain; any other one could make ids with a wrong address.
+#: Commands that may run before the first start has stored the domain. Others could make ids with a wrong domain.
 COMMANDS_WITHOUT_DOMAIN = frozenset(
     ["setup", "restore", "doctor", "migrate", "showmigrations", "sqlmigrate", "sqlflush", "dbshell"]
 )
@@ -53,7 +53,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def main(argv: list[str]) -> int:
-    """Run one command; the exit code. An error that an operator can correct is printed in one line, without a traceback.
+    """Run one command and return the exit code. Errors that an operator can correct are printed in one line.
 
     With `--traceback` the traceback is shown. Options that the settings read (`--data-dir` for every command; `--port`
     and the like for `run`, `setup` and `doctor`) are moved into the environment first.
@@ -69,7 +69,7 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output is gone; nothing more may be written to it, not even when Python ends.
+        # The reader of our output is gone: redirected, so that Python does not write to it again when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
     except Exception as error:
@@ -84,11 +84,11 @@ def main(argv: list[str]) -> int:
 def _dispatch(command: str, arguments: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
     if command != "run":
-        os.environ.setdefault("LOG_FORMAT", "console")  # for the person at the terminal; processes write JSON
+        os.environ.setdefault("LOG_FORMAT", "console")  # for the operator at the terminal; server processes log JSON
     helped = command in SERVERLESS_COMMANDS or not {"-h", "--help"}.isdisjoint(arguments)
     if helped:
         _use_temporary_secrets()
-        # `makemigrations` looks for applied migrations where it can; without servers it says so, at length.
+        # `makemigrations` also reads the applied migrations; without servers it prints a long warning about that.
         if arguments in ([], ["help"], ["-h"], ["--help"]):
             return _list_commands()
         warnings.filterwarnings("ignore", message="Got an error checking a consistent migration history")
@@ -103,7 +103,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
     elif command != "setup":
         recall(_data_dir())
     if command in STARTING_COMMANDS:
-        import social.settings.env  # noqa: F401  (what is wrong with the settings is said before anything is made)
+        import social.settings.env  # noqa: F401  (wrong settings raise an error before anything is created)
 
         _prepare_data_dir(renewing="--new-secrets" in arguments)
     else:
@@ -115,7 +115,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
 
 
 def _restore(arguments: list[str]) -> int:
-    """`restore` where there may be nothing yet: its settings have other secrets than the server will have."""
+    """Run `restore`, also where no installation exists: it runs with temporary secrets, not those of the restored server."""
     from social.runtime.datadir import open_data_dir, sole_supervisor
     from social.runtime.secrets_file import use_temporary_secrets
 
@@ -123,14 +123,14 @@ def _restore(arguments: list[str]) -> int:
     recall(data_dir)
     open_data_dir(data_dir)
     use_temporary_secrets()
-    # What changes nothing may be tried beside a server that runs.
+    # A dry run changes nothing, so it may run beside the server.
     taken = contextlib.nullcontext() if "--dry-run" in arguments else sole_supervisor(data_dir)
     with taken, _servers("restore"):
         return _django(arguments)
 
 
 def _upgrade_database(arguments: list[str]) -> int:
-    """`upgrade_database`, which starts the servers itself, one version after the other."""
+    """Run `upgrade_database`, which starts the servers itself, one version after the other."""
     from social.runtime.datadir import sole_supervisor
 
     recall(_data_dir())
@@ -141,7 +141,7 @@ def _upgrade_database(arguments: list[str]) -> int:
 
 
 def _forgo_pool() -> None:
-    """A command uses one connection, and waits for it as long as it takes; a pool is for who answers others."""
+    """Switch the connection pool off: a command uses one connection, and waits for it without a time-out."""
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 
@@ -154,7 +154,9 @@ def _data_dir() -> Path:
 
 
 def _prepare_data_dir(*, renewing: bool) -> None:
-    """Raises OperatorError when the directory cannot be used, or has lost the secrets its database was made with."""
+    """Create the data directory and its secrets if needed. Raises OperatorError if it cannot be used, or if it has lost the
+    secrets with which its database was made.
+    """
     from social.runtime.datadir import open_data_dir
     from social.runtime.secrets_file import generate_secrets, has_secrets
 
@@ -170,7 +172,7 @@ def _prepare_data_dir(*, renewing: bool) -> None:
 
 
 def _was_begun(data_dir: Path) -> bool:
-    """Tell whether there is a database that was made with secrets."""
+    """Tell whether a database exists that was made with secrets."""
     if not os.environ.get("DATABASE_URL"):
         from social.runtime.postgres import Postgres
 
@@ -183,7 +185,7 @@ def _was_begun(data_dir: Path) -> bool:
 
 
 def _require_installation(*, or_unfinished: bool = False) -> None:
-    """Raises OperatorError where nothing is set up: a command that reads makes nothing, wherever it is sent."""
+    """Raise OperatorError if there is no installation, so that a command never creates one by mistake."""
     from social.runtime.datadir import open_data_dir
     from social.runtime.postgres import Postgres
     from social.runtime.secrets_file import NAMES
@@ -207,7 +209,7 @@ def _require_installation(*, or_unfinished: bool = False) -> None:
 
 
 def _wait_for_cluster(cluster: Path, data_dir: Path) -> None:
-    """Wait until a first start that is under way has begun its database."""
+    """Wait until a first start that is under way has created its cluster."""
     from social.runtime.datadir import running_supervisor
 
     deadline = time.monotonic() + FIRST_START_SECONDS
@@ -223,7 +225,7 @@ def _use_temporary_secrets() -> None:
 
 
 def _list_commands() -> int:
-    """The commands of this server with a sentence each; those of Django and its libraries by name."""
+    """Print this server's commands with one sentence each, and those of Django and its libraries by name."""
     import textwrap
 
     import django
@@ -234,7 +236,7 @@ def _list_commands() -> int:
 
     django.setup()
     found = get_commands()
-    del found["createsuperuser"]  # it only says which of ours takes its place
+    del found["createsuperuser"]  # it only names our command that replaces it
     own = {name: app for name, app in found.items() if app in apps.app_configs and _is_own(apps.app_configs[app].path)}
     first = [name for name in ("run", "setup", "doctor") if name in own]
     print(f"{env.manage_command('COMMAND')}   ({env.manage_command('help COMMAND')} says more)\n")
@@ -248,12 +250,12 @@ def _list_commands() -> int:
 
 
 def _is_own(path: str) -> bool:
-    """Tell whether an app stands in this repository, and not among its libraries."""
+    """Tell whether an app is in this repository, not in a library."""
     return Path(path).parent == ROOT
 
 
 def _run(arguments: list[str]) -> int:
-    """`run` without loading Django: it only starts others, and should be quick and small."""
+    """Run `run` without loading Django: it only starts other processes, and should be quick and small."""
     from argparse import ArgumentParser
 
     from social.runtime.options import add_options
@@ -269,9 +271,9 @@ def _run(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def _servers(command: str) -> Iterator[None]:
-    """The database and Redis for one command: the configured ones, or the embedded ones of the data directory.
+    """Provide the database and Redis for one command: the configured ones, or the embedded ones of the data directory.
 
-    The doctor takes them as they are: to say what is wrong with them is its work.
+    For the doctor, failures of the servers are no error here: reporting them is its work.
     """
     from social.runtime import database
     from social.runtime.embedded import Embedded, borrowed_servers
@@ -292,7 +294,7 @@ def _servers(command: str) -> Iterator[None]:
         if command != "restore":
             with contextlib.suppress(*([OperatorError] if command == "doctor" else [])):
                 _take_domain(command)
-        importlib.reload(env)  # it read the environment before the servers were known
+        importlib.reload(env)  # it had read the environment before the servers' URLs were in it
         if secrets is not None:
             with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
                 database.check_domain(cursor, env.LOCAL_DOMAIN)
@@ -302,9 +304,9 @@ def _servers(command: str) -> Iterator[None]:
 
 
 def _take_domain(command: str) -> None:
-    """Put the stored domains into the environment where it names none. Waits for a first start that is under way.
+    """Put the stored domains into the environment, where it has none. Waits for a first start that is under way.
 
-    Raises OperatorError when the first start has not ended.
+    Raises OperatorError if the first start does not end.
     """
     from social.runtime import database
     from social.runtime.datadir import running_supervisor
@@ -330,7 +332,7 @@ def _take_domain(command: str) -> None:
 
 
 def _connected(command: str) -> psycopg.Connection[Any]:
-    """A connection to the database. `setup`, the first command after a boot, waits for a database that is starting.
+    """A connection to the database. `setup`, often the first command after a boot, waits for a database that is starting.
 
     Raises OperatorError.
     """
@@ -366,19 +368,19 @@ def _django(arguments: list[str]) -> int:
 
 
 def _close_connections() -> None:
-    """The embedded servers may stop after this."""
+    """Close all connections, since the embedded servers may stop afterwards."""
     from django.conf import settings
     from django.db import connections
 
     if not settings.configured:
         return
-    with contextlib.suppress(Exception):  # an error of the database has been reported already
+    with contextlib.suppress(Exception):  # the command has already reported errors of the database
         for connection in connections.all(initialized_only=True):
             connection.close()
 
 
 def _explain(error: Exception) -> str | None:
-    """Describe a failure of the surroundings in one line; None for an error of this server, whose traceback is shown."""
+    """Describe a failure of settings, servers or files in one line; None for a bug, whose traceback is shown."""
     from django.core.exceptions import ImproperlyConfigured
     from django.db import Error, OperationalError, ProgrammingError
 

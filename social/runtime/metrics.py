@@ -1,4 +1,4 @@
-"""Metrics: the time of every request by route and method, the state of the queues, and what of others was not taken."""
+"""Metrics: times of requests by route and method, state of the queues, heartbeats, refusals of remote content."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from social.settings import env
 QUEUES: Final = ("default", "feeds", "deliveries")
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
-# A file of shared figures grows by its routes; with at most this many it stays within what `_reserve` has allocated.
+# The file of a process's metrics grows with its series; with at most this many it stays within `_RESERVED` bytes.
 _SERIES_LIMIT: Final = 1000
 _RESERVED: Final = 8 * 1024 * 1024
 _FORWARDED: Final = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA", "HTTP_X_FORWARDED_HOST")
@@ -51,9 +51,9 @@ _usable = True
 
 
 def _reserve() -> bool:
-    """Allocate this process's file of shared figures before it is mapped; whether it could be done.
+    """Allocate the file of this process's metrics before it is mapped, and tell whether that succeeded.
 
-    A mapped file without blocks on a full disk ends the process with SIGBUS at its next write.
+    With a full disk, writing to a mapped file without allocated blocks would end the process with SIGBUS.
     """
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     if not folder:
@@ -83,7 +83,7 @@ def _find_series(route: str, method: str) -> Histogram | None:
 
 
 class MetricsMiddleware:
-    """Measures every request, in a few microseconds; outermost in MIDDLEWARE, so that it sees what the others cost."""
+    """Measures the time of every request. First in MIDDLEWARE, so that the time of all other middleware is included."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -102,7 +102,7 @@ class MetricsMiddleware:
 
 
 def _forget_series() -> None:
-    # A forked worker has its own file, which must be reserved before its first figure.
+    # A forked worker has its own file, which must be allocated before its first metric.
     global _ready_pid
     _ready_pid = 0
     _series.clear()
@@ -112,7 +112,7 @@ os.register_at_fork(after_in_child=_forget_series)
 
 
 class _Outbox:
-    """State of the queues at the moment of asking; nothing when the database does not answer."""
+    """Collector of the queues' current state; yields nothing if the database does not answer."""
 
     def collect(self) -> Iterator[Metric]:
         try:
@@ -135,7 +135,7 @@ class _Outbox:
 
 
 class _Heartbeats:
-    """Seconds since each kind of process has shown itself; nothing for one that has not."""
+    """Collector of the seconds since the last heartbeat of worker and scheduler; one without heartbeat is left out."""
 
     def collect(self) -> Iterator[Metric]:
         ages = GaugeMetricFamily("social_process_last_seen_seconds", "Since the last sign of life", labels=["role"])
@@ -147,7 +147,7 @@ class _Heartbeats:
 
 
 class _Refusals:
-    """Number of things that others sent and that were not taken today, by reason; nothing when the database does not answer."""
+    """Collector of the numbers of today's refusals of remote content, by reason; yields nothing without the database."""
 
     def collect(self) -> Iterator[Metric]:
         try:
@@ -161,8 +161,9 @@ class _Refusals:
 
 
 def _may_read(request: HttpRequest) -> bool:
-    """Permission to read the metrics. With METRICS_TOKEN: who bears it. Without: who asks from this machine, not through a
-    proxy on it, and by a name of this server: a page elsewhere may lead a browser here by its own (security row 77).
+    """Tell whether the caller may read the metrics. With METRICS_TOKEN they must send it. Without, the request must come from
+    this machine, through no proxy, and by a name of this server: a page of another site could direct a browser on this
+    machine here by a domain of its own (security row 77).
     """
     if env.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")
@@ -178,7 +179,7 @@ def _may_read(request: HttpRequest) -> bool:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """`GET /metrics`, in the text format of Prometheus; 404 for those who may not read it."""
+    """`GET /metrics`, in the text format of Prometheus; 404 for callers who may not read it."""
     if not _may_read(request):
         return HttpResponseNotFound("Not found\n", content_type="text/plain; charset=utf-8")
     registry = CollectorRegistry()

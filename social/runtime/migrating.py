@@ -1,4 +1,4 @@
-"""Applies migrations to a server whose other processes may still write: what takes long is done before anything is locked."""
+"""Applies migrations while other processes may still write: slow work is done before any table is locked."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from django.db.migrations.state import ProjectState
 
 
 class PreparingExecutor(MigrationExecutor):
-    """Django's executor, that makes the classes of all models for each operation of a migration before its transaction.
+    """Django's executor, except that it creates the model classes for all operations of a migration before its transaction.
 
-    Django makes them between the operations: a third of a second each, while the tables of those before are locked.
+    Django creates them between the operations, which takes a third of a second each while tables are locked.
     """
 
     def apply_migration(
         self, state: ProjectState, migration: Migration, fake: bool = False, fake_initial: bool = False
     ) -> ProjectState:
-        """Apply one migration. On a new database nobody waits: there it is done as Django does."""
+        """Apply one migration. A new database, on which no process waits, is migrated as by Django."""
         if self.loader.applied_migrations:
-            # A vacuum gives way to who has waited so long for its table, and writers queue up behind that one. Only a
-            # superuser may say so, as with the embedded PostgreSQL; elsewhere it stays a second.
+            # An autovacuum yields its table to a lock request that has waited this long, behind which writers queue up. Only
+            # superusers may set this, as with the embedded PostgreSQL; elsewhere it stays one second.
             with suppress(ProgrammingError), self.connection.cursor() as cursor:
                 cursor.execute("SET deadlock_timeout = '100ms'")
         if fake or not migration.atomic or not self.loader.applied_migrations:
@@ -49,11 +49,11 @@ class PreparingExecutor(MigrationExecutor):
         try:
             return super().apply_migration(states[0], migration, fake, fake_initial)
         finally:
-            del migration.apply  # that of its class is found again
+            del migration.apply  # restores the method of its class
 
 
 def migrate(**options: Any) -> None:
-    """`call_command("migrate")` with this executor, which that command has no option for."""
+    """Run `call_command("migrate")` with PreparingExecutor, for which that command has no option."""
     former = command.MigrationExecutor  # type: ignore[attr-defined]  # Django's module imports it
     command.MigrationExecutor = PreparingExecutor  # type: ignore[attr-defined]  # as above
     try:

@@ -1,10 +1,10 @@
 """Optional reports to an operator's own services: errors to Sentry, traces to an OpenTelemetry collector.
 
-Traced are requests to web processes, tasks of workers, and what either asks other servers.
+Requests to web processes, tasks of workers and their requests to other servers are traced.
 
-Their libraries (requirements/observability.txt) are loaded only where a setting asks for them. What leaves holds no secrets,
-no bodies, no addresses of people and no values of variables: errors are redacted as the log is, and of a trace only the
-attributes in `_ATTRIBUTES` are sent.
+The libraries (requirements/observability.txt) are loaded only if a setting needs them. Reports contain no secrets, bodies,
+addresses of people or values of variables: errors are redacted like the log, and of a trace only the attributes in
+`_ATTRIBUTES` are sent.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _NEEDED: Final = {
         "opentelemetry.instrumentation.aiohttp_client",
     ),
 }
-#: Methods, routes, tasks and results. Addresses may hold tokens and say whom people read; programs and networks are people's.
+#: Methods, routes, tasks and results. URLs may hold tokens and reveal whom people read; user agents and IP addresses are
+#: personal data.
 _ATTRIBUTES: Final = frozenset(
     {
         "celery.action",
@@ -47,12 +48,12 @@ _ATTRIBUTES: Final = frozenset(
         "http.status_code",
     }
 )
-#: Members of an event of Sentry that can hold texts of ours.
+#: Members of a Sentry event that can hold our own texts.
 _TEXTS: Final = ("exception", "extra", "logentry", "message", "threads", "transaction")
 
 
 def check_observing() -> None:
-    """Raises OperatorError when a setting asks for a library that is not installed."""
+    """Raise OperatorError if a setting needs a library that is not installed."""
     for setting, modules in _NEEDED.items():
         if getattr(env, setting) and not all(map(_is_installed, modules)):
             raise OperatorError(
@@ -69,9 +70,9 @@ def _is_installed(module: str) -> bool:
 
 
 def observe(role: str) -> None:
-    """Begin to report from this process, a `web`, `streaming`, `worker` or `scheduler`, as the settings say.
+    """Start the reports of this process, a `web`, `streaming`, `worker` or `scheduler`, according to the settings.
 
-    Before the application is loaded: traces of requests come from a middleware that is added to `settings.MIDDLEWARE`.
+    Call it before the application is loaded: requests are traced by a middleware that is added to `settings.MIDDLEWARE`.
     """
     if env.SENTRY_DSN:
         _report_errors(role)
@@ -93,7 +94,7 @@ def _report_errors(role: str) -> None:
         server_name=env.WEB_DOMAIN,
         default_integrations=False,
         auto_enabling_integrations=False,
-        # Errors are logged where they happen: that is what is reported.
+        # Errors are logged where they occur, and the log's errors are reported.
         integrations=[
             AtexitIntegration(callback=lambda pending, timeout: None),
             DedupeIntegration(),
@@ -110,7 +111,7 @@ def _report_errors(role: str) -> None:
 
 
 def redact_event(event: Any, hint: Any) -> Any:
-    """Redact an event of Sentry's as a line of the log; what is not of ours (request, user, breadcrumbs) is taken out."""
+    """Redact a Sentry event like a line of the log, and remove its request, user and breadcrumbs."""
     kept = {key: value for key, value in event.items() if key not in ("request", "user", "breadcrumbs")}
     return kept | {key: redact_value(kept[key]) for key in _TEXTS if key in kept}
 
@@ -128,7 +129,7 @@ def _trace(role: str) -> None:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     class NoPropagator(CompositePropagator):
-        """Strangers do not decide what is traced, nor under which id, and other servers get no ids of ours."""
+        """Propagator that ignores trace ids of requests, so that clients do not decide what is traced, and sends none."""
 
         def extract(self, carrier: Any, context: Context | None = None, getter: Any = None) -> Context:
             return Context() if context is None else context
@@ -147,7 +148,7 @@ def _trace(role: str) -> None:
 
 
 def _scrubbing(exporter: SpanExporter) -> SpanExporter:
-    """The exporter, which now gets copies of spans with the attributes in `_ATTRIBUTES` and without events."""
+    """Wrap an exporter so that it gets copies of spans with only the attributes in `_ATTRIBUTES` and without events."""
     from opentelemetry.sdk.trace import ReadableSpan
 
     def scrubbed(span: ReadableSpan) -> ReadableSpan:

@@ -1,8 +1,8 @@
-"""Options of `manage.py` that stand in the environment before the settings are read, and those of the last start.
+"""Options of `manage.py` that are moved into the environment before the settings are read, and those of the last start.
 
-`DATA_DIR/run/last.json` holds the addresses of the last `run` or `setup`, so that other commands find the same
-installation without repeating them; the environment wins over it. Without it `manage.py create_account` in a second
-terminal would give the account the addresses of another port, for ever.
+`DATA_DIR/run/last.json` holds the domains and ports of the last `run` or `setup`, so that other commands find the same
+installation without repeating the options; the environment takes precedence. Without it, `manage.py create_account` in a
+second terminal would give the account ids with another port, for ever.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ OPTIONS = {
     "--bind": ("BIND", "Address to listen on (default 127.0.0.1)."),
 }
 DATA_DIR = ("--data-dir", "DATA_DIR", "Where everything is kept (default var).")
-#: The commands that take all of them; every command takes --data-dir.
+#: The commands that take all these options; every command takes --data-dir.
 COMMANDS_WITH_OPTIONS = ("run", "setup", "doctor")
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Declare them, for `--help`: `take_options` has moved them into the environment by the time a command runs."""
+    """Declare the options for `--help`. When a command runs, `take_options` has already moved them into the environment."""
     for option, (variable, text) in OPTIONS.items():
         parser.add_argument(option, metavar=variable, help=f"{text} Environment: {variable}.")
     parser.add_argument(DATA_DIR[0], metavar=DATA_DIR[1], help=f"{DATA_DIR[2]} Environment: {DATA_DIR[1]}.")
 
 
 def take_options(arguments: list[str]) -> list[str]:
-    """Move the options into the environment and return the other arguments; an option without a value stays."""
+    """Move the options into the environment and return the other arguments; an option without a value is not moved."""
     taken = {DATA_DIR[0]: DATA_DIR[1]}
     if arguments and arguments[0] in COMMANDS_WITH_OPTIONS:
         taken |= {option: variable for option, (variable, _) in OPTIONS.items()}
@@ -60,7 +60,7 @@ def take_options(arguments: list[str]) -> list[str]:
     return rest
 
 
-#: What the addresses in the database and the checks of the doctor depend on.
+#: The variables on which ids in the database and the doctor's checks depend.
 NAMES: Final = (
     "LOCAL_DOMAIN",
     "WEB_DOMAIN",
@@ -77,7 +77,7 @@ def _file(data_dir: Path) -> Path:
 
 
 def remember(data_dir: Path, local_domain: str) -> None:
-    """Note the addresses in use. A full disk is reported by others and ignored here."""
+    """Store the domains and ports in use. A full disk is ignored here, since other checks report it."""
     values = {name: os.environ[name] for name in NAMES if os.environ.get(name)} | {"LOCAL_DOMAIN": local_domain}
     temporary = _file(data_dir).with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):
@@ -94,9 +94,9 @@ def _noted(data_dir: Path) -> dict[str, object]:
 
 
 def recall_domain(data_dir: Path) -> None:
-    """Keep, for `run`, the domain of the first start when none is given, also when the server listens elsewhere now.
+    """Use, for `run`, the domain of the first start if none is given, even if the server listens on another port now.
 
-    On this machine the pages and the API go along to the other port (WEB_DOMAIN); people's addresses keep the old one.
+    With a loopback domain, the pages and the API move to the new port (WEB_DOMAIN); accounts' addresses keep the old one.
     """
     stored = _noted(data_dir).get("LOCAL_DOMAIN")
     if not isinstance(stored, str) or os.environ.get("LOCAL_DOMAIN"):
@@ -109,7 +109,7 @@ def recall_domain(data_dir: Path) -> None:
 
 
 def recall(data_dir: Path) -> None:
-    """Put what was noted into the environment, where nothing else stands; before the settings are read."""
+    """Put the stored values into the environment, where it has none. Call it before the settings are read."""
     values = _noted(data_dir)
     for name in NAMES:
         value = values.get(name)

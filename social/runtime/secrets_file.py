@@ -13,17 +13,17 @@ from social.runtime.unfinished import sync_folder
 
 NAMES = ("SECRET_KEY", "VAPID_PRIVATE_KEY", "VAPID_PUBLIC_KEY", "FIELD_ENCRYPTION_KEYS")
 
-#: Secrets of this process that no installation has.
+#: The names of this process's temporary secrets, which are not those of the installation.
 temporary: set[str] = set()
 
 
 def has_secrets(data_dir: Path) -> bool:
-    """Tell whether there is nothing to generate: the file is there, or the environment has them all."""
+    """Tell whether the secrets exist: in the file, or all of them in the environment."""
     return (data_dir / "secrets.json").exists() or all(os.environ.get(name) for name in NAMES)
 
 
 def read_secrets(data_dir: Path) -> dict[str, str]:
-    """The secrets in the file; none when there is no file. Raises OperatorError when it cannot be read."""
+    """The secrets in the file, empty if there is none. Raises OperatorError if it cannot be read."""
     path = data_dir / "secrets.json"
     try:
         stored: dict[str, str] = json.loads(path.read_text())
@@ -35,7 +35,7 @@ def read_secrets(data_dir: Path) -> dict[str, str]:
 
 
 def replace_secrets(data_dir: Path, values: dict[str, str]) -> None:
-    """Write the file anew (mode 0600), whole or not at all. Raises OperatorError."""
+    """Replace the file (mode 0600) atomically. Raises OperatorError."""
     path = data_dir / "secrets.json"
     temporary = data_dir / f".secrets.{os.getpid()}"
     temporary.unlink(missing_ok=True)
@@ -51,7 +51,7 @@ def replace_secrets(data_dir: Path, values: dict[str, str]) -> None:
 
 
 def use_temporary_secrets() -> None:
-    """Put fresh secrets into the environment of this process, for a command that looks at nothing they protect."""
+    """Put new secrets into the environment of this process, for a command that reads no data protected by them."""
     for name, value in new_secrets().items():
         if not os.environ.get(name):
             os.environ[name] = value
@@ -59,10 +59,10 @@ def use_temporary_secrets() -> None:
 
 
 def generate_secrets(data_dir: Path) -> bool:
-    """Write `secrets.json` (mode 0600) if it is absent and the environment does not have them all; whether it did.
+    """Generate `secrets.json` (mode 0600) unless it exists or the environment has all secrets; tell whether it was written.
 
-    Secret key, VAPID pair (P-256, RFC 8292) and field encryption key (256 bits). Two processes that generate at the same
-    moment end with one file. Raises OperatorError when the directory cannot be written.
+    It holds secret key, VAPID pair (P-256, RFC 8292) and field encryption key (256 bits). If two processes generate it at
+    the same moment, one file remains. Raises OperatorError if the directory cannot be written.
     """
     path = data_dir / "secrets.json"
     if has_secrets(data_dir):
@@ -88,7 +88,7 @@ def generate_secrets(data_dir: Path) -> bool:
 
 
 def new_secrets() -> dict[str, str]:
-    """Fresh secrets, by name."""
+    """New secrets, by name."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 

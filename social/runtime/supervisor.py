@@ -19,15 +19,15 @@ from social.runtime.processes import LOOK_SECONDS, AwakeTime, ProcessSpec, descr
 
 FIRST_DELAY, LONGEST_DELAY, STABLE_AFTER = 0.5, 30.0, 60.0
 _LONGEST_LINE = 16 * 1024
-#: Seconds a process has until its first sign of life.
+#: Seconds that a process has until its first sign of life.
 START_SECONDS = 120.0
-#: Seconds between two questions to a process that gives no signs of life by itself.
+#: Seconds between two checks of a process that sends no heartbeats.
 ASKING_SECONDS = 10.0
 
 
 @dataclass
 class Child:
-    """Process of the supervisor and the state of its restarts."""
+    """Child process of the supervisor, with the state of its restarts."""
 
     spec: ProcessSpec
     process: subprocess.Popen[bytes] | None = None
@@ -37,29 +37,29 @@ class Child:
     unread: bytes = b""
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=30))
     heartbeat: int | None = None
-    # By the awake time of the supervisor. Before the first heartbeat `last_sign` is the start.
+    # Times in the awake time of the supervisor. Before the first heartbeat, `last_sign` is the time of the start.
     has_shown_life: bool = False
     last_sign: float = 0.0
     last_check: float = 0.0
 
     @property
     def output(self) -> int | None:
-        """The descriptor its output is read from."""
+        """The file descriptor of the child's output; None when it is closed."""
         stream = self.process.stdout if self.process else None
         return None if stream is None or stream.closed else stream.fileno()
 
 
 def restart_delay(failures: int) -> float:
-    """Seconds before the next start after `failures` short lives: 0.5 s, doubling to 30 s."""
+    """The back-off before the next start, in seconds: 0.5 after the first failure, doubling up to 30."""
     return min(FIRST_DELAY * 2.0 ** min(failures, 10), LONGEST_DELAY)
 
 
 class Supervisor:
-    """Starts children, passes their lines to the console, restarts what ends, and stops all on SIGTERM or SIGINT.
+    """Starts children, passes their lines to the console, restarts those that end, and stops all on SIGTERM or SIGINT.
 
-    One thread and one `select`: children are forked from the main thread, which their death signal is tied to, and
-    nothing here waits for a reader, a child or a probe longer than 2 s. A child whose process ends takes the rest of
-    its process group along before it is started again.
+    One thread with one `select`: children are forked from the main thread, to which their death signal is tied, and no wait
+    for a reader, a child or a probe is longer than 2 s. When a child ends, the rest of its process group is killed before it
+    is started again.
     """
 
     def __init__(self, console: Console) -> None:
@@ -75,7 +75,7 @@ class Supervisor:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[Supervisor]:
-        """Take the signals over; afterwards everything is stopped and they are as before."""
+        """Handle the signals; at the end, stop everything and restore the former handlers."""
         names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
         before = {name: signal.signal(name, self._on_signal) for name in names}
         wakeup = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
@@ -91,7 +91,7 @@ class Supervisor:
             self.console.finish()
 
     def _on_signal(self, signum: int, frame: FrameType | None) -> None:
-        # A terminal that is closed sends SIGHUP, too.
+        # At a terminal, SIGHUP means that it was closed, so that it stops the server.
         if signum == signal.SIGHUP and not os.isatty(0):
             self._reloading = True
         elif signum != signal.SIGCHLD:
@@ -126,9 +126,9 @@ class Supervisor:
         os.set_blocking(child.process.stdout.fileno(), False)
 
     def wait_until_ready(self, names: Sequence[str], seconds: float, *, attempts: int = 1) -> None:
-        """Return when all of them do their work.
+        """Wait until all named children do their work.
 
-        Raises OperatorError when one of them ended `attempts` times or the time is over, Interrupted on a signal.
+        Raises OperatorError when one has ended `attempts` times or after `seconds`, Interrupted on a signal.
         """
         deadline = time.monotonic() + seconds
         pending = list(names)
@@ -148,7 +148,7 @@ class Supervisor:
                 raise Interrupted
 
     def wait_for_exit(self, spec: ProcessSpec) -> int:
-        """Run a child to its end, once, and return its exit code. Raises Interrupted when a signal came."""
+        """Run a child once, to its end, and return its exit code. Raises Interrupted on a signal."""
         self.start(spec)
         child = self.children[spec.name]
         process = child.process
@@ -172,7 +172,7 @@ class Supervisor:
         return f"{child.spec.name} could not be started: {last.strip()}"
 
     def run(self) -> None:
-        """Keep everything running until a signal asks to stop; SIGHUP has our own programs replaced by those of today."""
+        """Keep everything running until a signal to stop; SIGHUP makes our own processes load their programs again."""
         while not self.signals:
             if self._reloading:
                 self._reloading = False
@@ -186,7 +186,7 @@ class Supervisor:
                 child.process.send_signal(child.spec.reload_signal)
 
     def turn(self, seconds: float) -> None:
-        """Wait at most `seconds` for something to happen and see to it."""
+        """Wait at most `seconds` for events (output, ended children, signals) and handle them."""
         self._serve(seconds, reap=True)
 
     def _serve(self, seconds: float, *, reap: bool) -> None:
@@ -228,7 +228,7 @@ class Supervisor:
         child.has_shown_life, child.last_sign = True, self._awake.seconds
 
     def _end_hung(self) -> None:
-        """Kill children whose heartbeats have stopped; each is then restarted like any that ended."""
+        """Kill children that give no sign of life; they are then restarted like all that end."""
         now = self._awake.seconds
         for child in self.children.values():
             if child.process is None or child.spec.silence is None:
@@ -247,7 +247,7 @@ class Supervisor:
         fd = child.output
         if fd is None:
             return
-        for _ in range(16):  # at most a megabyte a turn: one talkative child must not keep the others waiting
+        for _ in range(16):  # at most a megabyte each time: one child with much output must not delay the others
             try:
                 data = os.read(fd, 65536)
             except BlockingIOError:
@@ -308,9 +308,9 @@ class Supervisor:
                 self._launch(child)
 
     def stop(self, last: Iterable[str] = ("valkey", "postgres"), grace: float = 5.0, last_grace: float = 3.0) -> None:
-        """End everything within `grace + last_grace` seconds and a little: `last` are asked when the others are gone.
+        """Stop everything within little more than `grace + last_grace` seconds; the children in `last` after the others.
 
-        A second signal while this waits ends the patience.
+        A further signal during the wait kills the rest at once.
         """
         self._stopping = True
         for child in self.children.values():

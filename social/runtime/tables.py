@@ -28,9 +28,9 @@ _REMEDY = "Start the release that this database belongs to, or load a dump that 
 
 @dataclass(frozen=True)
 class Difference:
-    """A thing that a model needs and the database has not, as a part of a sentence.
+    """Difference between a model and its table; `what` is a part of a sentence.
 
-    `missing` is what can be added to the table without changing anything that is there.
+    `missing` is a field, index or constraint that can be added to the table without changing existing data.
     """
 
     what: str
@@ -39,9 +39,10 @@ class Difference:
 
 
 def differences() -> list[Difference]:
-    """Missing tables, columns, indexes and constraints; columns of another type; columns that only another release fills.
+    """Missing tables, columns, indexes and constraints; columns of another type or nullability; columns that only another
+    release fills.
 
-    Two queries.
+    Needs two queries.
     """
     tables: dict[str, dict[str, tuple[str, bool, bool]]] = {}
     with connection.cursor() as cursor:
@@ -71,7 +72,7 @@ def _of_model(
             continue
         kind, nullable, _filled = columns[column]
         wanted = (field.db_type(connection) or "").split(" DEFAULT ")[0].replace("varchar", "character varying")
-        # Django gives tables between two models another width of ids in migrations than in models.
+        # For tables of many-to-many fields, Django's migrations use another width of ids than its models.
         if kind != wanted and not model._meta.auto_created:
             yield Difference(f"{table}.{column} is {kind} instead of {wanted}", model)
         if nullable != field.null:
@@ -85,13 +86,13 @@ def _of_model(
 
 
 def describe(found: list[Difference]) -> str:
-    """Describe the first difference, and how many there are, in one sentence without a full stop."""
+    """Describe the first difference and the number of others, in one sentence without a full stop."""
     more = f" and {len(found) - 1} more differences" if len(found) > 1 else ""
     return f"the tables are not those of this release: {found[0].what}{more}"
 
 
 def remedy(found: list[Difference]) -> str:
-    """The remedy for differences when every migration is recorded as applied."""
+    """The remedy for differences in a database with all migrations recorded as applied."""
     if all(one.missing for one in found):
         return (
             f"Make a dump of the database (pg_dump), then add what is missing: {manage_command('setup --add-missing')}"
@@ -100,15 +101,15 @@ def remedy(found: list[Difference]) -> str:
 
 
 def check_tables() -> None:
-    """Raises OperatorError, with the remedy, when the tables are not as the models say."""
+    """Raise OperatorError, with the remedy, if the tables differ from the models."""
     if found := differences():
         raise OperatorError(f"All migrations are recorded as applied, but {describe(found)}. {remedy(found)}")
 
 
 def add_missing() -> list[str]:
-    """Add missing columns, indexes and constraints as the models have them; what was added.
+    """Add missing columns, indexes and constraints of the models, and return descriptions of them.
 
-    All of it or nothing. Raises OperatorError when the rows that are there do not allow it.
+    Either all are added or none. Raises OperatorError if the existing rows do not allow it.
     """
     found = [one for one in differences() if one.missing]
     try:

@@ -1,4 +1,4 @@
-"""Marker of an operation that replaces what a data directory holds, and was not finished: nothing else may start there."""
+"""Marker for a data directory whose contents are being replaced: until that is finished, nothing else may start in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAME: Final = "unfinished.json"
 
 
 def begin(data_dir: Path, *, what: str, remedy: str) -> None:
-    """Mark the data directory before anything in it is changed. `remedy` is the command that goes on."""
+    """Mark the data directory before anything in it is changed. `remedy` is the command that repeats the operation."""
     temporary = data_dir / f".{_NAME}"
     with temporary.open("w") as file:
         json.dump({"what": what, "remedy": remedy}, file)
@@ -24,7 +24,7 @@ def begin(data_dir: Path, *, what: str, remedy: str) -> None:
 
 
 def find_mark(data_dir: Path) -> str | None:
-    """The name of the operation that was begun and not finished; None when there is none."""
+    """The name of the unfinished operation; None if there is none."""
     mark = _read(data_dir)
     return None if mark is None else mark["what"]
 
@@ -40,13 +40,13 @@ def _read(data_dir: Path) -> dict[str, str] | None:
 
 
 def end(data_dir: Path) -> None:
-    """Take the mark away: everything is on the disk."""
+    """Remove the mark. Call it when all data is on the disk."""
     (data_dir / _NAME).unlink(missing_ok=True)
     sync_folder(data_dir)
 
 
 def refuse_unfinished(data_dir: Path, *, but: str = "") -> None:
-    """Raises OperatorError, with the remedy, when the data directory is marked by another operation than `but`."""
+    """Raise OperatorError, with the remedy, if the data directory is marked by another operation than `but`."""
     mark = _read(data_dir)
     if mark is not None and mark["what"] != but:
         raise OperatorError(
@@ -55,7 +55,7 @@ def refuse_unfinished(data_dir: Path, *, but: str = "") -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
+    """Write a folder's entries to the disk, so that new and renamed files survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,6 +1,7 @@
-"""Brings the embedded PostgreSQL's data from a former major version to today's: dumped by the old one, loaded by the new.
+"""Upgrades the embedded PostgreSQL's data from a former major version: dumped by the old one, loaded by the new one.
 
-The new cluster is made beside the old one and takes its place when it is complete; the old one stays until it is removed.
+The new cluster is created beside the old one and takes its place when it is complete; the old one is kept until the
+operator removes it.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ _NEW: Final = f"data.{MAJOR}"
 
 
 class _Server(Embedded):
-    """PostgreSQL alone, of any version."""
+    """Embedded PostgreSQL of any version, without Valkey."""
 
     def __init__(self, postgres: Postgres) -> None:
         super().__init__(postgres.data_dir, valkey_wanted=False)
         self.postgres = postgres
 
     def prepare(self) -> None:
-        """See a former server out; whatever version made the cluster."""
+        """Prepare the folders and wait for a former server to end, without a check of the cluster's version."""
         self.postgres.prepare_folders()
         self.see_former_out()
 
 
 def find_former(data_dir: Path) -> list[Path]:
-    """The clusters of former versions that an upgrade has left."""
+    """The clusters of former versions that upgrades have kept."""
     folder = Postgres(data_dir).folder
     return [path for major in FORMER_MAJORS if (path := folder / f"data.{major}").exists()]
 
 
 def remove_former(data_dir: Path) -> list[Path]:
-    """Remove them; which ones."""
+    """Remove the clusters of former versions and return their folders."""
     found = find_former(data_dir)
     for path in found:
         shutil.rmtree(path)
@@ -50,7 +51,7 @@ def remove_former(data_dir: Path) -> list[Path]:
 
 
 def major_of(data_dir: Path) -> str:
-    """The version that made the cluster. Raises OperatorError when there is none."""
+    """The major version of the cluster. Raises OperatorError if there is no cluster."""
     _complete_switch(Postgres(data_dir))
     cluster = Postgres(data_dir).cluster
     try:
@@ -60,10 +61,10 @@ def major_of(data_dir: Path) -> str:
 
 
 def upgrade(data_dir: Path, report: Report, *, again: str) -> Path:
-    """Bring the cluster to today's version; where the old one is kept.
+    """Upgrade the cluster to the current version and return the folder of the old one.
 
-    The servers are stopped and held by the caller. Nothing that is there is changed before the new cluster is complete;
-    killed at any moment, it is done again by the command `again`. Raises OperatorError.
+    The caller has stopped and locked the servers. The old cluster is not changed before the new one is complete; an upgrade
+    that is killed at any moment is repeated with the command `again`. Raises OperatorError.
     """
     former = major_of(data_dir)
     if former not in FORMER_MAJORS:
@@ -105,7 +106,7 @@ def upgrade(data_dir: Path, report: Report, *, again: str) -> Path:
 
 
 def _complete_switch(postgres: Postgres) -> None:
-    """Put a complete new cluster in the place of the old one, also after a kill in the middle of that."""
+    """Put a complete new cluster in the place of the old one, also if a former attempt was killed meanwhile."""
     unfinished.refuse_unfinished(postgres.data_dir, but=_NAME)
     if unfinished.find_mark(postgres.data_dir) is None:
         return

@@ -1,4 +1,4 @@
-"""The addresses for operators; only the first is of the contract."""
+"""URLs for operators, and those of uploaded files; only the first is part of the contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of Django; what differs between installations comes from `env`."""
+"""Settings of Django; values that differ between installations come from `env`."""
 
 from __future__ import annotations
 
@@ -47,33 +47,33 @@ ALLOWED_PRIVATE_ADDRESSES = env.ALLOWED_PRIVATE_ADDRESSES
 STAFF_SECOND_FACTOR = env.STAFF_SECOND_FACTOR
 VERSION = __version__
 UPSTREAM_VERSION = "4.6.5"
-# Clients read capabilities from its numbers, some as Semantic Versioning has it (docs/architecture.md "Versions").
+# Clients derive capabilities from the version, some by the rules of Semantic Versioning (docs/architecture.md "Versions").
 CLIENT_VERSION = f"{UPSTREAM_VERSION}+social.{VERSION}"
 API_VERSION = 11
 SOURCE_URL = "https://github.com/social/social"
 WEB_THREADS = 8
-# Requests that bring files have threads of their own, so that pictures that are costly to decode delay only each other.
+# Uploads have threads of their own, so that pictures that are slow to decode delay only each other.
 UPLOAD_THREADS = 2
-# Pictures drawn at a time in one process: as many as there are cores, in all web processes together.
+# Pictures drawn at the same time in one process: in all web processes together, as many as there are cores.
 IMAGE_WORKERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
-# How old answers that are the same for everybody may be (the instance documents).
+# The greatest age of cached answers that are the same for everybody (the instance documents).
 RECENT_SECONDS = 10
 
-# Links are always made from BASE_URL, and the interface answers by any name. Pages and figures answer by these alone, whatever
-# name a browser was led here by; the machine's own are for probes.
+# Links are always made from BASE_URL, and the API answers by any host name. Pages and metrics answer only by these names,
+# whatever name leads a browser here; the machine's own names are for probes.
 _OWN_HOSTS = [re.sub(r":\d+$", "", domain) for domain in (LOCAL_DOMAIN, WEB_DOMAIN)]
 ALLOWED_HOSTS = [*_OWN_HOSTS, ".localhost", "127.0.0.1", "[::1]"]
 ROOT_URLCONF = "social.urls"
 WSGI_APPLICATION = "social.wsgi.application"
 ASGI_APPLICATION = "social.asgi.application"
 APPEND_SLASH = False
-# Nothing of a path belongs to whoever passes requests on: links are made from BASE_URL.
+# A proxy cannot add a prefix to paths: links are made from BASE_URL.
 FORCE_SCRIPT_NAME = ""
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SITE_ID = None
 
 INSTALLED_APPS = [
-    # In front of the admin, as its documentation says; the site is ours (`StaffSite`).
+    # Before the admin, as the theme's documentation requires; the site is ours (`StaffSite`).
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "social",
@@ -105,7 +105,7 @@ MIDDLEWARE = [
     "social.api.refused_networks.RefusedNetworksMiddleware",
     "social.api.middleware.CorsMiddleware",
     "social.api.middleware.LanguageMiddleware",
-    # What stands between the two ends is for pages: SESSIONLESS_PATHS go past it.
+    # The middleware from here to `api_shortcut_end` is for pages: SESSIONLESS_PATHS skip it.
     "social.api.middleware.api_shortcut",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -141,14 +141,14 @@ TEMPLATES = [
 ]
 
 # --- data -------------------------------------------------------------------------------------------------------
-# The two server addresses are read late: the runtime sets them for embedded servers.
+# The URLs of the two servers are read here, not earlier: the runtime sets them for embedded servers.
 _database_url = os.environ.get("DATABASE_URL", "")
 DATABASES: dict[str, dict[str, Any]] = {"default": env.database(_database_url or "postgres://social@/social")}
 DATABASES["default"]["ENGINE"] = "social.kernel.postgresql"
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"]["pool"] = {"max_size": WEB_THREADS + UPLOAD_THREADS, "timeout": 10}
-# A machine or a network that is gone says nothing: by themselves connections would wait for it for hours.
+# A machine or network that is gone sends nothing: by default, connections would wait for hours.
 DATABASES["default"]["OPTIONS"] = {
     "connect_timeout": 5,
     "keepalives_idle": 30,
@@ -156,8 +156,8 @@ DATABASES["default"]["OPTIONS"] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 } | DATABASES["default"]["OPTIONS"]
-# Parsed and planned once per connection, not once per request. A pooler that hands a transaction to any connection must
-# know prepared statements (PgBouncer since 1.21); for one that does not they can be switched off.
+# Prepared statements are parsed and planned once per connection, not once per request. A transaction pooler must support
+# them (PgBouncer since 1.21); for one that does not, they can be switched off.
 DATABASES["default"]["OPTIONS"] |= {
     "server_side_binding": env.PREPARED_STATEMENTS,
     "prepare_threshold": 3 if env.PREPARED_STATEMENTS else None,
@@ -178,7 +178,7 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
-# The second is for hashes that were made elsewhere: signing in replaces them.
+# The second is for hashes of other software, which signing in replaces.
 PASSWORD_HASHERS = ["social.kernel.crypto.PasswordHasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
@@ -200,18 +200,18 @@ ACCOUNT_FORMS = {
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if CONFIRM_EMAIL else "none"
 ACCOUNT_EMAIL_MAX_LENGTH = 320
 ACCOUNT_EMAIL_NOTIFICATIONS = True
-# A mail to an address that is nobody's here would make this server a tool for bothering strangers.
+# Mails to addresses without an account would let anybody have this server send mails to strangers.
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_CONFIRM_EMAIL_ON_GET = True
-# In the browser that has just signed up, and in no other.
+# Only in the browser in which the user has just signed up.
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_SESSION_REMEMBER = True
-# The server's own counters (social.api.limits) do this, and obey RATE_LIMITS; allauth keeps the one for wrong codes of
-# a second factor (security row 26), which cannot be switched off.
+# The server's own counters (social.api.limits) replace these, and obey RATE_LIMITS. allauth's limit for wrong codes of a
+# second factor (security row 26) stays, and cannot be switched off.
 ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
     "login": None,
     "login_failed": "10/10m/key",
@@ -232,14 +232,14 @@ MFA_FORMS = {
     "login_webauthn": "accounts.pages.factor_forms.PasskeyAloneForm",
     "reauthenticate_webauthn": "accounts.pages.factor_forms.PasskeyAgainForm",
 }
-# Recovery codes are our own: allauth's can be read again by whoever reads the database and its keys.
+# Recovery codes are our own: those of allauth can be decrypted with the database and its keys.
 MFA_SUPPORTED_TYPES = ["totp", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
-# The server's own counters do this.
+# The server's own counters replace this.
 MFA_RATE_LIMITS: dict[str, str | None] = {"webauthn_login": None}
 MFA_TOTP_ISSUER = LOCAL_DOMAIN
 MFA_TOTP_TOLERANCE = 1
-# It would write at every request; accounts.pages.visits writes once a day.
+# allauth would write at every request; accounts.pages.visits writes once a day.
 USERSESSIONS_TRACK_ACTIVITY = False
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
 # Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
@@ -250,7 +250,7 @@ CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
 SECURE_CONTENT_TYPE_NOSNIFF = True
-# For this host alone: what else its owner has below the domain is not known here.
+# For this host alone: the owner's other hosts below the domain are unknown here.
 STRICT_TRANSPORT_SECURITY = "max-age=63072000" if env.SCHEME == "https" else ""
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
@@ -274,7 +274,7 @@ OAUTH2_PROVIDER = {
     "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
 }
-# E-mail addresses are unique without regard to case, by an index that the check does not see.
+# E-mail addresses are unique regardless of case, by an index that the check does not recognise.
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 
 # --- API --------------------------------------------------------------------------------------------------
@@ -293,9 +293,9 @@ REST_FRAMEWORK: dict[str, Any] = {
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
 }
-# On in tests: what is shown must be loaded beforehand, in a fixed number of queries.
+# On in tests: serializers must not query, their data must be loaded beforehand in a fixed number of queries.
 SERIALIZER_QUERIES_FORBIDDEN = False
-# Served without cookies, sessions and forms; errors there are JSON.
+# These paths are served without cookies, sessions and forms; their errors are JSON.
 SESSIONLESS_PATHS = (
     r"/(?:api(?:/|$)|oauth/(?:token(?:/info)?|revoke|introspect|userinfo)/?$|\.well-known/|nodeinfo/|inbox/?$|users/"
     r"|actor(?:/|$)|contexts/|emojis/|media_proxy/|media/|system/|health(?:/|$)|metrics/?$)"
@@ -306,7 +306,7 @@ CORS_URLS_REGEX = (
 )
 CORS_PREFLIGHT_MAX_AGE = 86400
 CORS_ALLOW_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-# A star does not stand for Authorization (Fetch standard, section 3.3.2), and old browsers know no star.
+# The wildcard does not include Authorization (Fetch standard, section 3.3.2), and old browsers do not support it.
 CORS_ALLOW_HEADERS = ["Authorization", "Content-Type", "Idempotency-Key", "Accept-Language", "X-Requested-With", "*"]
 CORS_EXPOSE_HEADERS = [
     "Link",
@@ -316,8 +316,7 @@ CORS_EXPOSE_HEADERS = [
     "X-RateLimit-Reset",
     "X-Request-Id",
 ]
-# The parsers cap bodies themselves, per endpoint; this is for the texts among the parts of a form: the largest picture in
-# base64, escaped.
+# The parsers limit bodies themselves, per endpoint. This limits the texts in a form: the largest picture in base64, escaped.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 33 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
@@ -340,13 +339,12 @@ else:
 EMAIL_TIMEOUT = 10
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-# Swagger UI, for `/api/docs` alone: the package has more, which nobody needs to get.
+# Only the Swagger UI of the package, for `/api/docs`: its other files need not be served.
 _API_DOCS = files("drf_spectacular_sidecar") / "static" / "drf_spectacular_sidecar" / "swagger-ui-dist"
 STATICFILES_DIRS = [BASE_DIR / "social" / "static", ("swagger-ui", str(_API_DOCS))]
 MEDIA_URL = env.MEDIA_URL
 BUCKET_URL = env.BUCKET_URL
 MEDIA_ROOT = DATA_DIR / "media"
-# Bytes that copies of files of other servers may take.
 MEDIA_SCANNER = env.MEDIA_SCANNER
 MEDIA_SCANNER_LOOPBACK = env.MEDIA_SCANNER_LOOPBACK
 KEEP_ADDRESSES_DAYS = env.KEEP_ADDRESSES_DAYS
@@ -355,8 +353,9 @@ KEEP_CLOSED_REPORTS_DAYS = env.KEEP_CLOSED_REPORTS_DAYS
 KEEP_HELD_POSTS_DAYS = env.KEEP_HELD_POSTS_DAYS
 KEEP_NOTIFICATIONS_DAYS = env.KEEP_NOTIFICATIONS_DAYS
 SITE_SETTINGS, FIXED_SITE_SETTINGS = env.SITE_SETTINGS, env.FIXED_SITE_SETTINGS
+# Bytes that cached copies of remote files may take.
 REMOTE_MEDIA_BUDGET = env.REMOTE_MEDIA_MEGABYTES * 1_000_000
-# For files that are handed out by a page to whom they belong, never by their address alone.
+# For files that only a page serves, to their owner, never by a public URL.
 PRIVATE_ROOT = DATA_DIR / "private"
 STORAGES = {
     "default": env.MEDIA_STORAGE or {"BACKEND": "social.kernel.media.storage.DurableStorage"},

@@ -1,4 +1,4 @@
-"""Settings from the environment, checked; `social.settings.declared` says what each means."""
+"""Settings read from the environment and checked; `social.settings.declared` describes each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DATA_DIR = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
 
 
 def manage_command(arguments: str) -> str:
-    """`manage.py ARGUMENTS` as it can be pasted into a terminal, for this program and this data directory."""
+    """A `manage.py` command line, for this program and this data directory, that can be pasted into a terminal."""
     program = str(ROOT / "manage.py")
     if not (ROOT / ".venv").is_dir():
         program = f"{shlex.quote(sys.executable)} {shlex.quote(program)}"
@@ -44,12 +44,12 @@ def manage_command(arguments: str) -> str:
 
 
 def in_url(host: str) -> str:
-    """A host as it stands in front of a port: brackets around an IPv6 address (RFC 3986 section 3.2.2)."""
+    """A host as URLs write it: an IPv6 address in brackets (RFC 3986 section 3.2.2)."""
     return f"[{host}]" if ":" in host else host
 
 
 def is_loopback(domain: str) -> bool:
-    """Tell whether a domain (with or without a port) can only be reached from this machine (RFC 6761 section 6.3)."""
+    """Tell whether a domain, with or without a port, is reachable only from this machine (RFC 6761 section 6.3)."""
     host = urlsplit(f"//{domain}").hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -105,7 +105,7 @@ def _token(name: str) -> str:
 
 
 def _several(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """Read some of the allowed words, separated by commas or spaces; all of them by default."""
+    """Read a choice of the allowed words, separated by commas or spaces; all of them by default."""
     chosen = _read(name).lower().replace(",", " ").split()
     for word in chosen:
         if word not in allowed:
@@ -136,7 +136,7 @@ def database(url: str) -> dict[str, Any]:
         config = cast(dict[str, Any], environ.Env.db_url_config(url))
         config["HOST"] = unquote(config["HOST"])
     except (ValueError, TypeError, KeyError, AttributeError):
-        # What it says may hold a part of the password.
+        # Without the error's message, which may hold a part of the password.
         raise ImproperlyConfigured(
             f"DATABASE_URL={without_password(url)} cannot be understood. Write postgres://user@host:port/name."
         ) from None
@@ -144,7 +144,7 @@ def database(url: str) -> dict[str, Any]:
 
 
 def without_password(url: str) -> str:
-    """A URL for messages: `***` stands for its password."""
+    """A URL for messages, with `***` in place of its password."""
     return re.sub(r"(://[^:@/]*):.*@", r"\1:***@", url)
 
 
@@ -164,7 +164,7 @@ def _url(name: str, default: str, schemes: tuple[str, ...], example: str) -> str
 
 
 def _media_storage(url: str) -> dict[str, Any] | None:
-    """Django's STORAGES entry for an object storage; None for a folder."""
+    """Django's STORAGES entry for an object storage; None if files are in a local folder."""
     if not url:
         return None
     try:
@@ -195,13 +195,13 @@ def _media_storage(url: str) -> dict[str, Any] | None:
 
 
 def _media_url() -> str:
-    """Return where files are served: MEDIA_BASE_URL, else the bucket itself, else a path of this server. Ends with a slash."""
+    """The base URL of files, with a slash at its end: MEDIA_BASE_URL, else the bucket itself, else a path of this server."""
     written = _url("MEDIA_BASE_URL", "", ("https", "http"), "https://files.social.example")
     return f"{written.rstrip('/')}/" if written else _bucket_url() or "/system/"
 
 
 def _bucket_url() -> str:
-    """The bucket's own address, which ends with a slash; empty where files are in a folder."""
+    """The bucket's own URL, with a slash at its end; empty if files are in a local folder."""
     if MEDIA_STORAGE is None:
         return ""
     options = MEDIA_STORAGE["OPTIONS"]
@@ -238,8 +238,8 @@ def _email(url: str) -> str:
 
 
 def mail_settings(url: str) -> dict[str, Any]:
-    """Django's settings for EMAIL_URL. Port 465 is spoken to in TLS from the first byte (RFC 8314, section 3.3), whatever the
-    scheme; 465, 587 or 25 is the port where none is named.
+    """Django's settings for EMAIL_URL. Port 465 means implicit TLS (RFC 8314, section 3.3), whatever the scheme; without a
+    port it is 465, 587 or 25, depending on the scheme.
     """
     found: dict[str, Any] = environ.Env.email_url_config(url)
     scheme = urlsplit(url).scheme
@@ -308,7 +308,7 @@ BUCKET_URL = _bucket_url()
 MEDIA_SCANNER = _scanner(_read("MEDIA_SCANNER"))
 MEDIA_SCANNER_LOOPBACK = _switch("MEDIA_SCANNER_LOOPBACK", False)
 KEEP_ADDRESSES_DAYS = _number("KEEP_ADDRESSES_DAYS", 365, 0, 36_500)
-KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 30, 36_500)  # the database keeps 30 days in any case
+KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 30, 36_500)  # a rule in the database keeps 30 days in any case
 KEEP_CLOSED_REPORTS_DAYS = _number("KEEP_CLOSED_REPORTS_DAYS", 0, 0, 36_500)
 KEEP_HELD_POSTS_DAYS = _number("KEEP_HELD_POSTS_DAYS", 90, 0, 36_500)
 KEEP_NOTIFICATIONS_DAYS = _number("KEEP_NOTIFICATIONS_DAYS", 0, 0, 36_500)
@@ -319,7 +319,7 @@ SITE_SETTINGS = (
     "KEEP_CLOSED_REPORTS_DAYS",
     "KEEP_HELD_POSTS_DAYS",
 )
-# Those of the environment win over what staff choose while the server runs.
+# Values of the environment take precedence over those that staff choose while the server runs.
 FIXED_SITE_SETTINGS = frozenset(name for name in SITE_SETTINGS if _read(name))
 REMOTE_MEDIA_MEGABYTES = _number("REMOTE_MEDIA_MEGABYTES", 10_240, 1, 1_000_000_000)
 EMAIL_URL = _email(_read("EMAIL_URL"))
@@ -335,9 +335,9 @@ if FEDERATION_LOOPBACK and not LOOPBACK:
 
 
 def _refuse_misspelt() -> None:
-    """Raises ImproperlyConfigured for a variable whose name is nearly that of a setting.
+    """Raise ImproperlyConfigured for a variable whose name is similar to that of a setting.
 
-    Others may have any name: those of less than six letters, and those beside a setting that is set, are not judged.
+    Names with fewer than six letters, and those similar only to a setting that is set, are ignored.
     """
     unset = [name for name in SETTINGS if name not in os.environ]
     for name in sorted(os.environ.keys() - SETTINGS.keys()):

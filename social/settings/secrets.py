@@ -1,4 +1,4 @@
-"""Secrets of an installation: those of the environment and of `secrets.json`, checked."""
+"""Secrets of an installation, read from the environment and `secrets.json` and checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from social.settings.env import manage_command
 
 @dataclass(frozen=True)
 class Secrets:
-    """Values that stay the same for the life of an installation; made by `manage.py setup` or given by the environment."""
+    """Secrets, which stay the same unless an operator replaces them; made by `manage.py setup` or set in the environment."""
 
     secret_key: str
     vapid_private_key: str
@@ -30,9 +30,9 @@ _SHORTEST_SECRET_KEY = 32
 
 
 def load_secrets(data_dir: Path) -> Secrets:
-    """The environment wins over `DATA_DIR/secrets.json`.
+    """Load the secrets; the environment takes precedence over `DATA_DIR/secrets.json`.
 
-    Raises ImproperlyConfigured, with the remedy, when neither has them or one of them cannot be what it should be.
+    Raises ImproperlyConfigured, with the remedy, if a secret is missing in both or is invalid.
     """
     stored: dict[str, Any] = {}
     path = data_dir / "secrets.json"
@@ -73,7 +73,7 @@ def load_secrets(data_dir: Path) -> Secrets:
         raise ImproperlyConfigured("VAPID_PUBLIC_KEY is not a P-256 point: 65 bytes in URL-safe Base64 (RFC 8292).")
     keys = tuple(key.strip() for key in value("FIELD_ENCRYPTION_KEYS").split(","))
     for position, key in enumerate(keys, 1):
-        # Fernet wants the padding too.
+        # Fernet requires the padding.
         if len(_decoded(key)) != 32 or len(key) != 44:
             raise ImproperlyConfigured(
                 f"FIELD_ENCRYPTION_KEYS: key {position} of {len(keys)} is not 32 bytes in URL-safe Base64 (44 characters)."

@@ -1,13 +1,13 @@
-"""Settings of the admin's theme, django-unfold: what of its looks is ours.
+"""Settings of the admin's theme, django-unfold.
 
-The theme is used by `social/api/staff*.py` alone, so that it could be taken away again (`adr/0030`).
+Only `social/api/staff*.py` use the theme, so that it could be removed again (`adr/0030`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# The colour of the pages for people, lighter and darker.
+# Shades of the colour of the site's pages.
 _TEAL = {
     "50": "#eefaf7",
     "100": "#d3f1eb",
@@ -21,7 +21,7 @@ _TEAL = {
     "900": "#0d3f3b",
     "950": "#082725",
 }
-# The neutral scale of the theme, with the tones for minor words dark enough to be read (WCAG 2.2, 1.4.3).
+# The theme's neutral scale, with enough contrast for minor text (WCAG 2.2, 1.4.3).
 _FONT = {
     "subtle-light": "var(--color-base-600)",
     "subtle-dark": "var(--color-base-300)",

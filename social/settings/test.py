@@ -1,4 +1,4 @@
-"""Settings of the test suite: quicker passwords, no rate limits unless a test asks for them."""
+"""Settings of the test suite: quick hashes of passwords, no rate limits unless a test needs them."""
 
 from social.settings.base import *  # noqa: F403  # settings upon settings
 from social.settings.base import DATABASES
@@ -7,8 +7,8 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 RATE_LIMITS = False
 RECENT_SECONDS = 0
 SERIALIZER_QUERIES_FORBIDDEN = True
-# Staff of tests have no second factor; a test of the rule asks for it.
+# Staff in tests have no second factor; tests of that rule switch it on.
 STAFF_SECOND_FACTOR = False
-# A pool keeps connections open that would stop the test database from being dropped.
+# The open connections of a pool would prevent the test database from being dropped.
 DATABASES["default"]["OPTIONS"].pop("pool", None)
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

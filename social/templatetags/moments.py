@@ -1,4 +1,4 @@
-"""Moments as people say them."""
+"""Template filter for relative times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ register = template.Library()
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """Time since a moment, within a week; else its day."""
+    """The time that has passed since a moment; after a week, its date."""
     now = clock.now()
     passed = now - moment
     if passed < timedelta(minutes=1):

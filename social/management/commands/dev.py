@@ -1,4 +1,4 @@
-"""`manage.py dev`: everything that `run` starts, with debug pages, and again after every change of the code."""
+"""`manage.py dev`: starts all that `run` starts, with debug pages, and restarts it after every change of the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-#: What a person writes in the folders of the apps: code, pages, styles and translations.
+#: Files that developers edit in the folders of the apps: code, pages, styles and translations.
 _SUFFIXES = (".py", ".html", ".txt", ".css", ".mo", ".toml")
 
 

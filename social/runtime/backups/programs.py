@@ -1,4 +1,4 @@
-"""PostgreSQL's client programs for a database: those in PATH for a server of one's own, else the embedded ones."""
+"""PostgreSQL's client programs: those in PATH for an operator's own server, else those of the embedded one."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from social.settings import env
 
 @dataclass(frozen=True)
 class Program:
-    """A program and how it is given the database; the password is in its environment, where others cannot read it."""
+    """Command line and environment of a client program. The environment holds the password, hidden from other users."""
 
     command: tuple[str, ...]
     environment: dict[str, str]
 
 
 def program(name: str, url: str, *, oldest: int) -> Program:
-    """A client program (`pg_dump`, `psql`) for the database at `url`, of major version `oldest` at least.
+    """A client program (`pg_dump`, `psql`) for the database at `url`, of at least the major version `oldest`.
 
     Raises OperatorError when there is none.
     """
@@ -49,7 +49,7 @@ def program(name: str, url: str, *, oldest: int) -> Program:
 
 
 def _candidates(name: str, url: str) -> list[str]:
-    # They run as we do: no other user needs to reach them.
+    # Client programs run as our own user, so the wheel's folder is sufficient: no other user needs access to it.
     brought = str(package_folder() / "pginstall18" / "bin" / name)
     installed = shutil.which(name)
     if installed is None:

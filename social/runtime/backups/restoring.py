@@ -1,8 +1,8 @@
-"""Restores a backup: into a server that is empty, or in place of one, and never half.
+"""Restores a backup into an empty server, or in place of an existing one, completely or not at all.
 
-The data directory is marked before anything is changed, and nothing starts in one that is marked. Files are added under
-names that nothing else has. The database is loaded in one transaction, with the removal of what was there. Whoever is
-killed in between restores again, from the beginning.
+The data directory is marked before anything is changed, and the server does not start in a marked one. Files are added
+under names that are unique. The database is emptied and loaded in one transaction. A restore that is killed is run again,
+from the beginning.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SELECT count(*) FROM pg_stat_activity
 
 
 NUMBERS_PASSED_OVER: Final = 1_000_000
-"""Numbers of each sequence that are skipped: more than a server uses between a backup and its restore, and few of 64 bits."""
+"""Numbers of each sequence that are skipped: more than a server uses between a backup and its restore, few of 64 bits."""
 _MOVE_ON: Final = """
 SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value + %s)
   FROM pg_sequences WHERE schemaname = 'public' AND data_type = 'bigint'::regtype AND last_value IS NOT NULL
@@ -50,7 +50,7 @@ SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value 
 
 @dataclass
 class Target:
-    """The server that is restored: whether something is there, and whether a restore of it was interrupted."""
+    """State of the server that is restored: what it already holds, and whether a restore of it was interrupted."""
 
     tables: int
     domain: str | None
@@ -59,17 +59,17 @@ class Target:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether there is nothing to lose."""
+        """Tell whether there is no data to lose."""
         return not (self.tables or self.secrets)
 
 
 def look(*, alone: bool) -> Target:
-    """Look at what is there. Raises OperatorError when something else was interrupted, and when other processes use the
-    database, where that is to be used `alone`.
+    """Find out the state of the server. Raises OperatorError if another kind of work was interrupted here, and with `alone`
+    if other processes use the database.
     """
     unfinished.refuse_unfinished(env.DATA_DIR, but=_NAME)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
-        # A connection that was just closed is there for a moment.
+        # A connection that was just closed is still listed for a moment.
         deadline = time.monotonic() + _CLOSING_SECONDS
         while alone and (others := (cursor.execute(_OTHERS).fetchone() or (0,))[0]) and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -84,7 +84,7 @@ def look(*, alone: bool) -> Target:
 
 
 def check(folder: Path, manifest: Manifest, target: Target, *, replace: bool) -> None:
-    """Raises OperatorError when this backup may not be restored here, before anything is changed."""
+    """Raise OperatorError if this backup may not be restored here. Nothing is changed."""
     configured = os.environ.get("LOCAL_DOMAIN") or target.domain
     for domain in (configured, target.domain):
         if domain is not None and domain != manifest.domain:
@@ -126,10 +126,10 @@ def _stored_secrets(folder: Path) -> dict[str, Any]:
 
 
 def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *, again: str) -> None:
-    """Restore a verified and checked backup. `again` is the command that does it once more.
+    """Restore a verified and checked backup. `again` is the command with which an interrupted restore is repeated.
 
-    Raises OperatorError when something fails: an empty server is empty then, one that was to be replaced is as before,
-    unless the message says otherwise.
+    Raises OperatorError when something fails: an empty server is then still empty, and an existing one unchanged, unless
+    the message says otherwise.
     """
     unfinished.begin(env.DATA_DIR, what=_NAME, remedy=again)
     try:
@@ -150,7 +150,7 @@ def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *,
 
 
 def _restore_files(folder: Path, manifest: Manifest, report: Report) -> None:
-    """Put every file where it was. One that is there is the same: no name is used twice."""
+    """Store every file at its former path. A file that is already there is the same one: no name is used twice."""
     with report("Files", manifest.bytes) as advance:
         for entry in archive.entries(folder):
             source = folder / entry.path
@@ -184,22 +184,22 @@ def _load(path: Path, report: Report) -> None:
 
 
 def _move_sequences_on() -> None:
-    """Let sequences go on beyond the numbers that were used after the backup: other servers know ids with them, of likes for
-    instance, and an id names one thing.
+    """Move sequences beyond the numbers that were used after the backup: other servers may know ids made of these, such as
+    those of likes, and an id must never name two things.
     """
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(_MOVE_ON, [NUMBERS_PASSED_OVER])
 
 
 def _put_secrets(folder: Path) -> None:
-    """Write the secrets unless the environment has them."""
+    """Write the secrets of the backup, unless the environment has them all."""
     if all(name in os.environ and name not in secrets_file.temporary for name in secrets_file.NAMES):
         return
     secrets_file.replace_secrets(env.DATA_DIR, _stored_secrets(folder))
 
 
 def _forget_what_was() -> None:
-    """Empty Redis, whose caches and feeds are of other rows, and have the next start look at the tables."""
+    """Empty Redis, whose caches and feeds belong to the former rows, and have the next start check the tables."""
     (env.DATA_DIR / "run" / "schema.json").unlink(missing_ok=True)
     for url in dict.fromkeys(env.REDIS_URLS.values()):
         with redis.Redis.from_url(url) as client:

@@ -36,7 +36,7 @@ _MEDIA: Final = "media"
 
 @dataclass(frozen=True)
 class Plan:
-    """Contents of a backup to be, found by looking at everything once. `bytes` is what it takes at most."""
+    """Contents of a planned backup. `bytes` is its greatest possible size."""
 
     folder: Path
     with_media: bool
@@ -46,9 +46,9 @@ class Plan:
 
 
 def plan(folder: Path, *, with_media: bool) -> Plan:
-    """Look at what there is. `with_media` copies the files of an object storage too; those of a folder always are.
+    """Plan a backup. `with_media` includes the files of an object storage; those of a local folder always are included.
 
-    Raises OperatorError when `folder` is there already or its disk lacks the room.
+    Raises OperatorError if `folder` exists or its disk has too little free space.
     """
     if folder.exists():
         raise OperatorError(f"{folder} is there already. Name another folder.")
@@ -73,9 +73,9 @@ def _check_room(found: Plan) -> None:
 
 
 def save(found: Plan, report: Report) -> Manifest:
-    """Take the backup, also while the server runs. The folder has its name when everything in it is on the disk.
+    """Take the backup, also while the server runs. The folder gets its name when all its files are on the disk.
 
-    Files that are deleted meanwhile are left out. Raises OperatorError when something fails; nothing is left then.
+    Files that are deleted meanwhile are left out. Raises OperatorError when something fails; the folder is then removed.
     """
     partial = found.folder.with_name(found.folder.name + archive.PARTIAL)
     with _sole():
@@ -99,15 +99,16 @@ def save(found: Plan, report: Report) -> Manifest:
 
 
 def remove_interrupted(parent: Path) -> list[Path]:
-    """Remove what interrupted backups of this server have left in a folder of backups (`archive.find_interrupted`), on
-    whichever machine they ran; the folders. Raises OperatorError when a backup is being taken, or one cannot be removed.
+    """Remove the folders that interrupted backups of this server, on any machine, have left in a folder of backups
+    (`archive.find_interrupted`). Returns the folders. Raises OperatorError if a backup is being taken or a folder cannot be
+    removed.
     """
     with _sole():
         return [remove(folder) for folder in archive.find_interrupted(parent, settings.LOCAL_DOMAIN)]
 
 
 def remove(folder: Path) -> Path:
-    """Remove a backup; its folder. Raises OperatorError when it cannot be removed."""
+    """Remove a backup and return its folder. Raises OperatorError when it cannot be removed."""
     try:
         shutil.rmtree(folder)
     except OSError as error:
@@ -116,7 +117,7 @@ def remove(folder: Path) -> Path:
 
 
 def _sole() -> IO[str]:
-    """Hold this data directory for one backup. Raises OperatorError when another has it."""
+    """Lock this data directory for one backup. Raises OperatorError while another backup has the lock."""
     path = settings.DATA_DIR / "run" / "backup.lock"
     lock = try_lock(path)
     if lock is None:
@@ -141,7 +142,7 @@ def _fill(folder: Path, found: Plan, report: Report) -> Manifest:
         raise OperatorError("Nothing is set up in this database: there is nothing to back up.")
     with (folder / archive.CHECKSUMS).open("w") as lines:
         with report("Database", None) as advance:
-            # The files of copies are left out with media: they are fetched again when somebody looks.
+            # A backup with media leaves out the files of remote copies, so also their rows: they are fetched again on demand.
             without = [model._meta.db_table for model in (RemoteCopy, CopyFetch)] if found.with_media else []
             dump(os.environ["DATABASE_URL"], folder / archive.DATABASE, advance, without=without)
         _write_secrets(folder / archive.SECRETS)
@@ -185,7 +186,7 @@ def _write_secrets(path: Path) -> None:
 
 
 def _media_files(with_media: bool) -> Iterator[tuple[str, int]]:
-    """Yield the stored files with their bytes, but for copies of files of other servers and what is being written."""
+    """Yield the stored files with their sizes, except copies of remote files and files that are being written."""
     if not with_media:
         return
     for path, size, _written in storage.walk(""):
@@ -200,7 +201,7 @@ def _private_files() -> Iterator[Path]:
 
 
 def _sources(with_media: bool) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield every file by its name in the backup, open; what was deleted meanwhile is left out."""
+    """Yield every file, open, with its name in the backup; files that were deleted meanwhile are left out."""
     for path, _size in _media_files(with_media):
         try:
             with storage.opened(path) as source:

@@ -23,12 +23,12 @@ from social.runtime.failures import OperatorError
 from social.runtime.processes import die_with_parent
 
 _LOOK_SECONDS: Final = 0.2
-# At the head of a dump; servers before 17 do not know it.
+# A statement at the head of a dump that servers before version 17 do not know.
 _UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
 _ROWS: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
-# For `psql` alone, at both ends of dumps since August 2025.
+# Commands of `psql` at both ends of dumps since August 2025.
 _RESTRICTION: Final = re.compile(rb"\\(?:un)?restrict \w+\n")
-# Tables take their indexes, triggers and own sequences along.
+# Tables are dropped with their indexes, triggers and own sequences.
 _EMPTY: Final = b"""
 DO $$ DECLARE found record; BEGIN
   FOR found IN SELECT oid::regclass AS name FROM pg_class
@@ -47,7 +47,7 @@ END $$;
 
 
 class Undecided(OperatorError):
-    """Loss of the database at the moment that decides whether it was loaded."""
+    """Loss of the connection during COMMIT, which leaves unknown whether the database was loaded."""
 
 
 def _version(url: str) -> int:
@@ -56,9 +56,9 @@ def _version(url: str) -> int:
 
 
 def dump(url: str, target: Path, advance: Advance, *, without: Sequence[str] = ()) -> None:
-    """Write a database to a new file, but for the rows of the tables `without`. `advance` is called with written bytes.
+    """Write a database to a new file, except the rows of the tables `without`. `advance` is called with the written bytes.
 
-    Raises OperatorError with what pg_dump said last.
+    Raises OperatorError with the last message of pg_dump.
     """
     found = program("pg_dump", url, oldest=_version(url))
     options = ["--no-owner", "--no-privileges", "--compress=1", f"--file={target}"]
@@ -82,10 +82,10 @@ def dump(url: str, target: Path, advance: Advance, *, without: Sequence[str] = (
 
 
 def load(url: str, path: Path, advance: Advance) -> None:
-    """Replace what is in the database by what `dump` wrote, in one transaction. `advance` is called with read bytes.
+    """Replace the contents of the database by a dump, in one transaction. `advance` is called with the read bytes.
 
-    It is sent as SQL and rows: `psql` obeys commands of its own in a dump, which run programs (security row 82). Raises
-    OperatorError with what the database said; nothing was changed then, unless it is Undecided.
+    Statements and rows are sent without `psql`, which would execute its own commands in a dump, and these can run programs
+    (security row 82). Raises OperatorError with the database's message; nothing is changed then, except with Undecided.
     """
     with path.open("rb") as compressed, gzip.open(compressed) as text, database.connect(url) as connection:
         try:
@@ -105,7 +105,7 @@ def load(url: str, path: Path, advance: Advance) -> None:
 
 
 def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Callable[[], None]) -> None:
-    """Execute the lines of a dump: statements, and the rows of tables between them."""
+    """Execute the lines of a dump: statements, with the rows of tables between them."""
     statements: list[bytes] = []
     for line in lines:
         if _ROWS.fullmatch(line):
@@ -128,7 +128,7 @@ def _execute(connection: psycopg.Connection[Any], statements: list[bytes]) -> No
 
 
 def _rows(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the rows of a table, many at a time, until the line that ends them."""
+    """Yield the rows of a table in chunks, until the line that ends them."""
     found: list[bytes] = []
     size = 0
     for line in lines:
@@ -158,7 +158,7 @@ def _start(found: Program, options: Sequence[str], source: int, said: IO[bytes])
 
 
 def _moves(file: IO[bytes], advance: Advance) -> Callable[[], None]:
-    """A function that reports how far a file was read since its last call."""
+    """A function that reports the bytes read from a file since its last call."""
     before = 0
 
     def moved() -> None:
