@@ -72,7 +72,7 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     )
 
     def waiting(self) -> QuerySet[OutboxRow]:
-        """Dead letters."""
+        """The dead letters, which wait for an operator."""
         return OutboxRow.objects.filter(dead_at__isnull=False)
 
     def name_of(self, row: OutboxRow) -> str:

@@ -69,7 +69,7 @@ def _is_trusted(peer: ipaddress.IPv4Address | ipaddress.IPv6Address | None, prox
     if not proxies:
         return False
     if peer is None:
-        return True  # a Unix socket: with proxies configured, only they can open it
+        return True  # a Unix socket: with proxies configured, a process that can open it counts as one
     return any(peer in network for network in proxies)
 
 

@@ -310,7 +310,6 @@ class NestedListField(ListField, serializers.Field[tuple[Any, ...], Any, list[An
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> tuple[Any, ...]:
-        """A tuple of the child's dataclasses."""
         return tuple(self.input.read_mapping(item) for item in self.items(data) if isinstance(item, dict))
 
 
@@ -322,7 +321,6 @@ class ObjectField(_ClientField, serializers.Field[Any, Any, Any, Any]):
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """The values as the child reads them."""
         if not isinstance(data, dict) or (self.non_empty and not data):
             raise SkipField
         return self.input.read_mapping(data)

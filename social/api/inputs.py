@@ -109,7 +109,6 @@ class _Reader(serializers.Serializer[Any]):
         super().__init__()
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """The fields by the names of their parameters."""
         return dict(self._declared)
 
 

@@ -90,7 +90,6 @@ class RefusedNetworksMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve or refuse the request."""
         if is_refused(client_ip(request)) and not _PROBES.fullmatch(request.path):
             return error(_("Forbidden"), status=403)
         return self.get_response(request)

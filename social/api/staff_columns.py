@@ -146,7 +146,6 @@ class ConditionFilter(admin.SimpleListFilter):
     conditions: ClassVar[Mapping[str, tuple[str | Promise, Q]]] = {}
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """The choices, in their order."""
         return [(value, words) for value, (words, _condition) in self.conditions.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:

@@ -34,7 +34,6 @@ class AutocompleteSelectFilter(Autocomplete):
         self.may_look = known is not None and known.has_view_permission(request)
 
     def has_output(self) -> bool:
-        """Tell whether the filter is shown."""
         return self.may_look
 
 

@@ -161,7 +161,6 @@ class ApiViewSet(ViewSet):
         raise ImproperlyConfigured(f"{type(self).__name__}.{self.action} is for staff and does not know roles")
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """The answer to an error."""
         return exceptions.exception_handler(exc, {"view": self, "request": self.request})
 
     def finalize_response(  # type: ignore[override]  # DRF declares its own Response

@@ -34,7 +34,7 @@ def is_local_path(url: str) -> bool:
 
 
 def with_query(path: str, **values: str | None) -> str:
-    """A path of ours with the values that are not empty as its query."""
+    """A path of this server, with the values that are not empty as its query."""
     query = urlencode({name: value for name, value in values.items() if value})
     return f"{path}?{query}" if query else path
 

@@ -78,7 +78,7 @@ _TEXT: Final = "".join(["User-agent: *\n", *(f"Disallow: {path}\n" for path in _
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """`/robots.txt`."""
+    """`GET /robots.txt`, which caches may store for a day."""
     response = HttpResponse(_TEXT, content_type="text/plain; charset=utf-8")
     response.headers["Cache-Control"] = "public, max-age=86400"
     return response

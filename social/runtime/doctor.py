@@ -29,9 +29,9 @@ from social.settings import env
 CLOCK_SKEW_LIMIT = 5.0
 #: Seconds without a heartbeat: two were missed, and the third is late.
 SILENCE_LIMIT = 2.5 * heartbeats.INTERVAL
-#: Seconds a row of the outbox may wait; the sweep takes it after 10 s.
+#: Seconds that a due row of the outbox may wait; the sweep takes it after 10 s.
 WAITING_LIMIT = 60.0
-#: Seconds a mail server may take to answer.
+#: Seconds that a mail server may take to answer.
 _MAIL_SECONDS = 5
 _OUTBOX = env.manage_command("show_outbox")
 

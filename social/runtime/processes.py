@@ -203,7 +203,7 @@ def end_group(process: subprocess.Popen[bytes]) -> int:
 
 
 def stop(process: subprocess.Popen[bytes], signum: int, grace: float) -> None:
-    """Ask one child to end, wait `grace` seconds, then kill its group."""
+    """Stop one child: send it `signum`, wait at most `grace` seconds, then kill its group."""
     if not has_ended(process):
         process.send_signal(signum)
     deadline = time.monotonic() + grace

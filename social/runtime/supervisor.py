@@ -98,7 +98,6 @@ class Supervisor:
             self.signals.append(signum)
 
     def start(self, spec: ProcessSpec) -> None:
-        """Start a child now."""
         child = self.children.setdefault(spec.name, Child(spec))
         self._launch(child)
 

@@ -1,4 +1,4 @@
-// For pages of other sites: shows the posts of this server that stand there as quotations (oEmbed) in frames.
+// For pages of other sites: replaces their quotations of this server's posts (oEmbed) by frames.
 (() => {
   "use strict";
   const origin = new URL(document.currentScript.src).origin;

@@ -1,4 +1,4 @@
-// Inside the frame: tells the page around it how high the post is, so that nothing has to be scrolled.
+// Inside the frame: sends the height of the post to the page around it, so that no scrolling is needed.
 (() => {
   "use strict";
   const report = () => {

@@ -1,14 +1,14 @@
-// What the pages of the admin's theme lack for keyboards and screen readers. It changes no looks.
+// Makes the pages of the admin's theme usable with keyboards and screen readers, without changes to their looks.
 "use strict";
 
 function name(element, words) {
   if (words && !element.getAttribute("aria-label")) element.setAttribute("aria-label", words);
 }
 
-// A thing that can be pressed and is no button: the Tab key reaches it, Enter and the space bar press it.
+// A clickable element that is no button: the Tab key focuses it, Enter and the space bar click it.
 function press(element) {
   if (element.matches("a[href], button, input, select, textarea, label, form") || element.hasAttribute("tabindex")) return;
-  // What covers the page behind a dialog is for the pointer alone.
+  // The overlay behind a dialog is for the pointer only.
   if (!element.textContent.trim() && !element.getAttribute("aria-label")) return;
   element.setAttribute("tabindex", "0");
   element.setAttribute("role", "button");
@@ -21,7 +21,7 @@ function press(element) {
   });
 }
 
-// Lists to choose from are made by a script of the theme, at a time of its own: each is named by the words above it.
+// A script of the theme creates the select boxes, at any time: each gets the label above it as its name.
 function nameLists() {
   for (const list of document.querySelectorAll(".select2-container")) {
     const words = list.parentElement.closest("div:has(h3, label)")?.querySelector("h3, label")?.textContent.trim();
@@ -45,7 +45,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
-// The scrolled parts are regions, which need names of their own.
+// Scrollable parts are regions, which need accessible names.
 window.addEventListener("load", () => {
   for (const heading of document.querySelectorAll("#changelist-filter h3")) heading.setAttribute("aria-level", "2");
   document.querySelectorAll(".simplebar-content-wrapper").forEach((region, number) => {
@@ -54,7 +54,7 @@ window.addEventListener("load", () => {
   });
 });
 
-// Keys of the inbox of reports, which lists them itself; no key counts while somebody writes.
+// Shortcuts of the inbox of reports, which lists them; they are off while text is typed.
 document.addEventListener("keydown", (event) => {
   const cards = [...document.querySelectorAll("[data-card]")];
   if (!cards.length || event.ctrlKey || event.altKey || event.metaKey) return;

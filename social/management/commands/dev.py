@@ -19,7 +19,6 @@ class Command(BaseCommand):
     help = "For developers: run everything with debug pages and start it again when a file changes (make dev)."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run until Ctrl-C."""
         try:
             from watchfiles import run_process
         except ModuleNotFoundError:

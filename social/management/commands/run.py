@@ -25,7 +25,6 @@ class Command(BaseCommand):
         add_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run until a signal stops it."""
         from social.runtime.launch import run
 
         sys.exit(run())

@@ -46,7 +46,7 @@ class Plan:
 
 
 def plan(folder: Path, *, with_media: bool) -> Plan:
-    """Plan a backup. `with_media` includes the files of an object storage; those of a local folder always are included.
+    """Plan a backup. `with_media` includes the files of an object storage; those of a local folder are always included.
 
     Raises OperatorError if `folder` exists or its disk has too little free space.
     """
