@@ -44,7 +44,7 @@ class EntitySerializer(BaseSerializer[Any]):
         return object.__new__(cls)
 
     def __init__(self, instance: Any = None, *, many: bool = False, context: Mapping[str, Any] | None = None) -> None:
-        # Not DRF's `__init__`, which prepares for input: it takes longer than showing a small entity.
+        # Not DRF's, which prepares for input: it takes longer than showing a small entity, and a page shows hundreds.
         self.instance, self.many, self._context = instance, many, context or {}
 
     @property

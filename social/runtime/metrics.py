@@ -83,7 +83,9 @@ def _find_series(route: str, method: str) -> Histogram | None:
 
 
 class MetricsMiddleware:
-    """Measures the time of every request. First in MIDDLEWARE, so that the time of all other middleware is included."""
+    """Measures the time of every request, which takes a few microseconds. First in MIDDLEWARE, so that the time of all other
+    middleware is included.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -43,7 +43,7 @@ class Command(BaseCommand):
         pending = health.pending_migrations()
         if pending:
             self.stdout.write(f"Applying {len(pending)} migrations.")
-        # Even with nothing to apply: it creates the rows of models (permissions, content types).
+        # Even with nothing to apply: it also creates the rows that models need (permissions, content types).
         migrate(interactive=False, verbosity=2 if options["verbosity"] > 1 else 0)
         if options["add_missing"]:
             for added in tables.add_missing():
