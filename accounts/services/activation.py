@@ -1,4 +1,4 @@
-"""Makes invitations, and publishes the events that an account can be used from now on, or waits for staff."""
+"""Creates invitations, and publishes the events that say that an account is active or waits for staff."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from social.kernel import clock
 from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_found
 from social.kernel.events import publish
 
-# Without what is misread when somebody types it: 0 and O, 1, l and I.
+# No characters that are easily confused when typed: 0 and O, 1, l and I.
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _LENGTH: Final = 12
 COMMENT_LIMIT: Final = 420
@@ -38,10 +38,10 @@ def create_invite(
     autofollow: bool = False,
     comment: str = "",
 ) -> Invite:
-    """An invitation with a code of its own; with `autofollow` who comes by it follows the inviter.
+    """Create an invitation with a code of its own; with `autofollow` whoever signs up by it follows the inviter.
 
-    Raises Forbidden for who may not invite, Invalid for no uses at all, an end in the past, a comment of more than
-    COMMENT_LIMIT characters, or `autofollow` without an inviter.
+    Raises Forbidden without the permission to invite; Invalid for fewer than one use, an expiry in the past, a comment
+    of more than COMMENT_LIMIT characters, or `autofollow` without an inviter.
     """
     require(by, Permission.INVITE_USERS)
     errors = []
@@ -70,7 +70,7 @@ def create_invite(
 
 
 def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
-    """Let nobody sign up by an invitation any more; one that has ended stays as it is. Raises NotFound, also for others'."""
+    """Expire one's own invitation; an expired one stays as it is. Raises NotFound, also for somebody else's."""
     with transaction.atomic():
         invite = require_found(Invite.objects.select_for_update().filter(pk=invite_id, inviter=inviter).first())
         now = clock.now()
@@ -80,8 +80,9 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
 
 
 def end_invite(*, by: Staff, invite: Invite) -> None:
-    """Let nobody sign up by somebody's invitation any more: an act of staff. Raises Forbidden without MANAGE_INVITES or the
-    rank above who has made it; NotFound. One that has ended stays as it is.
+    """Expire anybody's invitation, as staff; an expired one stays as it is.
+
+    Raises Forbidden without MANAGE_INVITES or a rank above the inviter's; NotFound.
     """
     with transaction.atomic():
         found = (
@@ -98,8 +99,8 @@ def end_invite(*, by: Staff, invite: Invite) -> None:
 
 
 def use_invite(*, invite: Invite) -> None:
-    """Count one use, in the transaction of the sign-up. Raises Forbidden if somebody else had the last one."""
-    # Locked first: the condition joins other tables, and an UPDATE that waited would not ask it again.
+    """Count one use, in the transaction of the sign-up. Raises Forbidden when no use is left or the invitation expired."""
+    # Locked first: the condition joins other tables, and an UPDATE that waited for a lock would not evaluate it again.
     Invite.objects.select_for_update().filter(pk=invite.pk).first()
     if not is_usable(invite):
         raise Forbidden
@@ -107,13 +108,13 @@ def use_invite(*, invite: Invite) -> None:
 
 
 def activate_if_ready(*, user_id: int) -> None:
-    """Announce UserActivated, once, when the user's address is confirmed and staff have let them in; UserWaiting, once, when
-    it is confirmed and staff are still to decide.
+    """Announce UserActivated, once, when the user's address is confirmed and staff have approved them; UserWaiting, once,
+    when it is confirmed and staff have not decided yet.
 
-    Call it after either has been written, in the same transaction or a later one.
+    Call it after the confirmation or the approval has been written, in the same transaction or a later one.
     """
     with transaction.atomic():
-        # Confirmed and approved at the same moment: whoever gets the row second sees what the first has written.
+        # Locked: of a confirmation and an approval at the same moment the second sees what the first has written.
         user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
         if user.activated_at is not None:
             return
@@ -128,7 +129,7 @@ def activate_if_ready(*, user_id: int) -> None:
 
 
 def follow_inviters(events: Sequence[UserActivated]) -> None:
-    """The reaction to UserActivated: who came by an invitation that says so follows whoever invited them."""
+    """Handle UserActivated: users who signed up by an invitation with `autofollow` follow their inviter."""
     invited = User.objects.select_related("account", "invite__inviter__account").filter(
         pk__one_of={event.user_id for event in events}, invite__autofollow=True
     )

@@ -1,8 +1,8 @@
-"""Writes the files of an archive so that a process may stop at any byte of them.
+"""Writes the files of an archive so that a process may be stopped at any byte.
 
-An archive is a tar in members of gzip (RFC 1952 section 2.2: any number of them is one file), one member for each step; a
-document that will stand in it grows beside it until it is whole. How much of each is good is known to the caller: what a
-step that was stopped has left behind that is cut off.
+An archive is a tar file in gzip members, one for each step (RFC 1952 section 2.2: a file may have any number of members).
+Documents for it are written to files beside it until they are complete. The caller stores the valid size of each file;
+bytes after it, which an interrupted step has left, are cut off.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from social.kernel.errors import Unavailable
 ARCHIVE: Final = "archive.tar.gz"
 _END: Final = bytes(tarfile.RECORDSIZE)
 _LEVEL: Final = 6
-# Compressed already: zlib would look for what is not there.
+# Media are compressed already: a higher level would cost time and gain nothing.
 _LEVEL_OF_MEDIA: Final = 1
 
 
 def folder_of(archive_id: int) -> Path:
-    """The folder of an archive's files: not among those that are served to everybody."""
+    """The folder of an archive's files, which is not served publicly."""
     return Path(settings.PRIVATE_ROOT) / "archives" / str(archive_id)
 
 
 def remove_folder(archive_id: int) -> None:
-    """Delete the files of an archive; none is no error."""
+    """Delete the files of an archive, if there are any."""
     shutil.rmtree(folder_of(archive_id), ignore_errors=True)
 
 
 class FilesMissing(Exception):
-    """Raised when a part of an archive is not where it was written: removed, or on another machine."""
+    """Raised when a part of an archive is missing: it was removed, or written on another machine."""
 
 
 class ArchiveWriter:
-    """Writer of what a step adds. `files` are bytes and things of each file: as they were, then with what was added."""
+    """Writer of one step. `files` maps each file name to its number of bytes and of items; both grow with what is added."""
 
     def __init__(self, folder: Path, files: dict[str, list[int]]) -> None:
         self.files = {name: list(size) for name, size in files.items()}
@@ -56,20 +56,20 @@ class ArchiveWriter:
         self._stack = ExitStack()
 
     def items(self, name: str) -> int:
-        """The things in a document so far."""
+        """The number of items in a document so far."""
         return self.files.get(name, [0, 0])[1]
 
     def append(self, name: str, data: bytes, *, items: int = 0) -> None:
-        """Add to the end of a document, which holds so many things more."""
+        """Append data with this number of items to a document."""
         self._file(name).write(data)
         self._count(name, items)
 
     def add_document(self, name: str, data: bytes) -> None:
-        """Put a small document into the archive."""
+        """Add a small document to the archive."""
         self._add(name, io.BytesIO(data), len(data))
 
     def add_stored(self, name: str, path: str) -> None:
-        """Put a stored file into the archive; one that is gone is left out."""
+        """Add a stored file to the archive; a missing one is left out."""
         try:
             with default_storage.open(path) as file:
                 self._add(name, file, file.size, _LEVEL_OF_MEDIA)
@@ -77,7 +77,7 @@ class ArchiveWriter:
             return
 
     def finish_document(self, name: str) -> None:
-        """Put a document that has grown beside the archive into it."""
+        """Add a document that was written beside the archive to it. Raises FilesMissing."""
         size, _things = self.files.pop(name)
         path = self._folder / name
         if not path.exists() or path.stat().st_size < size:
@@ -86,12 +86,12 @@ class ArchiveWriter:
             self._add(name, file, size)
 
     def finish(self) -> None:
-        """End the archive: nothing can be added to it any more."""
+        """Write the end of the archive: nothing can be added to it any more."""
         with gzip.GzipFile(fileobj=self._file(ARCHIVE), mode="wb", filename="", mtime=0) as member:
             member.write(_END)
 
     def close(self) -> None:
-        """Have everything on the disk, and count its bytes."""
+        """Flush all files to the disk, and store their sizes in `files`."""
         self._stack.close()
         for name, file in self._open.items():
             file.flush()
@@ -100,7 +100,7 @@ class ArchiveWriter:
             file.close()
 
     def _file(self, name: str) -> IO[bytes]:
-        """A file, cut off where it was good, open at its end. Raises FilesMissing."""
+        """Return a file, truncated to its valid size and open at its end. Raises FilesMissing when it is shorter."""
         if name not in self._open:
             good = self.files.setdefault(name, [0, 0])[0]
             descriptor = os.open(self._folder / name, os.O_RDWR | os.O_CREAT, 0o600)
@@ -117,7 +117,7 @@ class ArchiveWriter:
         if self._tar is None:
             target = self._file(ARCHIVE)
             member = gzip.GzipFile(fileobj=target, mode="wb", filename="", mtime=0, compresslevel=level)
-            # Not closed: it would write the end of the archive.
+            # Never closed: closing it would write the end of the archive.
             self._tar = tarfile.TarFile(fileobj=self._stack.enter_context(member), mode="w", format=tarfile.PAX_FORMAT)
         entry = tarfile.TarInfo(name)
         entry.size, entry.mtime, entry.mode = size, int(clock.now().timestamp()), 0o644
@@ -130,8 +130,8 @@ class ArchiveWriter:
 
 @contextmanager
 def locked(archive_id: int) -> Iterator[None]:
-    """Locks the archive, whose folder is there: this process alone may write it. Raises Unavailable when another one
-    does.
+    """Lock an archive, so that this process alone writes it, and make its folder. Raises Unavailable when another process
+    holds the lock.
     """
     folder = folder_of(archive_id)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -145,7 +145,7 @@ def locked(archive_id: int) -> Iterator[None]:
 
 @contextmanager
 def writing(archive_id: int, files: dict[str, list[int]]) -> Iterator[ArchiveWriter]:
-    """A writer for one step, in `locked`."""
+    """Open a writer for one step, within `locked`."""
     writer = ArchiveWriter(folder_of(archive_id), files)
     try:
         yield writer

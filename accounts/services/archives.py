@@ -1,6 +1,6 @@
-"""Puts everything that somebody has here into one file for them to take away, in steps that may stop and go on anywhere.
+"""Builds archives: everything that an account has on this server in one file for its owner, in steps that can be resumed.
 
-An app adds what it knows at start: `register(ArchivePart(...))`. Source: security row 47.
+Each app registers its parts at start: `register(ArchivePart(...))`. Source: security row 47.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from social.kernel.locks import lock
 REQUEST_INTERVAL: Final = timedelta(days=7)
 """Time from one request to the next."""
 RETENTION: Final = timedelta(days=7)
-"""Time in which a finished one can be fetched."""
+"""Time for which a finished archive can be downloaded."""
 ABANDONMENT_AGE: Final = timedelta(days=2)
-"""Time from the request after which one that is not finished never will be."""
+"""Age from which an unfinished archive counts as given up."""
 TURN_SECONDS: Final = 5.0
 _LINES_PER_STEP: Final = 500
 
 
 @dataclass(frozen=True)
 class ArchivePart:
-    """Parts of an archive.
+    """Part of an archive.
 
-    `write` adds what comes after a cursor (0: everything), as much as fits into a second or two, and answers the next
-    cursor; None when nothing is left. A step may be done again from its cursor.
+    `write` adds what follows a cursor (0: from the start), about one or two seconds' worth, and returns the next cursor,
+    or None when nothing is left. A step may be repeated from its cursor.
     """
 
     name: str
@@ -57,19 +57,19 @@ class ArchivePart:
 
 
 _parts: dict[str, ArchivePart] = {}
-# Puts the documents that have grown beside the archive into it, when everything else is done.
+# The last part: it adds the documents that were written beside the archive.
 _DOCUMENTS: Final = "documents"
 
 
 def register(*parts: ArchivePart) -> None:
-    """Add parts, at the start of a process; they are written in this order. Raises ValueError for a second one of a name."""
+    """Register parts, at the start of a process; they are written in this order. Raises ValueError for a name in use."""
     for part in parts:
         if _parts.setdefault(part.name, part) is not part:
             raise ValueError(f"There is a part {part.name} already.")
 
 
 def next_archive_at(account: Account) -> datetime | None:
-    """The moment from which the account may ask for an archive again; None for now."""
+    """Return when the account may request an archive again; None if it may now."""
     last = Archive.objects.filter(account=account).order_by("-id").first()
     if last is None or _is_given_up(last):
         return None
@@ -82,7 +82,7 @@ def _is_given_up(archive: Archive) -> bool:
 
 
 def request_archive(*, account: Account) -> Archive:
-    """Have an archive built; earlier ones are removed. Raises Conflict before `next_archive_at`. Announces ArchiveDue."""
+    """Request an archive; earlier ones are removed. Raises Conflict before `next_archive_at`. Announces ArchiveDue."""
     with transaction.atomic():
         lock(f"archive:{account.id}")
         if next_archive_at(account) is not None:
@@ -95,7 +95,7 @@ def request_archive(*, account: Account) -> Archive:
 
 
 def find_archive_file(*, account: Account, archive_id: int) -> Path:
-    """The file of an account's finished archive. Raises NotFound, also for somebody else's, and after it has expired."""
+    """Return the file of an account's finished archive. Raises NotFound, also for somebody else's and an expired one."""
     found = Archive.objects.filter(id=archive_id, account=account, state=ArchiveState.READY)
     path = folder_of(archive_id) / ARCHIVE
     if not found.filter(expires_at__gt=clock.now()).exists() or not path.exists():
@@ -104,16 +104,15 @@ def find_archive_file(*, account: Account, archive_id: int) -> Path:
 
 
 def write_archives(events: Sequence[ArchiveDue]) -> None:
-    """The reaction to ArchiveDue."""
+    """Handle ArchiveDue: write the archives."""
     for archive_id in dict.fromkeys(event.archive_id for event in events):
         write_archive(archive_id)
 
 
 def write_archive(archive_id: int) -> None:
-    """Write for TURN_SECONDS; announces ArchiveDue for the rest, and ArchiveReady when it is whole.
+    """Write an archive for TURN_SECONDS; announces ArchiveDue for the rest, and ArchiveReady when it is complete.
 
-    The archive of somebody who has deleted their account ends with its files. Raises Unavailable while another process
-    writes it.
+    The archive of a deleted account is removed with its files. Raises Unavailable while another process writes it.
     """
     with locked(archive_id):
         unfinished = _write_for(archive_id, TURN_SECONDS)
@@ -123,10 +122,10 @@ def write_archive(archive_id: int) -> None:
 
 
 def _write_for(archive_id: int, seconds: float) -> bool:
-    """Step after step; whether there is more to do."""
+    """Write steps until the time is over; return whether more is left to do."""
     end = time.monotonic() + seconds
     while True:
-        # Read under the lock: what another process has written until then is known.
+        # Read under the lock, to see what another process has written before.
         archive = Archive.objects.select_related("account").filter(id=archive_id).first()
         if archive is None:
             remove_folder(archive_id)
@@ -151,7 +150,7 @@ def _step(archive: Archive) -> None:
             else:
                 cursor = _parts[name].write(archive.account, archive.cursor, writer)
     except FilesMissing:
-        # Begun anew.
+        # Started again from the first part.
         _save(archive, part="", cursor=0, files={})
         return
     if cursor is not None:
@@ -172,7 +171,7 @@ def _write_document(writer: ArchiveWriter) -> int | None:
 
 
 def _save(archive: Archive, **values: object) -> bool:
-    """Note how far the archive has come, unless somebody else has by now."""
+    """Store the progress unless another process has meanwhile; return whether it was stored."""
     unchanged = Archive.objects.filter(id=archive.id, part=archive.part, cursor=archive.cursor)
     return unchanged.filter(state=ArchiveState.BUILDING).update(**values) == 1
 
@@ -194,14 +193,14 @@ def _finish(archive: Archive, files: dict[str, list[int]]) -> None:
 
 
 def _remove(archive: Archive) -> None:
-    """The row, then the files: a step that comes late finds no row and clears up after itself."""
+    """Delete the row, then the files: a step that runs late finds no row and removes its own files."""
     with transaction.atomic():
         Archive.objects.filter(id=archive.id).delete()
         transaction.on_commit(lambda: remove_folder(archive.id), robust=True)
 
 
 def forget_archives() -> int:
-    """Remove archives that have expired or were given up, with their files; how many. Run by the scheduler."""
+    """Remove expired and given-up archives with their files; return how many. Run by the scheduler."""
     old = Archive.objects.filter(expires_at__lt=clock.now())
     stuck = Archive.objects.filter(
         state=ArchiveState.BUILDING, created_at__lt=clock.now() - ABANDONMENT_AGE - RETENTION
@@ -213,7 +212,7 @@ def forget_archives() -> int:
 
 
 def _remove_archives(account_id: int) -> int:
-    """The step of erasure: what an account had ready to take away goes with it."""
+    """Remove a batch of an erased account's archives; return how many."""
     chosen = list(Archive.objects.filter(account_id=account_id)[: erasing.BATCH_SIZE])
     for archive in chosen:
         _remove(archive)
@@ -229,7 +228,7 @@ def _write_pictures(account: Account, cursor: int, writer: ArchiveWriter) -> int
 
 
 def picture_name(account: Account, name: str) -> str:
-    """The name of the `avatar` or `header` in an archive; empty when there is none."""
+    """The file name of the `avatar` or `header` in an archive; empty without such a picture."""
     path: str = getattr(account, name)
     return f"{name}.{path.rpartition('.')[2]}" if path else ""
 
@@ -248,6 +247,6 @@ def _write_lists(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def register_parts() -> None:
-    """Add the parts of this app."""
+    """Register the archive parts and the erasure step of this app."""
     register(ArchivePart("pictures", _write_pictures), ArchivePart("lists", _write_lists))
     erasing.register(_remove_archives)

@@ -1,5 +1,5 @@
-"""Writes the audit log and the settings an operator changes while the server runs. The services that act call this
-themselves, so that no act of staff goes unrecorded.
+"""Writes the audit log, and the settings that an operator changes while the server runs. Each service that acts for staff
+writes its own audit rows, so that no act of staff goes unrecorded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _BATCH: Final = 500
 
 
 def record(*, by: Staff, action: str, target_type: str, target_id: int, target_name: str, **details: Any) -> None:
-    """Add a row, in the transaction of what was done. `action` is a verb, `target_type` the entity (`User`, `Status`)."""
+    """Add a row, in the transaction of the change. `action` is a verb, `target_type` the entity (`User`, `Status`)."""
     record_each(by=by, action=action, target_type=target_type, targets=[(target_id, target_name)], **details)
 
 
@@ -47,15 +47,15 @@ def record_changes(
 
 
 def because(reason: str) -> dict[str, str]:
-    """The details of an audit row that say why something was done; none without a reason."""
+    """The details of an audit row with the reason of an act; empty without a reason."""
     return {"reason": reason} if reason else {}
 
 
 def record_by_user(*, by: User | None, **what: Any) -> None:
-    """`record_each` for what is done to rows of the kernel (`social.kernel.ports`): by a user, or None for the operator."""
+    """Add rows like `record_each` for changes of the kernel's tables (`social.kernel.ports`); None stands for the operator."""
     record_each(by=OPERATOR if by is None else staff_of(by), **what)
 
 
 def write_setting(key: str, value: Any) -> None:
-    """Store a setting; the environment still wins over it."""
+    """Store a setting; one set in the environment still takes precedence."""
     SiteSetting.objects.update_or_create(key=key, defaults={"value": value, "updated_at": clock.now()})

@@ -1,8 +1,8 @@
-"""The OAuth 2 authorization server: django-oauth-toolkit on oauthlib, and what this interface does differently.
+"""The OAuth 2 authorization server: django-oauth-toolkit on oauthlib, with the rules in which this API differs.
 
 The toolkit finds these classes by `settings.OAUTH2_PROVIDER`. Grants, PKCE, client authentication, errors, revocation and
 introspection are theirs; each method here is one rule of the contract (parameters section 1, behaviours section 5) that
-they do not know. Who is behind a token is asked elsewhere (`accounts.queries.tokens`, docs/adr/0016).
+they lack. The user of a token is looked up elsewhere (`accounts.queries.tokens`, docs/adr/0016).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _CHALLENGE: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class OAuthRequest:
-    """A request of an application: its parameters, wherever they stood, and the `Authorization` header.
+    """A request of an application: its parameters, from query or body, and the `Authorization` header.
 
-    Only parameters that the endpoint declares: oauthlib takes each for an attribute of its own request, `user` too.
-    `user`: the person who is asked, where there is one.
+    It holds only parameters that the endpoint declares: oauthlib makes each an attribute of its own request, even `user`.
+    `user` is the person who is asked for authorization, if any.
     """
 
     parameters: Mapping[str, str]
@@ -44,7 +44,7 @@ class OAuthRequest:
 
 
 class Core(OAuthLibCore):
-    """Takes an OAuthRequest: forms, queries and JSON are alike."""
+    """Adapter from OAuthRequest to oauthlib; forms, queries and JSON are treated alike."""
 
     def _extract_params(self, request: OAuthRequest) -> tuple[str, str, str, dict[str, str]]:
         sent = {name: value for name, value in request.parameters.items() if value}
@@ -56,34 +56,36 @@ class Core(OAuthLibCore):
 
 
 class Validator(OAuth2Validator):
-    """Answers oauthlib's questions from our tables."""
+    """Validator of oauthlib's requests against this server's tables."""
 
     def _load_application(self, client_id: str | None, request: Request) -> Application | None:
-        # PostgreSQL refuses NUL in text, and the toolkit expects another error than Django's.
+        # PostgreSQL refuses NUL in text; the toolkit does not expect the ValueError that Django raises.
         return None if "\0" in (client_id or "") else super()._load_application(client_id, request)
 
     def authenticate_client(self, request: Request, *args: Any) -> bool:
-        """Tell whether the client shows its secret: the header wins, also a wrong one."""
+        """Tell whether the client proves its secret; an `Authorization` header wins over the body, even if it is wrong."""
         if self._extract_basic_auth(request) is None:
             return bool(self._authenticate_request_body(request))
         try:
             return bool(self._authenticate_basic_auth(request))
-        except ValueError:  # letters that Base64 has not, which the toolkit does not expect
+        except ValueError:  # invalid Base64, which the toolkit does not expect
             return False
 
     def is_pkce_required(self, client_id: str, request: Request) -> bool:
-        """Require PKCE of clients without a secret: nothing else ties a code to who asked for it (RFC 9700 section 2.1.1)."""
+        """Require PKCE of clients without a secret: nothing else ties a code to its requester (RFC 9700 section 2.1.1)."""
         return bool(request.client.client_type == Application.CLIENT_PUBLIC)
 
     def validate_scopes(self, client_id: str, scopes: Sequence[str], client: Application, request: Request) -> bool:
-        """A person may be asked for children of what is registered too; the application's own token has it literally."""
+        """Tell whether the application may have these scopes: a user's token may also have children of registered scopes, the
+        application's own token only the registered ones.
+        """
         return set(scopes) <= set(client.scope_list) if request.grant_type else tree.covers(client.scope_list, scopes)
 
     def validate_code(self, client_id: str, code: str, client: Application, request: Request) -> bool:
-        """Tell whether a code may be exchanged. Its row stays locked: of two exchanges at the same moment one goes through.
+        """Tell whether a code may be exchanged. Its row stays locked: of two exchanges at the same moment one succeeds.
 
-        A failed attempt does not use the code up. Using it again ends the token it was exchanged for: one of the two was
-        not the application (RFC 6749 section 4.1.2).
+        A failed attempt does not use the code up. Using an exchanged code again revokes its token: one of the two users of
+        the code was not the application (RFC 6749 section 4.1.2).
         """
         grant = Grant.objects.select_for_update().filter(code=code, application=client).first()
         if grant is not None and grant.access_token_id is not None:
@@ -93,7 +95,9 @@ class Validator(OAuth2Validator):
         return False
 
     def get_code_challenge(self, code: str, request: Request) -> str | None:
-        """The challenge. A verifier without one is refused: somebody took it out of the request (RFC 9700 section 4.8.2)."""
+        """Return the challenge. Raises InvalidGrantError for a verifier without a challenge: somebody has removed the
+        challenge from the authorization request (RFC 9700 section 4.8.2).
+        """
         challenge: str | None = super().get_code_challenge(code, request)
         if challenge is not None:
             _needed("code_verifier")(request)
@@ -102,23 +106,23 @@ class Validator(OAuth2Validator):
         return challenge
 
     def _save_bearer_token(self, token: dict[str, Any], request: Request) -> None:
-        """The same application, person and scopes get the token they have; no token expires or is refreshed."""
+        """Reuse the existing token of the same application, user and scopes; no token expires or is refreshed."""
         issued = issue_token(application=request.client, user=request.user, scopes=request.scopes)
         del token["expires_in"]
         token |= {"access_token": issued.token, "scope": issued.scope, "created_at": int(issued.created.timestamp())}
         request.access_token = issued
 
     def invalidate_authorization_code(self, client_id: str, code: str, request: Request) -> None:
-        """Note which token the code was exchanged for, instead of forgetting it: it may be shown again."""
+        """Store which token the code was exchanged for instead of deleting the code, so that its reuse is noticed."""
         Grant.objects.filter(code=code, application=request.client).update(access_token=request.access_token)
 
     def revoke_token(self, token: str, token_type_hint: str | None, request: Request) -> None:
-        """End the token that the server has found, everywhere."""
+        """Revoke the token that `validate_revocation_request` has found, if any."""
         if request.access_token is not None:
             revoke_tokens(AccessToken.objects.filter(pk=request.access_token.pk))
 
     def introspect_token(self, token: str, token_type_hint: str | None, request: Request) -> dict[str, Any] | None:
-        """Facts of a token for the client: everything of its own, nothing of others' (RFC 7662 section 4)."""
+        """Return the properties of the client's own token; None for any other token (RFC 7662 section 4)."""
         found = _find_token(token)
         if found is None or found.application_id != request.client.pk or found.is_expired():
             return None
@@ -127,22 +131,24 @@ class Validator(OAuth2Validator):
 
 
 class CodeGrant(oauth2.AuthorizationCodeGrant):
-    """The grant by codes. The answer is not written into the address here: there are more ways than oauthlib knows."""
+    """The authorization code grant. The response is not put into the redirect URI here: there are more response modes than
+    oauthlib knows.
+    """
 
     def _handle_redirects(self, request: Request) -> None:
-        # Compared letter by letter, in any scheme; oauthlib knows no address with letters of other scripts.
+        # Compared exactly, in any scheme; oauthlib refuses redirect URIs with non-ASCII characters.
         if not request.redirect_uri:
             raise errors.MissingRedirectURIError(request=request)
         if request.redirect_uri not in request.client.registered_redirect_uris:
             raise errors.MismatchingRedirectURIError(request=request)
 
     def prepare_authorization_response(self, request: Request, token: Any, headers: Any, body: Any, status: int) -> Any:
-        """The code and the state."""
+        """Return the code and the state as they are."""
         return headers, token, status
 
 
 class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.RevocationEndpoint, oauth2.IntrospectEndpoint):
-    """The endpoints, for two grants: by code, and the application's own. There are no others, and no refresh tokens."""
+    """The endpoints, for two grants: authorization code and client credentials. There are no refresh tokens."""
 
     def __init__(self, request_validator: Validator, **settings: Any) -> None:
         pre_auth, pre_token = [_check_authorization], [_needed("code", "redirect_uri")]
@@ -156,18 +162,18 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
         oauth2.IntrospectEndpoint.__init__(self, request_validator)
 
     def create_token_response(self, *args: Any) -> Any:
-        """Answer in one transaction; a refusal raises nothing here, so that what it has revoked stays revoked."""
+        """Respond in one transaction; a refusal is returned, not raised, so that a token it has revoked stays revoked."""
         with transaction.atomic():
             return super().create_token_response(*args)
 
     def validate_token_request(self, request: Request) -> None:
-        """Validates the kind of grant before everything else; there are no aliases."""
+        """Validate the grant type before everything else; there are no aliases."""
         _needed("grant_type")(request)
         if request.grant_type not in self.grant_types:
             raise errors.UnsupportedGrantTypeError(request=request)
 
     def validate_revocation_request(self, request: Request) -> None:
-        """A token that is not there is no error, whoever asks; a living one is its own application's to revoke."""
+        """Let an application revoke its own tokens only; an unknown token is no error, for any client."""
         found = request.access_token = _find_token(request.token)
         if found is None:
             return
@@ -198,7 +204,7 @@ def _invalid(request: Request, description: str) -> errors.InvalidRequestError:
 
 
 def _check_authorization(request: Request) -> dict[str, Any]:
-    """Checks that a code is asked for, given in one of three ways; PKCE (RFC 7636) is optional and always S256."""
+    """Require response type `code` and a known response mode; PKCE (RFC 7636) is optional here and always S256."""
     if request.response_type and request.response_type != "code":
         raise errors.UnsupportedResponseTypeError(request=request)
     if request.response_mode and request.response_mode not in RESPONSE_MODES:

@@ -1,7 +1,7 @@
-"""Files of blocks, in CSV: read, planned, done and written. What a line means is said by a BlockFile for each kind.
+"""Imports and exports CSV files of blocks. A BlockFile for each kind defines what a line means.
 
-The columns may stand in any order and without the mark (`#domain` or `domain`), and all but the first may be missing; a file
-without a line of names has one value in each line.
+The columns may come in any order, with or without `#` (`#domain` or `domain`), and all but the first may be missing; a file
+without a header line has one value in each line.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _DONE: Final = ("add", "change")
 
 
 class UnreadableFile(Invalid):
-    """Refusal of a file that is no list of blocks, or too long."""
+    """Raised for a file that is no list of blocks, or too long."""
 
 
 class WrongLine(Exception):
-    """Refusal of a line; its text is the reason."""
+    """Raised for an invalid line; its text is the reason."""
 
 
 @dataclass(frozen=True)
 class Entry(Generic[D]):
-    """Line of a file. `name` is as it was written, and `draft` None, where there is a `problem`."""
+    """Line of a file. With a `problem`, `name` is as it was written and `draft` is None."""
 
     line: int
     name: str
@@ -51,7 +51,7 @@ class Entry(Generic[D]):
 
 @dataclass(frozen=True)
 class Planned(Generic[D]):
-    """Action of an import for a line, and the follows between people here and that server that it ends."""
+    """Planned action for a line, and the follows between local accounts and that server that it ends."""
 
     entry: Entry[D]
     action: Action
@@ -60,45 +60,46 @@ class Planned(Generic[D]):
 
 
 class BlockFile(ABC, Generic[D]):
-    """A kind of file."""
+    """A kind of block file."""
 
-    #: The first one names what is blocked.
+    #: The first column names what is blocked.
     columns: ClassVar[tuple[str, ...]]
     permission: ClassVar[Permission]
-    #: What the first column holds, and what is said of it beside that.
+    #: Title of the first column.
     name_title: ClassVar[str | Promise]
     filename: ClassVar[str]
-    #: How the same file is read at the command line.
+    #: Command that imports the same file.
     command: ClassVar[str]
-    #: Whether existing blocks can be changed to what the file says.
+    #: Whether an import can change existing blocks.
     changes: ClassVar[bool] = False
 
     @abstractmethod
     def parse(self, values: dict[str, str]) -> tuple[str, D]:
-        """The name as it is stored and the draft of a line. Raises WrongLine."""
+        """Return the normalised name and the draft of a line. Raises WrongLine."""
 
     @abstractmethod
     def plan(self, entries: Sequence[Entry[D]], *, replace: bool) -> Iterator[Planned[D]]:
-        """Plan of at most BATCH lines, none of which has a problem; a fixed number of queries."""
+        """Plan at most BATCH lines without problems, in a fixed number of queries."""
 
     @abstractmethod
     def do(self, by: Staff, plans: Sequence[Planned[D]]) -> Sequence[Planned[D]]:
-        """Add or change at most BATCH blocks by their service, in one transaction and a fixed number of statements; each
-        plan, or what it became meanwhile. Raises KernelError; Conflict when somebody else does so at the same moment.
+        """Add or change at most BATCH blocks by their service, in one transaction and a fixed number of statements; return
+        each plan, changed where the block has changed since. Raises KernelError; Conflict for a concurrent change.
         """
 
     @abstractmethod
     def rows(self) -> Iterator[Sequence[str]]:
-        """Values of all blocks, in the order of the columns."""
+        """Yield the values of all blocks, in the order of the columns."""
 
     def details(self, draft: D) -> str:
-        """The words for what a line says beside the name."""
+        """Describe what a line says besides the name, in words."""
         return ""
 
 
 def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None) -> list[Entry[D]]:
-    """The lines of a file that say something; those that are wrong have a `problem`, and so has each that names what one
-    before it does. Raises UnreadableFile for what is no such file and for more than `most` of these lines.
+    """Return the non-empty lines of a file; invalid lines and repeated names have a `problem`.
+
+    Raises UnreadableFile for a file that is no CSV file of blocks, and for more than `most` lines.
     """
     try:
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
@@ -145,14 +146,14 @@ def _entry(kind: BlockFile[D], line: int, values: dict[str, str], key: str) -> E
 
 
 def is_true(value: str | None) -> bool | None:
-    """The truth that a value of a line says; None when the file has no such column."""
+    """Parse a boolean value of a line; None when the file has no such column."""
     return None if value is None else value.lower() in _TRUE
 
 
 def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool = False) -> list[Planned[D]]:
-    """Plan of an import, in the order of the file; a fixed number of queries for each BATCH lines.
+    """Plan an import, in the order of the file; a fixed number of queries for each BATCH lines.
 
-    What is blocked already stays so, unless the new block is stricter, or `replace` has the file decide.
+    Existing blocks stay as they are unless the new one is stricter; with `replace` the file decides.
     """
     planned: list[Planned[D]] = []
     for batch in in_batches(entries, BATCH):
@@ -162,8 +163,8 @@ def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool 
 
 
 def import_file(kind: BlockFile[D], *, by: Staff, planned: Sequence[Planned[D]]) -> Iterator[Planned[D]]:
-    """Do what was planned, each BATCH lines in one transaction and a fixed number of statements; yield each plan, with what
-    it met meanwhile as `reason`. Raises Forbidden.
+    """Carry out a plan, each BATCH lines in one transaction and a fixed number of statements; yield each plan, with the
+    `reason` where it was refused. Raises Forbidden.
     """
     require(by, kind.permission)
     for batch in in_batches(planned, BATCH):
@@ -176,14 +177,14 @@ def _do(kind: BlockFile[D], by: Staff, plans: Sequence[Planned[D]]) -> Sequence[
         try:
             return kind.do(by, plans)
         except Conflict:
-            # What somebody else has just written is found now.
+            # The second attempt finds what somebody else has just written.
             return kind.do(by, plans)
     except KernelError as error:
         return [replace(plan, action="refuse", reason=error.message) for plan in plans]
 
 
 def export_file(kind: BlockFile[D]) -> Iterator[str]:
-    """Yield the lines of a file with every block."""
+    """Yield the lines of a file with all blocks."""
     yield _line(kind.columns)
     for row in kind.rows():
         yield _line(row)

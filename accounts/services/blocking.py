@@ -1,4 +1,4 @@
-"""Makes and ends blocks and mutes (contract, behaviours section 14)."""
+"""Creates and ends blocks and mutes (contract, behaviours section 14)."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.text.names import is_host_name, normalise_domain
 
-# A mute longer than this is one without an end; timedelta itself ends at about 2.7 million years.
+# A longer mute is stored without an end; timedelta itself ends at about 2.7 million years.
 _MUTE_SECONDS_LIMIT = 100 * 365 * 86400
-# Mutes that are looked for at once.
 _BATCH_SIZE: Final = 1000
 
 
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
-    """Block, ending follows and requests both ways and places in collections. Blocking twice, or oneself, changes nothing.
+    """Block an account: follows, follow requests and collection items between the two end. Blocking twice, or oneself,
+    changes nothing.
 
-    `uri` is the id of a remote Block; another block of the account that had it loses it. The id of a block of ours of a
-    remote account is made here (contract, federation section 7).
+    `uri` is the id of a remote Block; another block of the account that had this id loses it. A local account's block of a
+    remote account gets an id here (contract, federation section 7).
     Announces AccountBlocked, and AccountUnfollowed for each follow that ended.
     """
     if account.id == target.id:
         return
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
-        # A number would tell how many blocks this server has.
+        # Not numbered: a number would reveal how many blocks this server has.
         own_uri = f"{account.uri}#blocks/{uuid4()}" if account.local and not target.local else None
         if uri is not None:
             Block.objects.filter(uri=uri, account=account).exclude(target=target).update(uri=None)
@@ -58,7 +58,7 @@ def block_account(*, account: Account, target: Account, uri: str | None = None) 
 
 
 def unblock_account(*, account: Account, target: Account) -> None:
-    """End a block; nothing happens when there is none. Announces AccountUnblocked."""
+    """End a block, if there is one. Announces AccountUnblocked."""
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
         block = Block.objects.filter(account=account, target=target).first()
@@ -69,7 +69,7 @@ def unblock_account(*, account: Account, target: Account) -> None:
 
 
 def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
-    """Have people block and mute `target` as they do `source`, and `target` them as `source` does; how many relations.
+    """Copy the blocks of and by `source`, and the mutes of `source`, to `target`; return how many.
 
     Those of `source` stay until it is deleted. Publishes the events of `block_account` and `mute_account`.
     """
@@ -94,15 +94,15 @@ def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
 
 
 def block_domain(*, account: Account, domain: str) -> None:
-    """Block the people of a server, by its name in any spelling. Blocking twice changes nothing.
+    """Block all accounts of a server, whose domain may be in any spelling. Blocking twice changes nothing.
 
-    Raises Invalid for what is no domain, and for the domains of this server. Announces DomainBlocked.
+    Raises Invalid for an invalid domain and for the domains of this server. Announces DomainBlocked.
     """
     if not domain.strip():
         raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
     name = normalise_domain(domain)
     if name is None or not is_host_name(name):
-        # Twice, as the interface has it: it checks the form and the parts of a name apart.
+        # Twice, as in Mastodon, which validates the form and the labels of a domain separately.
         raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))] * 2)
     if name in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN):
         raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is this server's own"))])
@@ -114,7 +114,7 @@ def block_domain(*, account: Account, domain: str) -> None:
 
 
 def unblock_domain(*, account: Account, domain: str) -> None:
-    """End the block of a server; nothing happens when there is none. Announces DomainUnblocked."""
+    """End the block of a server, if there is one. Announces DomainUnblocked."""
     name = normalise_domain(domain)
     if name is None:
         return
@@ -130,7 +130,8 @@ def _domain_lock(account: Account, domain: str) -> str:
 
 
 def mute_account(*, account: Account, target: Account, hide_notifications: bool = True, duration: int = 0) -> None:
-    """Mute for `duration` seconds (0: until unmuted); muting again replaces the options. Oneself: no effect.
+    """Mute an account for `duration` seconds (0: until unmuted); muting again replaces the options, muting oneself does
+    nothing.
 
     Announces AccountMuted.
     """
@@ -149,17 +150,18 @@ def mute_account(*, account: Account, target: Account, hide_notifications: bool 
 
 
 def unmute_account(*, account: Account, target: Account) -> None:
-    """End a mute; nothing happens when there is none. Announces AccountUnmuted.
+    """End a mute, if there is one. Announces AccountUnmuted.
 
-    The posts of somebody who is followed come home again, but for direct ones (contract, behaviours section 11).
+    The home timeline shows a followed account's posts again, except direct ones (contract, behaviours section 11).
     """
     _end_mutes(Mute.objects.filter(account=account, target=target), account.id, target.id, at=clock.now())
 
 
 def end_timed_mutes() -> int:
-    """End the mutes whose time is over, as `unmute_account` would have at that time; how many. Run by the scheduler.
+    """End expired mutes as `unmute_account` would have at their expiry; return how many. Run by the scheduler.
 
-    Works one by one, so that it can be stopped at any time; a mute that is renewed at the same moment stays.
+    Each mute ends in a transaction of its own, so that the run can be stopped at any time; a mute that is renewed at the
+    same moment stays.
     """
     ended, now = 0, clock.now()
     over = Mute.objects.filter(expires_at__lte=now).order_by("expires_at", "id")
@@ -171,7 +173,7 @@ def end_timed_mutes() -> int:
 
 
 def _end_mutes(mutes: QuerySet[Mute], account_id: int, target_id: int, *, at: datetime) -> bool:
-    """Tell whether there was one; all are of this pair."""
+    """End these mutes, all of one pair; return whether there was one."""
     with transaction.atomic():
         lock(pair_name(account_id, target_id))
         ended, _by_model = mutes.delete()

@@ -1,5 +1,5 @@
-"""Writes rows of accounts and their counters: whoever changes an account goes through here, so that nothing cached
-outlives the change.
+"""Writes rows of accounts and their counters. Every change of an account is made here, so that its cached copies become
+stale.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from social.kernel import clock
 from social.kernel.counters import Counters
 from social.kernel.events import publish
 
-# What posts that mention an account show of it.
+# Columns that posts which mention the account show.
 _SHOWN_IN_MENTIONS: Final = frozenset({"username", "domain", "url", "uri"})
 
 
 def change_account(account_id: int, **values: Any) -> None:
     """Write these columns and raise the version: every cached body of the account is stale from the commit on.
 
-    Without columns for what the account shows and another table holds: its role. Announces AccountRenamed when posts
-    that mention the account show what was written. The caller says what else has happened (ProfileUpdated).
+    Without columns only the version is raised, for a change in another table that the account shows: its role. Announces
+    AccountRenamed when posts that mention the account show a written column. Other events (ProfileUpdated) are the
+    caller's.
     """
     with transaction.atomic():
         Account.objects.filter(id=account_id).update(version=F("version") + 1, **values)
@@ -34,12 +35,12 @@ def change_account(account_id: int, **values: Any) -> None:
 
 
 def note_fetched(account_id: int) -> None:
-    """Remember that an account of another server was looked at just now, whatever came of it. It shows nowhere."""
+    """Store that a remote account was fetched just now, whether or not that succeeded. It is shown nowhere."""
     Account.objects.filter(id=account_id, domain__isnull=False).update(fetched_at=clock.now())
 
 
 Counter = Literal["followers_count", "following_count", "statuses_count"]
-# Not that of posts: those that are fetched later its server has counted.
+# Not of posts: its server's total already counts posts that are fetched later.
 _SAID: Final[Mapping[Counter, str]] = {"following_count": "following_total", "followers_count": "followers_total"}
 _COUNTERS = Counters[Counter]("accounts_accountstat", "account_id", get_args(Counter), _SAID)
 
@@ -50,7 +51,7 @@ def bump(changes: Mapping[tuple[int, Counter], int]) -> None:
 
 
 def count_status(account_id: int, by: int, at: datetime | None) -> None:
-    """Count one post more or less; a new one also moves `last_status_at` forward."""
+    """Add to the number of posts (negative to subtract); a new post also moves `last_status_at` forward."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO accounts_accountstat (account_id, statuses_count, following_count, followers_count, "

@@ -1,4 +1,4 @@
-"""Makes, changes and deletes collections, and puts accounts into them (contract, parameters "Collections")."""
+"""Creates, changes and deletes collections, and adds accounts to them (contract, parameters "Collections")."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from social.kernel.locks import keep_row, lock, lock_row
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import normalise_hashtag
 
-#: Columns whose change the accounts in a collection are notified of.
+#: Columns of which the accounts in a collection are notified when they change.
 _NOTIFIED: Final = ("name", "description")
 
 
 def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
-    """Make a collection with these accounts in it. Raises NotFound for an unknown account, Forbidden for one that may
-    not be featured, and after these Invalid; nothing is made then. Publishes CollectionListed for one that
-    is discoverable, and CollectionItemAdded for each.
+    """Create a collection of these accounts. Raises NotFound for an unknown account, Forbidden for one that may not be
+    featured, and only then Invalid. Publishes CollectionListed for a discoverable collection, and CollectionItemAdded for
+    each account.
     """
     owner = user.account
     if len(account_ids) > ITEMS_LIMIT:
@@ -61,8 +61,8 @@ def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequen
 
 
 def update_collection(*, owner: Account, collection: Collection, draft: CollectionDraft) -> None:
-    """Change what was sent. Raises Forbidden for somebody else's, Invalid, NotFound when it is gone. Publishes
-    CollectionChanged, and CollectionListed when it begins or ends to be discoverable.
+    """Change the fields that were sent. Raises Forbidden for somebody else's collection, Invalid, NotFound when it is gone.
+    Publishes CollectionChanged, and CollectionListed when `discoverable` changes.
     """
     _require_owner(owner, collection)
     _check(draft_errors(draft, new=False))
@@ -84,8 +84,8 @@ def update_collection(*, owner: Account, collection: Collection, draft: Collecti
 
 
 def delete_collection(*, owner: Account, collection: Collection) -> None:
-    """Delete it with its items. Raises Forbidden for somebody else's, NotFound when it is gone already. Publishes
-    CollectionListed for a discoverable one.
+    """Delete a collection with its items. Raises Forbidden for somebody else's, NotFound when it is gone already.
+    Publishes CollectionListed for a discoverable one.
     """
     _require_owner(owner, collection)
     with transaction.atomic():
@@ -94,9 +94,9 @@ def delete_collection(*, owner: Account, collection: Collection) -> None:
 
 
 def add_item(*, owner: Account, collection: Collection, account_id: int) -> CollectionItem:
-    """Put an account into a collection; one elsewhere is asked first. Raises Forbidden for somebody else's collection or
-    one who may not be featured, NotFound, Invalid for one who is or was in it and when it is full. Publishes
-    CollectionItemAdded, and once more when an account elsewhere has agreed.
+    """Add an account to a collection; a remote account has to agree first. Raises Forbidden for somebody else's collection
+    and for an account that may not be featured; NotFound; Invalid for an account that is or was in it, and when it is
+    full. Publishes CollectionItemAdded, and once more when a remote account has agreed.
     """
     _require_owner(owner, collection)
     member = _featurable(owner.id, [account_id])[0]
@@ -115,8 +115,8 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
 
 
 def remove_item(*, owner: Account, item: CollectionItem) -> None:
-    """Take an account out of one's collection; it may be put in again. Raises Forbidden for somebody else's, NotFound for an
-    account that has left for good: it would be forgotten that it has. Publishes CollectionItemRemoved.
+    """Remove an account from one's collection; it may be added again. Raises Forbidden for somebody else's collection, and
+    NotFound for an account that has left for good, whose row must stay. Publishes CollectionItemRemoved.
     """
     _require_owner(owner, item.collection)
     if item.state == ItemState.REVOKED:
@@ -127,7 +127,7 @@ def remove_item(*, owner: Account, item: CollectionItem) -> None:
 
 
 def revoke_item(*, account: Account, item: CollectionItem) -> None:
-    """Leave a collection for good, one of another server too; twice is no error. Raises Forbidden for somebody else's item.
+    """Leave a collection, local or remote, for good; twice is no error. Raises Forbidden for somebody else's item.
     Publishes CollectionItemRemoved.
     """
     if item.account_id != account.id:
@@ -138,8 +138,8 @@ def revoke_item(*, account: Account, item: CollectionItem) -> None:
 
 
 def remove_between(account_id: int, other_id: int) -> None:
-    """Take each of two accounts out of the other's collections: the first has blocked the other. Publishes
-    CollectionItemRemoved for each, inside the caller's transaction.
+    """Remove two accounts from each other's collections: the first has blocked the other. Publishes CollectionItemRemoved
+    for each item, in the caller's transaction.
     """
     items = CollectionItem.objects.filter(
         Q(collection__account_id=account_id, account_id=other_id)
@@ -150,13 +150,13 @@ def remove_between(account_id: int, other_id: int) -> None:
 
 
 def _listed(collection: Collection) -> list[CollectionListed]:
-    """The event of a collection that is new or deleted: only of one that others could find."""
+    """The event for a new or deleted collection; none unless it is discoverable."""
     event = CollectionListed(collection_id=collection.id, account_id=collection.account_id)
     return [event] if collection.discoverable else []
 
 
 def removed(item: CollectionItem, *, left: bool = False) -> list[CollectionItemRemoved]:
-    """The event of an item that ends; none of one whose account is unknown here. `left`: by the account's own will."""
+    """The event for an item that ends; none when its account is unknown here. `left`: the account itself has left."""
     if item.account_id is None:
         return []
     number, account_id = item.collection_id, item.account_id
@@ -164,7 +164,7 @@ def removed(item: CollectionItem, *, left: bool = False) -> list[CollectionItemR
 
 
 def _new_item(collection: Collection, member: Account) -> CollectionItem:
-    """An account that is put into a collection of this server; one elsewhere has to agree."""
+    """Build an item of a local collection; it is pending for a remote account, which has to agree."""
     if member.local:
         return CollectionItem(collection=collection, account=member)
     request_uri = f"{collection.account.uri}/feature_requests/{uuid4()}"
@@ -183,7 +183,6 @@ def _featurable(owner_id: int, account_ids: Sequence[int]) -> list[Account]:
 
 
 def _values(draft: CollectionDraft) -> dict[str, Any]:
-    """The columns to write."""
     values = {
         name: draft.values[name]
         for name in ("name", "description", "sensitive", "discoverable")

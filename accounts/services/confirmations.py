@@ -1,4 +1,4 @@
-"""Asks people to show that an e-mail address is theirs (contract, behaviours sections 4 and 5), and removes those who
+"""Sends mails by which users confirm their e-mail addresses (contract, behaviours sections 4 and 5), and removes users who
 never did.
 """
 
@@ -34,10 +34,10 @@ RETURN_TO_LIMIT: Final = 1500
 
 
 def request_confirmation(*, user: User, address: str, return_to: str = "") -> None:
-    """Have the confirmation mail sent (again). Announces ConfirmationRequested; the mail leaves after the commit.
+    """Request the confirmation mail (again). Announces ConfirmationRequested; the mail is sent after the commit.
 
-    `address` is the rate key of whoever asks, `return_to` the path that the link in the mail leads on to. Raises
-    RateLimited beyond 25 in 5 minutes per address or 5 in 30 minutes per user.
+    `address` is the rate limit key of the client, `return_to` the path to which the link in the mail redirects. Raises
+    RateLimited beyond 25 requests in 5 minutes per address or 5 in 30 minutes per user.
     """
     by_address, by_user = limited("confirmations")
     counts = [admission.count(by_address, address=address), admission.count(by_user, subject=str(user.pk))]
@@ -47,17 +47,17 @@ def request_confirmation(*, user: User, address: str, return_to: str = "") -> No
 
 
 def bounded(path: str) -> str:
-    """A path that a mail can carry; empty if it is longer than mail programs keep in one piece."""
+    """The path, or empty if it is longer than RETURN_TO_LIMIT: mail programs break longer links."""
     return path if len(path) <= RETURN_TO_LIMIT else ""
 
 
 def resend_confirmation(*, user: User | None, application_id: int | None, email: str | None = None) -> None:
-    """Have the confirmation mail sent again, to another address if `email` is given. Announces ConfirmationRequested.
+    """Request the confirmation mail again, to another address if `email` is given. Announces ConfirmationRequested.
 
-    `user` is None for an application's own token. Links sent to an address that has been replaced confirm nothing any
-    more. Raises Forbidden for an application other than the one the person signed up with, for disabled users and once
-    the address is confirmed; Invalid for an address that is malformed or in use (contract, parameters section 2 "Acting
-    on accounts"). The caller counts.
+    `user` is None for an application's own token. Links sent to a replaced address no longer work. Raises Forbidden for an
+    application other than the one the person signed up with, for disabled users and once the address is confirmed; Invalid
+    for an address that is malformed or in use (contract, parameters section 2 "Acting on accounts"). The rate limit is the
+    caller's.
     """
     if user is None or application_id is None or user.created_by_application_id != application_id:
         raise Forbidden(_("This method is only available to the application the user originally signed-up with"))
@@ -66,7 +66,7 @@ def resend_confirmation(*, user: User | None, application_id: int | None, email:
     mail_hosts = look_up_mail_hosts(email) if email is not None and not email_errors(email.strip()) else None
     try:
         with transaction.atomic():
-            # A confirmation at the same moment is either seen here or finds its address replaced.
+            # Locked: a confirmation at the same moment is either seen here or finds its address replaced.
             address = EmailAddress.objects.select_for_update(of=("self",)).filter(user=user, primary=True).first()
             if address is None or address.verified:
                 raise Forbidden(_("This method is only available while the e-mail is awaiting confirmation"))
@@ -93,16 +93,16 @@ def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | No
 
 
 def confirmation_url(address: EmailAddress, return_to: str = "") -> str:
-    """The absolute link that confirms an address: signed, good for three days and until the address is confirmed.
+    """The absolute link that confirms an address: signed, valid for three days and until the address is confirmed.
 
-    It leads on to `return_to`, in any browser.
+    It redirects to `return_to`, in any browser.
     """
     url = links.web_url(reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key]))
     return f"{url}?{urlencode({'next': return_to})}" if return_to else url
 
 
 def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
-    """The reaction to ConfirmationRequested: a mail to those who still have not confirmed. Raises Unavailable."""
+    """Handle ConfirmationRequested: send a mail to those who have not confirmed yet. Raises Unavailable."""
     return_to = {event.user_id: event.return_to for event in events if event.return_to}
     waiting = EmailAddress.objects.select_related("user__account").filter(
         user_id__one_of={event.user_id for event in events}, primary=True, verified=False
@@ -118,17 +118,17 @@ def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
     )
 
 
-#: How long they may take to confirm.
+#: Time within which an address must be confirmed.
 UNCONFIRMED_RETENTION: Final = timedelta(days=7)
 
-#: Users that one transaction removes.
+#: Users that one transaction removes at most.
 BATCH_SIZE: Final = 100
 
 
 def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
-    """The addresses of those who signed up before a moment and have not confirmed; the oldest first.
+    """List the addresses of users who signed up before a moment and have not confirmed, the oldest first.
 
-    Whoever has used their account, or was given a role by staff, is not among them.
+    Users who were ever active or have a role from staff are not among them.
     """
     waiting: QuerySet[EmailAddress] = EmailAddress.objects.filter(primary=True, verified=False)
     waiting = waiting.filter(user__activated_at=None, user__role_id=EVERYONE_ROLE_ID, user__created_at__lt=before)
@@ -136,12 +136,11 @@ def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
 
 
 def remove_unconfirmed(*, kept: timedelta = UNCONFIRMED_RETENTION) -> int:
-    """Remove those who signed up longer ago than `kept` and never confirmed, with all that is theirs; how many.
+    """Remove users who signed up longer ago than `kept` and never confirmed, with all their data; return how many.
 
     Nobody has ever seen them, so their names and addresses are free again, and nothing is sent to other servers. Works in
-    transactions of at most BATCH_SIZE users, so that it can be stopped at any time; who confirms at the same moment stays.
-    Run by
-    the scheduler.
+    transactions of at most BATCH_SIZE users, so that it can be stopped at any time; a user who confirms at the same moment
+    stays. Run by the scheduler.
     """
     before = clock.now() - kept
     removed = 0
@@ -152,7 +151,7 @@ def remove_unconfirmed(*, kept: timedelta = UNCONFIRMED_RETENTION) -> int:
 
 def _remove_some(before: datetime) -> int:
     with transaction.atomic():
-        # A confirmation takes this row first too.
+        # A confirmation locks this row first, too.
         rows = list_unconfirmed(before=before).select_for_update(of=("self",), skip_locked=True)
         users: list[User] = [address.user for address in rows[:BATCH_SIZE]]
         if not users:
@@ -162,7 +161,7 @@ def _remove_some(before: datetime) -> int:
         ids = [user.account_id for user in users]
         while not erase_some(Account, ids):
             pass
-        # The database retires the name of every account that goes; these nobody could have mistaken for somebody.
+        # A database trigger retires the name of every deleted account; nobody has ever seen these.
         names = [user.account.username.lower() for user in users]
         RetiredUsername.objects.filter(username__one_of=names).delete()
     return len(users)

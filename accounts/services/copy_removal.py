@@ -1,4 +1,4 @@
-"""Removes copies of files of other servers: to make room, on demand, and with what showed them (docs/adr/0021)."""
+"""Removes copies of remote files: to stay within the budget, on demand, and with their post or profile (docs/adr/0021)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _FAILURE_RETENTION: Final = timedelta(days=7)
 
 
 def trim_copies() -> int:
-    """Remove copies until they fit into settings.REMOTE_MEDIA_BUDGET bytes, the least recently served first; how many.
+    """Remove copies until they fit into settings.REMOTE_MEDIA_BUDGET bytes, the least recently served first; return how
+    many.
 
-    A bounded number in one call; run by the scheduler, once a minute. Forgets failures of more than a week ago, too.
+    One call removes a bounded number. Run by the scheduler, once a minute. Also deletes failures older than a week.
     """
     now = clock.now()
     forgotten = Q(state=CopyState.FAILED, requested_at__lt=now - _FAILURE_RETENTION)
@@ -48,9 +49,9 @@ def trim_copies() -> int:
 def remove_copies(
     *, served_before: datetime, host: str | None = None, progress: Callable[[int, int], None] | None = None
 ) -> tuple[int, int]:
-    """Remove the copies that were last served before a moment, of one server or of all; how many, and their bytes.
+    """Remove the copies that were last served before a moment, of one server or of all; return their number and bytes.
 
-    In batches, each of which stands by itself. `progress` is called with both numbers after each.
+    Each batch is a transaction of its own. `progress` is called with both numbers after each batch.
     """
     chosen = Q(state=CopyState.READY, served_at__lt=served_before)
     if host is not None:
@@ -66,7 +67,7 @@ def remove_copies(
 
 
 def _remove_batch(chosen: Q, *, surplus: int | None = None) -> tuple[int, int]:
-    """Remove up to _BATCH copies, and no more than make up the surplus; how many, and their bytes."""
+    """Remove up to _BATCH copies, and no more than needed for the surplus; return their number and bytes."""
     with transaction.atomic():
         rows = RemoteCopy.objects.select_for_update(skip_locked=True).filter(chosen).order_by("served_at", "id")
         old: list[RemoteCopy] = []
@@ -77,15 +78,15 @@ def _remove_batch(chosen: Q, *, surplus: int | None = None) -> tuple[int, int]:
             old.append(copy)
             freed += copy.file_size + copy.preview_size
         RemoteCopy.objects.filter(id__one_of=[copy.id for copy in old]).delete()
-    # After the commit: a file without a row is waste, a row without its file is a broken picture.
+    # After the commit: a file without a row only wastes space, a row without its file is a broken picture.
     storage.remove(*(path for copy in old for path in copy.paths))
     return len(old), freed
 
 
 def forget_copies(*, purposes: Iterable[CopyPurpose], urls: Iterable[str]) -> None:
-    """Remove the copies of files whose post or profile is deleted, in the caller's transaction, with their files after it.
+    """Remove the copies of files whose post or profile is deleted: rows in the caller's transaction, files after its commit.
 
-    Where another post shows the same file it is fetched again.
+    If another post shows the same file, it is fetched again.
     """
     digests = [digest_of(purpose, url) for url in urls for purpose in purposes]
     for batch in in_batches(digests, _BATCH):

@@ -34,13 +34,13 @@ from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 AnyDevice = Device | RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
-# From one other account, and from all accounts together that neither follow the owner nor are followed: nobody can fill up
-# a device (security row 75).
+# Messages from one other account, and from all accounts together that neither follow the owner nor are followed by them:
+# nobody can fill up a device (security row 75).
 MESSAGES_OF_ONE = 500
 MESSAGES_OF_STRANGERS = 2500
 DEVICES_PER_CALL = 100
 
-# One statement, so that no two callers are given the same key: who finds it locked takes another.
+# One statement, so that no two callers get the same key: a locked key is skipped.
 _TAKE_KEY = """
 DELETE FROM accounts_onetimekey WHERE id = (
     SELECT id FROM accounts_onetimekey WHERE device_id = %s ORDER BY random() LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -108,8 +108,8 @@ def _add_one_time_keys(device: Device, draft: DeviceDraft) -> None:
 
 
 def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, Sequence[AnyDevice]]:
-    """The devices of these accounts, as `load_devices`; those of other servers are asked for there, and left out is whose
-    server does not answer in time.
+    """Return the devices of these accounts, as `load_devices` does. Remote accounts' servers are asked for theirs; accounts
+    whose server does not respond in time are left out.
     """
     found: dict[int, Sequence[AnyDevice]] = dict(load_devices(account_id, account_ids))
     elsewhere = load_reachable_elsewhere(account_id, account_ids)
@@ -125,11 +125,11 @@ def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, S
 def claim_keys(
     *, account_id: int, wanted: Sequence[tuple[int, str]]
 ) -> list[tuple[AnyDevice, OneTimeKey | OneTimeKeyDraft]]:
-    """Take one one-time key from each of these devices (account id, device id), in their order; at other servers, too.
+    """Take one one-time key from each of these devices (account id, device id), in their order; remote devices, too.
 
     Unknown devices, devices without keys, and those of accounts that may not be reached are left out. No key is ever
-    handed out twice. Raises Invalid for more than DEVICES_PER_CALL devices, and RateLimited for more of one owner's than CLAIMS
-    allows to one account.
+    handed out twice. Raises Invalid for more than DEVICES_PER_CALL devices, and RateLimited when the account claims more
+    keys of one owner than CLAIMS allows.
     """
     wanted = list(dict.fromkeys(wanted))
     devices = _find_devices(account_id, wanted)
@@ -156,12 +156,12 @@ def claim_keys(
 
 
 def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[MessageDraft]) -> None:
-    """Store a message for each of these devices, or have it sent to their servers, all or none. Announces
-    EncryptedMessageStored for each that is stored.
+    """Store a message for each of these local devices and send those for remote devices to their servers, all or none.
+    Announces EncryptedMessageStored for each stored message.
 
-    Raises NotFound when the sender's token has no device or a receiving device is unknown or may not be reached; a
-    server that does not answer may know it, and gets the message once it does. Raises Invalid for a body that is too long,
-    a device where MESSAGES_LIMIT messages wait, or too many devices.
+    Raises NotFound when the sender's token has no device, or a receiving device is unknown or may not be reached. A device
+    whose server does not respond counts as known: it gets the message once its server responds. Raises Invalid for a body
+    that is too long, a device where MESSAGES_LIMIT messages wait, or too many devices.
     """
     sender = find_device(token_id)
     for draft in drafts:
@@ -203,10 +203,10 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[Message
 def receive_message(
     *, sender: Account, recipient: Account, from_device_id: str, message: MessageDraft, franking: str
 ) -> None:
-    """Store a message that somebody elsewhere has sent to a device here. Announces EncryptedMessageStored.
+    """Store a message from a remote account for a local device. Announces EncryptedMessageStored.
 
     Raises NotFound for an unknown device and when one of the two has blocked the other; Invalid as `deliver_messages`.
-    `franking` is the statement of the sender's server, which becomes a part of ours.
+    `franking` is the statement of the sender's server, which is included in this server's statement.
     """
     found = message_errors(message)
     if found:
@@ -231,7 +231,7 @@ def receive_message(
 
 
 def _check_room(device: Device, sender_id: int, number: int) -> None:
-    """Raise Invalid when so many more messages of a sender may not wait for a device."""
+    """Raise Invalid when a device has no room for this number of further messages from the sender."""
     waiting = EncryptedMessage.objects.filter(device=device)
     limits = [(waiting, MESSAGES_LIMIT)]
     if sender_id != device.account_id:
@@ -247,7 +247,7 @@ def _check_room(device: Device, sender_id: int, number: int) -> None:
 
 
 def clear_messages(*, token_id: int, up_to_id: int) -> None:
-    """Delete the messages of the token's device, up to and including this id. Raises NotFound without a device."""
+    """Delete the messages of the token's device up to and including this id. Raises NotFound without a device."""
     EncryptedMessage.objects.filter(device=find_device(token_id), id__lte=up_to_id).delete()
 
 
@@ -262,14 +262,14 @@ def _find_devices(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[tu
 
 
 def _load_remote(accounts: Mapping[int, Account]) -> dict[tuple[int, str], RemoteDevice]:
-    """The devices of accounts elsewhere, by account and device id; none of a server that does not answer."""
+    """Return the devices of remote accounts by account and device id; none of a server that does not respond."""
     finder = remote_devices.find()
     found = finder.load(accounts.values()) if accounts and finder is not None else {}
     return {(device.account_id, device.device_id): device for devices in found.values() for device in devices}
 
 
 def _find_targets(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[int, Account]:
-    """The accounts elsewhere with these devices. Raises NotFound for a device that its server does not know."""
+    """Return the remote accounts of these devices. Raises NotFound for a device that its server does not know."""
     if not wanted:
         return {}
     finder = remote_devices.find()
@@ -286,10 +286,10 @@ def _find_targets(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[in
 
 
 def _franking(source_account_id: int, target_account_id: int, digest: str, **more: str) -> str:
-    """The text that a recipient who reports the message hands to this server's staff: who sent it, when, and its
+    """The encrypted statement with which a recipient reports a message to this server's staff: sender, recipient, time and
     digest.
 
-    Only this server can read it, so a report cannot be forged.
+    Only this server can encrypt and read it, so a report cannot be forged.
     """
     statement = {
         "source_account_id": str(source_account_id),

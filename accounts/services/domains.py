@@ -1,4 +1,4 @@
-"""Keeps what is found out about servers that we have met."""
+"""Stores facts about known servers: their software, their host, and when they were last reached."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ RETURNING id
 
 
 def begin_asking(names: Collection[str]) -> None:
-    """Write that known servers are asked for their software now."""
+    """Store that known servers are asked for their software now."""
     Domain.objects.filter(name__one_of=names).update(software_asked_at=clock.now())
 
 
 def keep_software(*, name: str, software: str, version: str) -> None:
-    """Write which software a known server runs."""
+    """Store which software a known server runs."""
     Domain.objects.filter(name=name).update(software=software, version=version)
 
 
 def note_host(*, name: str, host: str) -> None:
-    """Write where the documents of a known server's people are."""
+    """Store the host that serves the documents of a known server's accounts."""
     Domain.objects.filter(name=name).exclude(host=host).update(host=host)
 
 
 def note_reached(names: Collection[str]) -> None:
-    """Write of known servers that they have taken or given what they should, once in REACHED_PERIOD; of a server that another
-    process is writing about it is left to the next time. `names` are theirs, or those where their documents are.
+    """Store that known servers were reached successfully, at most once in REACHED_PERIOD; a server whose row another process
+    has locked is left out this time. `names` are domains, or the hosts of the servers' documents.
     """
     now = clock.now()
     if names:

@@ -1,4 +1,4 @@
-"""Replaces the e-mail address of a user by another one that they have shown to be theirs (security rows 24, 29)."""
+"""Replaces a user's e-mail address by another one that they have confirmed (security rows 24, 29)."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ LINK_SECONDS: Final = 3 * 24 * 3600
 
 
 def request_email_change(*, user: User, email: str, address: str) -> None:
-    """Have a link sent to a new e-mail address; until it is opened the old one stays. The old one gets a mail too.
+    """Request a link to a new e-mail address; the old address stays until the link is opened, and gets a mail, too.
 
-    A second request replaces the first, whose link is worth nothing any more. `address` is the network address of
-    whoever asks. Announces EmailChangeRequested and SecurityChanged. Raises Invalid for an address that is malformed,
-    blocked, in use or the one they have; RateLimited beyond 25 in 5 minutes per network address or 5 in 30 minutes per
-    user.
+    A second request replaces the first, whose link no longer works. `address` is the network address of the client.
+    Announces EmailChangeRequested and SecurityChanged. Raises Invalid for an address that is malformed, blocked, in use or
+    the current one; RateLimited beyond 25 requests in 5 minutes per network address or 5 in 30 minutes per user.
     """
     by_address, by_user = limited("confirmations")
     counts = [admission.count(by_address, address=rate_key(address)), admission.count(by_user, subject=str(user.pk))]
@@ -52,16 +51,16 @@ def request_email_change(*, user: User, email: str, address: str) -> None:
 
 
 def cancel_email_change(*, user: User) -> None:
-    """Keep the address there is: the link that was sent is worth nothing any more."""
+    """Cancel a requested change: the address stays, and the link that was sent no longer works."""
     User.objects.filter(pk=user.pk).update(new_email=None)
 
 
 def change_email(*, user: User, key: str, session_key: str | None, address: str) -> None:
-    """Make the address that a link was sent to the user's own, and the only one.
+    """Make the address to which the link was sent the user's only address.
 
-    Other browsers are signed out, links for a new password that were sent before are worth nothing any more, and the
-    old address gets a mail. Announces EmailChanged. Raises NotFound for a link that is not this user's, too old, used
-    or replaced; Invalid when somebody else has taken the address in the meantime.
+    Other browsers are signed out, earlier password reset links no longer work, and the old address gets a mail. Announces
+    EmailChanged. Raises NotFound for a link that is not this user's, too old, used or replaced; Invalid when somebody else
+    has taken the address in the meantime.
     """
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
@@ -78,7 +77,7 @@ def change_email(*, user: User, key: str, session_key: str | None, address: str)
 
 
 def address_in(key: str, *, user: User) -> str:
-    """The address that the link with this key is about. Raises NotFound as `change_email` does."""
+    """Return the address in the key of a link. Raises NotFound as `change_email` does."""
     try:
         user_id, email = signing.loads(key, salt=_SALT, max_age=LINK_SECONDS)
     except signing.BadSignature:
@@ -89,7 +88,7 @@ def address_in(key: str, *, user: User) -> str:
 
 
 def send_email_change_mails(events: Sequence[EmailChangeRequested]) -> None:
-    """The reaction to EmailChangeRequested: a link to the new address, if it is still wanted. Raises Unavailable."""
+    """Handle EmailChangeRequested: send a link to the new address unless the change was cancelled. Raises Unavailable."""
     waiting = User.objects.select_related("account").filter(
         pk__one_of={event.user_id for event in events}, new_email__isnull=False
     )
@@ -101,7 +100,7 @@ def send_email_change_mails(events: Sequence[EmailChangeRequested]) -> None:
 
 
 def send_email_changed_mails(events: Sequence[EmailChanged]) -> None:
-    """The reaction to EmailChanged: a mail to the address that is no longer the user's. Raises Unavailable."""
+    """Handle EmailChanged: send a mail to the old address. Raises Unavailable."""
     users = {
         user.pk: user
         for user in User.objects.select_related("account").filter(pk__one_of={event.user_id for event in events})
@@ -119,7 +118,7 @@ def _link(user: User) -> str:
 
 
 def replace_email(user: User, email: str) -> None:
-    """Write a confirmed address in the place of all others. The caller holds a transaction, and the user's row locked."""
+    """Replace all addresses of a user by a confirmed one. The caller holds a transaction and a lock on the user's row."""
     EmailAddress.objects.filter(user=user).delete()
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
     user.email, user.new_email = email, None
