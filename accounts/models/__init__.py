@@ -1,4 +1,4 @@
-"""Lists the tables of people: accounts, users, tokens, follows and what decides who may sign up."""
+"""Models of the app: accounts, users, tokens, follows, sign-up blocks and others."""
 
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.administration import AuditEntry, SiteSetting

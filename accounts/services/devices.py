@@ -49,12 +49,12 @@ DELETE FROM accounts_onetimekey WHERE id = (
 
 
 def register_device(*, token_id: int, account_id: int, draft: DeviceDraft) -> Device:
-    """Register or change the device of a token, and add one-time keys; a key id that exists is replaced.
+    """Register or change the device of a token, and add one-time keys; a key with an existing id is replaced.
 
-    Another device id, fingerprint key or identity key makes it another device: its one-time keys and messages are
-    deleted. A device of the account with the same id that is bound to another token moves to this one.
-    Raises Invalid for keys that are not valid, and when more than ONE_TIME_KEYS_LIMIT one-time keys would wait; Unauthorized
-    when the token is being revoked.
+    A different device id, fingerprint key or identity key makes it a new device: the old one's one-time keys and messages
+    are deleted. A device of the account with the same id that is bound to another token moves to this one.
+    Raises Invalid for invalid keys, and when more than ONE_TIME_KEYS_LIMIT one-time keys would be stored; Unauthorized when
+    the token is being revoked.
     """
     found = device_errors(draft)
     if found:

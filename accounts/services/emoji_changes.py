@@ -1,6 +1,6 @@
-"""Changes of custom emojis by staff: enabled or not, in the picker or not, category; copies of those of other servers.
+"""Changes of custom emojis by staff: enabled, shown in the picker, category; local copies of remote emojis.
 
-Effective at once; encoded copies of posts that are kept show a change within ten minutes. Pictures are taken in by
+Changes take effect at once; cached posts show them within ten minutes. Pictures are imported by
 `accounts.services.emoji_packs`.
 """
 
@@ -32,10 +32,10 @@ def change_emoji(
     listed: bool | None = None,
     category: str | None = None,
 ) -> None:
-    """Write what is given: whether texts show it, whether the picker of clients does, and its category there.
+    """Change whether an emoji is disabled, whether it is listed in the picker of clients, and its category there.
 
-    One of another server can be disabled only. Nothing changed is not recorded. Raises Forbidden, NotFound; Invalid for a
-    category that is too long, or for what another server decides.
+    None leaves a value as it is. Of a remote emoji only `disabled` can be changed. A call without a change is not recorded.
+    Raises Forbidden, NotFound; Invalid for a category that is too long, and for other values of a remote emoji.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     wanted: dict[str, Any] = {"disabled": disabled, "visible_in_picker": listed, "category": category}
@@ -64,10 +64,10 @@ def change_emoji(
 
 
 def copy_emoji(*, by: Staff, emoji: CustomEmoji) -> None:
-    """Make an emoji of another server one of this server, under the same name.
+    """Copy a remote emoji to this server, under the same name.
 
-    Its picture has to be here: when it is not, it is fetched from now on, and Conflict says so. Raises Forbidden; Conflict
-    also when there is one of that name; Invalid for a picture or a name that this server does not take.
+    Raises Forbidden; Conflict when there is a local emoji of this name, and while its picture is being fetched, which the
+    first call starts; Invalid for a picture or a name that this server does not accept.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if emoji.domain is None or CustomEmoji.objects.filter(domain=None, shortcode=emoji.shortcode).exists():

@@ -1,7 +1,6 @@
-"""Takes custom emojis of this server in from packs of pictures, gives them out as packs, and removes them.
+"""Imports local custom emojis from packs of pictures, exports them as packs, and removes them.
 
-A pack is a set of pictures named by their shortcodes. Effective at once; encoded copies of posts that are kept show a change
-within ten minutes.
+A pack is a set of pictures named by their shortcodes. Changes take effect at once; cached posts show them within ten minutes.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ from social.kernel.media.images import Shape
 
 FOLDER: Final = "emojis"
 PICTURE_LIMIT: Final = 256 * 1024
-"""Bytes of a picture (contract: the limit of Mastodon's own emojis)."""
+"""Bytes of a picture at most (contract: the limit of Mastodon's own emojis)."""
 PACK_LIMIT: Final = 10_000
-"""Files that are looked at in a pack."""
+"""Files of a pack that are read at most."""
 UNPACKED_LIMIT: Final = 128 * 1024 * 1024
-"""Bytes of a pack, unpacked."""
+"""Bytes of an unpacked pack at most."""
 _TYPES: Final = ("image/png", "image/gif", "image/webp", "image/jpeg")
 _SUFFIXES: Final = (".png", ".gif", ".webp", ".jpg", ".jpeg")
 _SHAPE: Final = Shape(256, 256, cropped=False)
@@ -49,12 +48,12 @@ _UNREADABLE: Final = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZM
 
 
 class UnreadablePack(Invalid):
-    """Refusal of a file that is no folder and no archive of pictures."""
+    """Raised for a file that is neither a folder nor an archive of pictures."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms on which the pictures of a pack become emojis: what stands around their names, and where they are shown."""
+    """Options of an import: prefix and suffix of the shortcodes, category, and whether pickers list the emojis."""
 
     category: str = ""
     prefix: str = ""
@@ -65,7 +64,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one file: `added`, `replaced`, `known` (there is one of that name already) or `refused`."""
+    """Result of one file: `added`, `replaced`, `known` (an emoji of this name exists) or `refused`."""
 
     name: str
     shortcode: str
@@ -74,9 +73,9 @@ class Outcome:
 
 
 def read_pack(source: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the pictures of a folder, a zip or a tar archive: file name and bytes, no more than the limit and one.
+    """Yield the pictures of a folder, a zip or a tar archive: file name and bytes, of which at most PICTURE_LIMIT + 1 are read.
 
-    What has no picture's name is passed over, and so are folders, links and hidden files. Raises UnreadablePack.
+    Files without a picture's extension, folders, links and hidden files are skipped. Raises UnreadablePack.
     """
     if source.is_dir():
         files = sorted(path for path in source.iterdir() if path.is_file() and not path.is_symlink())
@@ -90,8 +89,8 @@ def read_pack(source: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def read_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the pictures of a zip or tar archive as `read_pack` does: their first bytes, as long as all of them are not too
-    many. Raises UnreadablePack.
+    """Yield the pictures of a zip or tar archive as `read_pack` does. Raises UnreadablePack, also for more than UNPACKED_LIMIT
+    bytes.
     """
     try:
         if zipfile.is_zipfile(BytesIO(data)):
@@ -128,9 +127,9 @@ def _read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """The bytes of a tar archive, which may be compressed. Raises UnreadablePack for one that is too large.
+    """Decompress a tar archive, if it is compressed. Raises UnreadablePack for one that is too large.
 
-    The whole is bounded before it is read: a header may announce any number of bytes, and is read at once.
+    The size is limited before the archive is parsed: a header may announce any number of bytes, which are read at once.
     """
     if data.startswith(b"\x1f\x8b"):
         unpacked = zlib.decompressobj(wbits=31).decompress(data, UNPACKED_LIMIT + 1)
@@ -153,10 +152,10 @@ def _is_picture(name: str) -> bool:
 def import_emojis(
     *, by: Staff, files: Iterable[tuple[str, bytes]], terms: Terms, dry_run: bool = False
 ) -> Iterator[Outcome]:
-    """Take pictures in, each in a transaction of its own, and yield what became of each. Writes an audit row for each.
+    """Import pictures, each in a transaction of its own, and yield the outcome of each. Writes an audit row for each.
 
-    With `dry_run` they are looked at and not kept. One that is refused, by the operator's scanner too, stops no other.
-    Raises Forbidden; Invalid for terms that fit no emoji; Unavailable while the scanner does not answer.
+    With `dry_run` they are checked and not stored. A picture that is refused, also by the operator's scanner, does not stop
+    the others. Raises Forbidden; Invalid for a category that is too long; Unavailable while the scanner does not respond.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if len(terms.category) > NAME_LIMIT:
@@ -186,7 +185,7 @@ def import_emojis(
 
 
 def refusal_of(shortcode: str, data: bytes) -> str:
-    """Return why no emoji can be made of a picture by this name, nothing when it may be one: decoding it says the rest."""
+    """Return why a picture of this name is refused as an emoji, or an empty text. It is not decoded yet."""
     if not _SHORTCODE.fullmatch(shortcode):
         return _("its name has other characters than letters, digits and underscores, or fewer than two")
     if len(data) > PICTURE_LIMIT:
@@ -227,9 +226,7 @@ def _keep(by: Staff, shortcode: str, drawing: images.Drawing, terms: Terms) -> N
 
 
 def export_emojis(*, category: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield the pictures of this server's emojis, of one category or all: file name and bytes. One whose file is lost is
-    left out.
-    """
+    """Yield the pictures of local emojis, of one category or all: file name and bytes. Missing files are left out."""
     rows = CustomEmoji.objects.filter(domain=None).exclude(image="").order_by("shortcode")
     if category is not None:
         rows = rows.filter(category=category)
@@ -239,7 +236,7 @@ def export_emojis(*, category: str | None = None) -> Iterator[tuple[str, bytes]]
 
 
 def remove_local_emojis(*, by: Staff, emojis: Sequence[CustomEmoji]) -> None:
-    """Remove emojis of this server with their files; posts show their names then. Writes an audit row for each.
+    """Remove local emojis with their files; posts show their shortcodes instead. Writes an audit row for each.
 
     Raises Forbidden.
     """

@@ -1,4 +1,4 @@
-"""Writes custom emojis of other servers, as these describe them; those of this server are never touched."""
+"""Stores custom emojis of other servers as those describe them; never changes local ones."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from social.kernel import clock
 from social.kernel.batches import BATCH
 
 EMOJIS_PER_SERVER: Final = 10_000
-"""Number of emojis of one server that are kept; what comes later is shown as its name."""
+"""Emojis of one server that are stored at most; further ones are shown as their shortcodes."""
 
 
 @dataclass(frozen=True)
 class RemoteEmoji:
-    """An emoji as its server describes it; `updated_at` is None where it does not say when the picture was changed."""
+    """A remote emoji as its server describes it; `updated_at` is None if the server does not say it."""
 
     shortcode: str
     remote_url: str
@@ -31,10 +31,10 @@ class RemoteEmoji:
 
 
 def store_emojis(domain: str, found: Sequence[RemoteEmoji]) -> bool:
-    """Write those emojis of a server that are new, or whose picture has changed; whether there were any.
+    """Store the new and changed emojis of a server; return whether there were any.
 
-    In the caller's transaction, before it locks accounts or posts: rows of emojis come first everywhere. The copy of a
-    picture that has changed is removed, and made anew when somebody looks.
+    Call it in a transaction before accounts or posts are locked: rows of emojis are always locked first. The copy of a
+    changed picture is removed, and fetched again when a client requests it.
     """
     if not found:
         return False
@@ -71,8 +71,10 @@ def _is_newer(emoji: RemoteEmoji, row: CustomEmoji) -> bool:
 
 
 def remove_emojis(domain: str, limit: int) -> bool:
-    """Remove up to `limit` emojis of a server and its subdomains, with the copies of their pictures; whether some are left."""
-    # A server at a port of its own has it in its name.
+    """Remove up to `limit` emojis of a server and its subdomains, with the copies of their pictures; return whether more
+    are left.
+    """
+    # The domain of a server at a non-standard port includes the port.
     below = Q(domain=domain) | Q(domain__endswith=f".{domain}") | Q(domain__startswith=f"{domain}:")
     below |= Q(domain__contains=f".{domain}:")
     with transaction.atomic():

@@ -1,7 +1,7 @@
-"""Ends accounts for good: removes what they leave in steps that may stop and go on anywhere.
+"""Deletes accounts for good, and erases their data in steps that can be interrupted and resumed.
 
-Source: DESIGN "Erasure"; contract, federation section 7 "Delete actor". What others see or count goes through the services
-that do it for one post, favourite or follow; the rows that then remain are removed by `social.kernel.references`.
+Source: DESIGN "Erasure"; contract, federation section 7 "Delete actor". Data that others see or count is removed by the
+services for single posts, favourites or follows; `social.kernel.references` removes the remaining rows.
 """
 
 from __future__ import annotations
@@ -48,15 +48,14 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.references import erase_related, erase_some
 
-#: Rows that one step handles, and seconds after which the rest is left to the next turn.
+#: Rows that one step handles at most, and seconds after which the rest is left to the next turn.
 BATCH_SIZE: Final = 100
 TURN_SECONDS: Final = 5.0
 
-#: How long after a look at what is still needed the next one comes.
+#: Interval at which holds are checked again.
 HOLD_CHECK_INTERVAL: Final = timedelta(minutes=5)
 Step = Callable[[int], int]
-"""Removes some of what belongs to the account with this id, at most BATCH_SIZE things, and says how many; 0 when nothing
-is left.
+"""Removes at most BATCH_SIZE things of the account with this id, and returns how many; 0 when nothing is left.
 
 Each call is a transaction of its own, or several.
 """
@@ -64,9 +63,9 @@ Each call is a transaction of its own, or several.
 
 @dataclass(frozen=True)
 class Hold:
-    """Rows of the tables `kept` outlast all others of an account, with its keys, for as long as `is_needed` says so.
+    """Reason to keep an account's rows in the tables `kept`, and its keys, as long as `is_needed` returns True.
 
-    One that `lasts` needs no keys, and nobody looks again whether it is needed.
+    A hold that `lasts` does not keep the keys, and is not checked again.
     """
 
     kept: tuple[type[Model], ...]
@@ -80,40 +79,40 @@ _kept_of_suspended: set[type[Model]] = {KeyPair, AccountStat, User, CanonicalEma
 
 
 def register(*steps: Step) -> None:
-    """Add steps, at the start of a process. Those of apps above run before those of the apps they build on."""
+    """Register steps, at the start of a process. Steps of higher apps run before those of the apps they build on."""
     _steps[:0] = [step for step in steps if step not in _steps]
 
 
 def register_hold(hold: Hold) -> None:
-    """Add a reason why something must outlast the rest, at the start of a process."""
+    """Register a hold, at the start of a process."""
     if hold not in _holds:
         _holds.append(hold)
 
 
 def keep_of_suspended(*tables: type[Model]) -> None:
-    """Name tables whose rows stay when what a suspended account had is erased and the account itself is not deleted: what
-    staff know of it. At the start of a process.
+    """Register tables, at the start of a process, whose rows stay when a suspended account is erased without being deleted:
+    those that hold what staff know of it.
     """
     _kept_of_suspended.update(tables)
 
 
 def begin_erasure(events: Sequence[AccountDeleted]) -> None:
-    """The reaction to AccountDeleted. Announces AccountErasureDue, which comes after all other reactions to it."""
+    """Handle AccountDeleted. Announces AccountErasureDue, which is handled after all other reactions to AccountDeleted."""
     publish(*(AccountErasureDue(account_id=event.account_id) for event in events))
 
 
 def go_on_erasing(events: Sequence[AccountErasureDue]) -> None:
-    """The reaction to AccountErasureDue."""
+    """Handle AccountErasureDue: erase the accounts."""
     for account_id in dict.fromkeys(event.account_id for event in events):
         erase_account(account_id)
 
 
 def erase_account(account_id: int) -> bool:
-    """Remove everything of the account for TURN_SECONDS, or publish AccountErasureDue once more; whether all is gone.
+    """Erase an account for TURN_SECONDS, then publish AccountErasureDue for the rest; return whether nothing is left.
 
-    A step begins when those before it find nothing more. Of an account that is suspended and not deleted the rows of
-    `keep_of_suspended` and its own stay; of a deleted one its own and those of a hold that lasts. Nothing is done for one
-    that is held, or whose suspension was undone: whoever releases the hold publishes AccountErasureDue.
+    A step begins when those before it find nothing more. Of a suspended account that is not deleted, its own row and those
+    of `keep_of_suspended` stay; of a deleted one, its own row and those of a lasting hold, if there is one. Nothing is done
+    for an account that is held, or whose suspension was lifted: releasing it publishes AccountErasureDue again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
     if account is None:
@@ -145,13 +144,15 @@ def erase_account(account_id: int) -> bool:
 
 
 def _keep_ended_follows(account_id: int) -> int:
-    """Follows between people here and a suspended account end, and these people learn whose."""
+    """End a batch of follows between local accounts and a suspended account, and record them for the local accounts; return
+    1 if there were any.
+    """
     account = Account.objects.filter(id=account_id, deleted_at=None).first()
     return int(account is not None and sever_erased(account))
 
 
 def _forget_severed_follows(account_id: int) -> int:
-    """Lists of follows that ended stay for the people here as long as the row of the other account does."""
+    """Delete a batch of records of ended follows, unless the row of the remote account stays; return how many."""
     outlasts = Account.objects.filter(id=account_id, deleted_at=None, domain__isnull=False).exists()
     return 0 if outlasts else forget_severed(account_id)
 
@@ -159,7 +160,7 @@ def _forget_severed_follows(account_id: int) -> int:
 def _end_relations(account_id: int) -> int:
     pairs: list[tuple[int, int]] = []
     for model in (Follow, FollowRequest):
-        # One query for each index: with both conditions in one, rows of other accounts would be read.
+        # One query for each index: a query with both conditions would read rows of other accounts.
         for column, other in (("account_id", "target_id"), ("target_id", "id")):
             rows = model._default_manager.filter(**{column: account_id}).order_by(column, other)
             pairs += rows.values_list("account_id", "target_id")[:BATCH_SIZE]
@@ -170,7 +171,7 @@ def _end_relations(account_id: int) -> int:
     return len(pairs)
 
 
-#: What an account shows of itself, as it is without any of it.
+#: Columns of a profile, with their empty values.
 _BLANK: Final = {
     "display_name": "",
     "note": "",
@@ -190,7 +191,9 @@ _BLANK: Final = {
 
 
 def _blank_profile(account_id: int) -> int:
-    """Texts and pictures, whose files go too: the row may have to wait for others."""
+    """Clear the texts and pictures of a profile, with their files, since its row may have to stay longer; return 1 if there
+    were any.
+    """
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).filter(id=account_id).first()
         if account is None or all(getattr(account, name) == value for name, value in _BLANK.items()):
@@ -206,25 +209,25 @@ register(_keep_ended_follows, _forget_severed_follows, _end_relations, _blank_pr
 
 
 def delete_user(*, user: User) -> None:
-    """End an account of this server: its owner's word, or an operator's.
+    """Delete a local account, for its owner or an operator.
 
-    From the commit on nothing of it is shown, nobody signs in, and its sessions, tokens and streams are ended (within a
-    second); its name is never free again (security row 18). Everything else is removed in the background. Doing it twice
-    changes nothing. Raises Conflict for the last one who may do everything here. Announces AccountDeleted.
+    From the commit on it is hidden, nobody can sign in to it, and its sessions, tokens and streams end (within a second);
+    its username is never free again (security row 18). Its data are erased in the background. Doing it twice changes
+    nothing. Raises Conflict for the last administrator. Announces AccountDeleted.
     """
     _end_user(user, keep_one=True)
 
 
 def refusal_to_close() -> str:
-    """Reason why `close_server` refuses, that people can sign up; empty when it does not."""
+    """The reason why `close_server` refuses, namely open registrations; empty when it does not refuse."""
     return "" if find_registrations() == "closed" else _("People can still sign up: set REGISTRATIONS=closed first.")
 
 
 def close_server(*, by: Staff) -> Iterator[str]:
-    """End every account of this server as `delete_user` does, the last one who may do everything included; their names.
+    """Delete every local account as `delete_user` does, including the last administrator; yield their names.
 
-    Each in a transaction: one that was stopped goes on where it was. Writes the audit log. Raises Forbidden, and Conflict
-    while people can sign up, at the first step.
+    Each is deleted in a transaction of its own; an interrupted run can be repeated. Writes the audit log. Raises Forbidden,
+    and Conflict while people can sign up, at the first step.
     """
     require(by, Permission.ADMINISTRATOR)
     if refusal := refusal_to_close():
@@ -241,7 +244,7 @@ def close_server(*, by: Staff) -> Iterator[str]:
 
 def _end_user(user: User, *, keep_one: bool) -> None:
     with transaction.atomic():
-        # The account is read after the lock: joined to it, its row would be as it was before the wait for the lock.
+        # The account is read after the lock: a joined row would be as it was before the wait for the lock.
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         account = Account.objects.get(id=locked.account_id) if locked is not None else None
         if locked is None or account is None or account.deleted_at is not None:
@@ -256,7 +259,7 @@ def _end_user(user: User, *, keep_one: bool) -> None:
 
 
 def reject_user(*, by: Staff, user: User) -> None:
-    """Delete somebody who waits for approval. Raises Forbidden, also for who is approved; NotFound for who is deleted."""
+    """Delete a user who waits for approval. Raises Forbidden, also for an approved user; NotFound for a deleted one."""
     with transaction.atomic():
         found = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         require(by, Permission.MANAGE_USERS, over=user.role if found is None else found.role)
@@ -269,10 +272,10 @@ def reject_user(*, by: Staff, user: User) -> None:
 
 
 def delete_account(*, by: Staff, account: Account) -> None:
-    """End an account, of this server or of another one: staff's or an operator's word (`delete_user`, `end_account`).
+    """Delete a local or remote account, for staff or an operator (`delete_user`, `end_account`).
 
-    One of another server may come back when it is met again. Raises Forbidden; Conflict for the server's own account and
-    for the last one who may do everything here. Doing it twice changes nothing. Publishes AccountDeleted.
+    A remote account may be stored again later. Raises Forbidden; Conflict for the server's own account and for the last
+    administrator. Doing it twice changes nothing. Publishes AccountDeleted.
     """
     with transaction.atomic():
         user = User.objects.select_related("role").filter(account=account).first()
@@ -285,13 +288,13 @@ def delete_account(*, by: Staff, account: Account) -> None:
         elif current.local:
             raise Conflict(_("This is the server's own account: it signs for the server and stays."))
         else:
-            # Its own server, which may describe it again meanwhile, does not open it any more.
+            # Of local origin, so that its own server cannot lift the suspension by describing the account again meanwhile.
             end_account(account=current, origin=SuspensionOrigin.LOCAL)
         record(by=by, action="delete", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
 
 
 def end_account(*, account: Account, origin: SuspensionOrigin) -> None:
-    """Hide an account at once and have it removed, one of another server too. Announces AccountDeleted, once.
+    """Hide an account, local or remote, at once, and have it erased. Announces AccountDeleted.
 
     The caller holds a transaction.
     """

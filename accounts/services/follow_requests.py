@@ -1,4 +1,4 @@
-"""Answers requests to follow, and ends what others follow (contract, behaviours section 14)."""
+"""Accepts and rejects follow requests, and removes followers (contract, behaviours section 14)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BATCH_SIZE: Final = 100
 
 
 def authorize_request(*, account: Account, requester: Account) -> None:
-    """Let `requester` follow `account`, with the options they asked for. Raises NotFound when they have not asked.
+    """Accept a follow request, with the options of the requester. Raises NotFound when there is none.
 
     Announces AccountFollowed.
     """
@@ -30,7 +30,7 @@ def authorize_request(*, account: Account, requester: Account) -> None:
 
 
 def reject_request(*, account: Account, requester: Account) -> None:
-    """Refuse a request. Raises NotFound when there is none. Announces AccountUnfollowed."""
+    """Reject a follow request. Raises NotFound when there is none. Announces AccountUnfollowed."""
     with transaction.atomic():
         lock(pair_name(account.id, requester.id))
         _find(account, requester)
@@ -38,7 +38,7 @@ def reject_request(*, account: Account, requester: Account) -> None:
 
 
 def remove_follower(*, account: Account, follower: Account) -> None:
-    """End the follow of `account` by `follower`; a request stays, and nothing happens when there is no follow.
+    """Remove a follower, if there is such a follow; a follow request stays.
 
     Announces AccountUnfollowed.
     """
@@ -49,12 +49,13 @@ def remove_follower(*, account: Account, follower: Account) -> None:
 
 
 def accept_waiting(account_id: int) -> None:
-    """Accept requests to follow an account that has been unlocked, except those of limited accounts: at most BATCH_SIZE of
-    them, and AccountUnlocked publishes that there are more. The caller holds the lock `lock_name` and a transaction.
+    """Accept at most BATCH_SIZE pending requests of an account that has been unlocked, except those of limited accounts.
+
+    Publishes AccountUnlocked when there are more. The caller holds the lock `lock_name` and a transaction.
     """
     waiting = FollowRequest.objects.filter(target_id=account_id, account__limited_at=None).order_by("id")
     followers = list(waiting.values_list("account_id", flat=True)[:BATCH_SIZE])
-    # All pairs before the first count, as everybody else takes them; then again, for one may have been withdrawn.
+    # Locks of pairs come before counters, as everywhere; then read again, for a request may have been withdrawn.
     lock(*(pair_name(follower_id, account_id) for follower_id in followers))
     accept_requests(*waiting.filter(account_id__one_of=followers))
     if len(followers) == BATCH_SIZE:
@@ -62,7 +63,7 @@ def accept_waiting(account_id: int) -> None:
 
 
 def accept_more(events: Sequence[AccountUnlocked]) -> None:
-    """The next step for accounts that were unlocked with many requests waiting; nothing for one locked meanwhile."""
+    """Handle AccountUnlocked: accept the next batch of pending requests, unless the account was locked meanwhile."""
     for account_id in {event.account_id for event in events}:
         with transaction.atomic():
             lock(lock_name(account_id))

@@ -1,4 +1,4 @@
-"""Makes and ends follows and requests to follow."""
+"""Creates and ends follows and follow requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from social.kernel.text.languages import known_language
 
 @dataclass(frozen=True)
 class FollowChange:
-    """The options of a follow; None leaves an existing one as it is."""
+    """Options of a follow; None leaves an option as it is."""
 
     reblogs: bool | None = None
     notify: bool | None = None
@@ -36,7 +36,7 @@ class FollowChange:
 
 @dataclass(frozen=True)
 class EarlierFollow:
-    """A follow that was there already, or a request (not `accepted`), and the id its Follow had."""
+    """A follow or a follow request (not `accepted`) that existed before, with the id of its Follow activity."""
 
     accepted: bool
     uri: str | None
@@ -61,8 +61,8 @@ def _apply(change: FollowChange, row: Follow | FollowRequest) -> bool:
 
 
 def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
-    """Take the id of a remote Follow from the other follow of the account that has it, so that the one of `target` can have
-    it: a server that was reset uses ids again. Raises Conflict when a follow of another account has it.
+    """Clear the id of a remote Follow on another follow of the same account, so that the follow of `target` can have it: a
+    server that was reset reuses ids. Raises Conflict when a follow by another account has the id.
     """
     for model in (Follow, FollowRequest):
         used = model._default_manager.filter(uri=uri).exclude(account=account, target=target)
@@ -74,14 +74,14 @@ def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
 def follow_account(
     *, account: Account, target: Account, change: FollowChange, uri: str | None = None, limited: bool = True
 ) -> EarlierFollow | None:
-    """Follow, or ask to. Following twice only updates the options (SEED-149).
+    """Follow an account, or request to. Following twice only updates the options (SEED-149).
 
-    Returns what was there before; None when nothing was.
+    Returns the follow or request that existed before, or None.
 
-    `uri` is the id of the Follow that a remote account has sent, kept as the newest one; the id of ours to a remote
-    account is made here (contract, federation section 7).
-    Without `limited` it may be one more than the account may have: for a follow that takes the place of another.
-    Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit, what can be no language code).
+    `uri` is the id of the Follow that a remote account has sent; the newest one is stored. A local account's follow of a
+    remote account gets its id here (contract, federation section 7).
+    Without `limited` the limit of follows is not checked: for a follow that replaces another.
+    Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit, invalid language code).
     Announces AccountFollowed or FollowRequested, FollowChanged for other options of a follow (contract, parameters
     section 2 "Acting on accounts").
     """
@@ -91,9 +91,9 @@ def follow_account(
         raise NotFound
     with transaction.atomic():
         if target.local:
-            # A request made while the target unlocks would wait for ever: whoever is second sees what the first did.
+            # Without this lock a request that is made while the target unlocks would stay pending for ever.
             lock(lock_name(target.id))
-        # One lock per pair: two calls at once make one follow, and a block cannot slip in between.
+        # Two concurrent calls create one follow, and no block comes in between.
         lock(pair_name(account.id, target.id))
         existing = (
             Follow.objects.filter(account=account, target=target).first()
@@ -117,7 +117,7 @@ def follow_account(
         if target.local:
             target.refresh_from_db(fields=["locked"])
         if needs_request(account, target):
-            # A number would tell how many follows this server has.
+            # Not numbered: a number would reveal how many follows this server has.
             own_uri = None if target.local else links.web_url(f"/{uuid4()}")
             request = FollowRequest(account=account, target=target, uri=uri or own_uri)
             _apply(change, request)
@@ -146,12 +146,12 @@ def _announce_follows(*follows: Follow) -> None:
 
 
 def lock_name(account_id: int) -> str:
-    """The lock under which an account is unlocked and asked; whoever needs those of pairs as well takes it first."""
+    """The lock under which an account is unlocked and follow requests to it are made; taken before the locks of pairs."""
     return f"locked:{account_id}"
 
 
 def pair_name(one: int, other: int) -> str:
-    """The lock under which the relations between two accounts change."""
+    """The lock under which relations between two accounts change."""
     return f"pair:{min(one, other)}:{max(one, other)}"
 
 
@@ -170,9 +170,9 @@ def _check_limit(account: Account) -> None:
 
 
 def accept_requests(*requests: FollowRequest) -> None:
-    """Turn requests into follows, keeping their options and ActivityPub ids; publishes AccountFollowed for each.
+    """Turn follow requests into follows with the same options and ActivityPub ids; publishes AccountFollowed for each.
 
-    The caller holds the locks of the pairs and a transaction. Counters come last, each once.
+    The caller holds the locks of the pairs and a transaction. Counters are written last, each once.
     """
     made = []
     for request in requests:
@@ -193,16 +193,17 @@ def accept_requests(*requests: FollowRequest) -> None:
 
 
 def unfollow_account(*, account: Account, target: Account) -> None:
-    """End a follow or withdraw the request; nothing happens when there is none. Announces AccountUnfollowed."""
+    """End a follow or withdraw a follow request, if there is one. Announces AccountUnfollowed."""
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
         end_following(account.id, target.id, ended_by_id=account.id)
 
 
 def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
-    """Remove follow, endorsement and request of `account_id` to `target_id`, under the pair's lock; True if one was there.
+    """Remove the follow, follow request and endorsement of `target_id` by `account_id`, under the pair's lock; return whether
+    there was a follow or request.
 
-    `ended_by_id` is the one of the two whose doing it is. Announces AccountUnfollowed.
+    `ended_by_id` is the account of the two that ends it. Announces AccountUnfollowed.
     """
     request = FollowRequest.objects.filter(account_id=account_id, target_id=target_id).first()
     follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()
@@ -212,15 +213,15 @@ def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
 
 
 def end_follows(rows: Sequence[Follow | FollowRequest], *, ended_by: Mapping[tuple[int, int], int]) -> None:
-    """Remove these follows and requests, with the endorsements of whom nobody follows any more, under the locks of the pairs.
+    """Remove these follows and follow requests, with endorsements that need a removed follow, under the locks of the pairs.
 
-    `ended_by` says for each pair whose doing it is. The number of statements does not depend on that of the rows. Announces
-    AccountUnfollowed once for each pair.
+    `ended_by` is for each pair the account that ends it. The number of statements does not depend on the number of rows.
+    Announces AccountUnfollowed once for each pair.
     """
     if not rows:
         return
     follows = [row for row in rows if isinstance(row, Follow)]
-    # Of a pair that has both the follow is what the other server knows.
+    # If a pair has both, the event names the follow, which the other server knows.
     ended = {(row.account_id, row.target_id): row for row in [*rows, *follows]}
     publish(
         *(

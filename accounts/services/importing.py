@@ -1,9 +1,9 @@
-"""Takes over lists that people bring along from another server.
+"""Imports lists that people bring from another server.
 
-A file is read at once and kept line by line. When its owner has confirmed it, it is worked off in the background, in steps
-that may stop and go on anywhere: every line is done by the service that a client would call, and repeating one changes
-nothing. Accounts that are unknown here are found by the network lane, some of each server at a time: lines of one server
-delay no others.
+A file is parsed at once and stored line by line. When its owner has confirmed it, it is imported in the background, in steps
+that can be interrupted and resumed: every line is imported by the service that a client would call, and repeating one changes
+nothing. Unknown accounts are looked up by the network lane, a few of each server at a time, so that lines of one server do
+not delay others.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from social.kernel.errors import Conflict, Invalid, KernelError, NotFound, requi
 from social.kernel.events import publish
 from social.kernel.text.names import visible_text
 
-#: Seconds after which a step leaves the rest to the next one, and lines or things that it takes in hand at a time.
+#: Seconds after which a turn leaves the rest to the next one, and lines or entries that one step handles.
 TURN_SECONDS: Final = 1.0
 BATCH_SIZE: Final = 50
-#: Accounts of one server that are sought for one import at a time: its next import waits behind no more of them.
+#: Accounts of one server that are looked up for one import at a time, so that the next import waits for no more than these.
 SOUGHT_PER_SERVER: Final = 20
 CHECK_INTERVAL: Final = timedelta(seconds=5)
 RETENTION: Final = timedelta(days=7)
@@ -44,11 +44,10 @@ Address = tuple[str, str | None]
 
 
 def read_import(*, account: Account, portable: PortableList, data: bytes, file_name: str, overwrite: bool) -> Import:
-    """Keep the lines of a file until they are confirmed, instead of those of an earlier file that nobody has confirmed.
+    """Store the lines of a file until its owner confirms it, in place of an earlier unconfirmed file of the same list.
 
-    Lines that cannot be read are kept as failed; of several about the same thing the first counts. Lines that are not ASCII
-    are read when the file is worked off: to normalise 20,000 international domains takes seconds (security row 78). Raises
-    Unreadable.
+    Invalid lines are stored as failed; of lines with the same key the first counts. Lines that are not ASCII are parsed
+    during the import: to normalise 20,000 international domains takes seconds (security row 78). Raises Unreadable.
     """
     rows: list[ImportRow] = []
     keys: set[str] = set()
@@ -88,10 +87,9 @@ def _read(row: ImportRow, portable: PortableList) -> None:
 
 
 def start_import(*, account: Account, import_id: int) -> None:
-    """Begin to work off a file. One that was begun already goes on as it is.
+    """Start an import; one that was started before goes on unchanged.
 
-    Raises NotFound, also for somebody else's, and Conflict while another one of the same list is worked off. Announces
-    ImportDue.
+    Raises NotFound, also for somebody else's, and Conflict while another import of the same list runs. Announces ImportDue.
     """
     try:
         with transaction.atomic():
@@ -107,23 +105,23 @@ def start_import(*, account: Account, import_id: int) -> None:
 
 
 def drop_import(*, account: Account, import_id: int) -> None:
-    """Forget a file, and stop working it off; what was taken over stays. Raises NotFound, also for somebody else's."""
+    """Stop and delete an import; entries it has added stay. Raises NotFound, also for somebody else's."""
     with transaction.atomic():
         found = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())
         found.delete()
 
 
 def work_off_imports(events: Sequence[ImportDue]) -> None:
-    """The reaction to ImportDue."""
+    """Handle ImportDue: work on the imports."""
     for import_id in dict.fromkeys(event.import_id for event in events):
         work_off(import_id)
 
 
 def work_off(import_id: int) -> None:
-    """Work on an import for TURN_SECONDS; publishes ImportDue for the rest, in CHECK_INTERVAL when it waits for other
-    servers.
+    """Work on an import for TURN_SECONDS; publishes ImportDue for the rest, due after CHECK_INTERVAL if it only waits for
+    other servers.
 
-    It ends, unfinished, when its owner can no longer use their account.
+    It ends early when its owner can no longer use their account.
     """
     end = time.monotonic() + TURN_SECONDS
     while True:
@@ -147,13 +145,13 @@ def work_off(import_id: int) -> None:
 
 @dataclass(frozen=True)
 class _Work:
-    """An import in hand."""
+    """A running import with its kind of list."""
 
     batch: Import
     portable: PortableList
 
     def step(self) -> bool:
-        """Do a little; whether anything was done."""
+        """Handle one batch; return whether there was anything to do."""
         if self._read_pending():
             return True
         if self.batch.removed_up_to is not None:
@@ -162,7 +160,7 @@ class _Work:
         return self._add_pending()
 
     def _read_pending(self) -> bool:
-        """Read lines that were not read yet, and remove those that repeat another line; whether there were any."""
+        """Parse a batch of lines that were not parsed yet, and remove repetitions; return whether there were any lines."""
         rows = list(self.batch.rows.filter(state=ImportRowState.PENDING, key="").order_by("line")[:BATCH_SIZE])
         for row in rows:
             _read(row, self.portable)
@@ -188,11 +186,11 @@ class _Work:
         return self.batch.rows.exclude(state=ImportRowState.FAILED).exists()
 
     def finish(self) -> None:
-        """Mark the import as done, as far as it goes."""
+        """Mark the import as finished, even if lines are left."""
         Import.objects.filter(id=self.batch.id).update(state=ImportState.FINISHED, finished_at=clock.now())
 
     def _remove_others(self, after: int) -> None:
-        """Take what is not in the file out of the list."""
+        """Remove a batch of entries that are not in the file from the list."""
         things = self.portable.existing(self.batch.account_id, after, BATCH_SIZE)
         keys = {thing.key for thing in things}
         brought = set(self.batch.rows.filter(key__one_of=keys).values_list("key", flat=True))
@@ -204,7 +202,7 @@ class _Work:
         )
 
     def _add_pending(self) -> bool:
-        """Take over lines whose account is known, and have the others wait for theirs."""
+        """Add a batch of lines whose account is known, and mark the others as sought."""
         rows = list(self.batch.rows.filter(state=ImportRowState.PENDING).order_by("line")[:BATCH_SIZE])
         entries = {row.id: self.portable.read(row.cells) for row in rows}
         known = _load_known(entries.values())
@@ -223,13 +221,13 @@ class _Work:
         return bool(rows)
 
     def settle_sought(self) -> bool:
-        """Take over lines whose account has been found, give up those whose account has not, and have the next ones found;
-        whether any line was settled.
+        """Add lines whose account has been found, fail those whose account was not, and request the lookup of the next ones;
+        return whether any line was settled.
         """
         host = Func(F("key"), Value("@"), Value(-1), function="split_part", output_field=TextField())
         sought = self.batch.rows.filter(state=ImportRowState.SOUGHT)
         first = sought.annotate(place=Window(RowNumber(), partition_by=host, order_by="line"))
-        # Any of them, so that those of many servers that do not answer keep no others from being looked at.
+        # In random order, so that lines of many servers that do not respond do not hold up the others.
         rows = list(first.filter(place__lte=SOUGHT_PER_SERVER).order_by("?")[:BATCH])
         entries = {row.id: self.portable.read(row.cells) for row in rows}
         known = _load_known(entries.values())
@@ -246,7 +244,7 @@ class _Work:
     def _add_all(
         self, rows: Iterable[ImportRow], entries: Mapping[int, Entry], known: Mapping[Address, Account]
     ) -> None:
-        """Take over lines, and count them together: one whose process dies before is taken over once more."""
+        """Add lines, and count them together; lines that were added but not counted before a crash are added again."""
         done: list[int] = []
         try:
             for row in rows:
@@ -254,12 +252,12 @@ class _Work:
                     done.append(row.id)
         finally:
             with transaction.atomic():
-                # Whoever was here before counted it: one step may run twice when its process was taken for dead.
+                # Counted by the rows deleted: a step may run twice when its process was taken for dead.
                 gone, _by_model = self.batch.rows.filter(id__one_of=done).delete()
                 Import.objects.filter(id=self.batch.id).update(done=F("done") + gone)
 
     def _add(self, row: ImportRow, entry: Entry, known: Mapping[Address, Account]) -> bool:
-        """Take over a line; False where it failed."""
+        """Add a line; return whether that succeeded, and mark it as failed otherwise."""
         target = known[entry.address] if entry.address is not None else None
         problem = None
         if target is not None and target.id == self.batch.account_id and not self.portable.may_name_owner:
@@ -291,7 +289,9 @@ def _problem(error: KernelError) -> Problem:
 
 
 def forget_imports() -> int:
-    """Remove imports that ended a while ago, with the lines that failed, and files that were never confirmed; how many."""
+    """Delete imports that finished longer than RETENTION ago, with their failed lines, and files not confirmed within
+    UNCONFIRMED_RETENTION; return how many rows.
+    """
     now = clock.now()
     old = Import.objects.filter(finished_at__lt=now - RETENTION) | Import.objects.filter(
         state=ImportState.WAITING, created_at__lt=now - UNCONFIRMED_RETENTION

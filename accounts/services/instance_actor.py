@@ -1,4 +1,4 @@
-"""Keeps the account that stands for the server itself."""
+"""Provides the instance actor: the account that stands for the server itself."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from social.kernel.locks import lock
 
 
 def instance_actor_uri() -> str:
-    """The id of the account that stands for this server (contract, federation section 2)."""
+    """The ActivityPub id of the instance actor (contract, federation section 2)."""
     return links.web_url("/actor")
 
 
 def instance_username() -> str:
-    """The name of that account: the domain, with a dot for the colon of a port. Nobody can sign up with a dot in the name."""
+    """The username of the instance actor: the domain, with a dot instead of the colon before a port.
+
+    Nobody can sign up with a dot in the username.
+    """
     return settings.LOCAL_DOMAIN.replace(":", ".")
 
 
 def instance_actor() -> Account:
-    """The account with its `key_pair` loaded, made with its keys when it is needed for the first time."""
+    """Return the instance actor with its `key_pair`; the first call creates both."""
     uri = instance_actor_uri()
     found = Account.objects.select_related("key_pair").filter(uri=uri).first()
     return found if found is not None else _make(uri)

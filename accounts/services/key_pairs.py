@@ -1,4 +1,4 @@
-"""Gives accounts of this server the keys they sign with, and others in their place."""
+"""Creates and rotates the keys with which local accounts sign."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from social.kernel.events import publish
 from social.kernel.locks import keep_rows
 
 PREVIOUS_KEY_RETENTION: Final = timedelta(days=7)
-"""Time in which deliveries may still be signed with the key before the last rotation: as long as one is tried again."""
+"""Time for which the key before the last rotation may still sign deliveries: as long as a delivery is retried."""
 MISSING_KEYS_AT_ONCE: Final = 10
 
 
 def keys_of(*, account: Account) -> KeyPair:
-    """The keys of a local account; they are made where `make_missing_keys` has not done so yet.
+    """Return the keys of a local account, creating them if `make_missing_keys` has not done so yet.
 
-    Two at the same moment get the same pair.
+    Concurrent calls return the same pair.
     """
     found = KeyPair.objects.filter(account=account).first()
     if found is None:
@@ -38,11 +38,11 @@ def keys_of(*, account: Account) -> KeyPair:
 
 
 def keep_keys(*, account: Account, pair: tuple[str, str]) -> None:
-    """Store the keys of a local account, (private, public), unless it has some. The private one is encrypted; the id of the
-    public one is the actor's with `#main-key`.
+    """Store the keys (private, public) of a local account unless it has some. The private key is encrypted; the id of the
+    public key is the actor's id with `#main-key`.
 
-    Every account gets its keys at once: keys made later would be missing from a backup that has the account, and other
-    servers would know other keys than those made after the backup was restored.
+    Every account gets its keys when it is created: keys made later could be missing from a backup that has the account, and
+    new keys made after its restoration would differ from those that other servers know.
     """
     private_key, public_key = pair
     made = KeyPair(
@@ -52,12 +52,12 @@ def keep_keys(*, account: Account, pair: tuple[str, str]) -> None:
 
 
 def make_missing_keys() -> int:
-    """Make the keys of at most MISSING_KEYS_AT_ONCE people of this server who have none; returns of how many.
+    """Create keys for at most MISSING_KEYS_AT_ONCE local accounts without keys; return for how many.
 
-    Older releases made them when they were needed for the first time. Run by the scheduler every minute: a pair takes a tenth
-    of a second of a processor.
+    Older releases created keys at their first use. Run by the scheduler every minute: a pair takes a tenth of a second of CPU
+    time.
     """
-    # From the people, and in no order: by the ids of accounts all of other servers would be read.
+    # Selected from users, and unordered: a query ordered by the ids of accounts would read all remote accounts.
     people = User.objects.filter(account__key_pair=None, account__deleted_at=None).select_related("account")
     accounts = [user.account for user in people[:MISSING_KEYS_AT_ONCE]]
     for account in accounts:
@@ -69,11 +69,11 @@ def make_missing_keys() -> int:
 
 
 def rotate_keys(*, by: Staff, account: Account) -> bool:
-    """Give an account of this server other keys under the same id; False for one that has none yet.
+    """Replace the keys of a local account under the same id; return False if it has none yet.
 
-    Followers' servers get the new public key with an Update. For PREVIOUS_KEY_RETENTION whoever does not know it yet is
-    delivered to with the previous key (contract, federation section 10). Raises Forbidden, and Conflict for an account of
-    another server. Publishes ProfileUpdated.
+    Followers' servers get the new public key with an Update. For PREVIOUS_KEY_RETENTION deliveries to servers that do not
+    know it yet are signed with the previous key (contract, federation section 10). Raises Forbidden, and Conflict for a
+    remote account. Publishes ProfileUpdated.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not account.local:
@@ -93,6 +93,6 @@ def rotate_keys(*, by: Staff, account: Account) -> bool:
 
 
 def forget_previous_keys() -> int:
-    """Remove the previous keys of accounts whose keys were rotated longer than PREVIOUS_KEY_RETENTION ago; how many."""
+    """Delete the previous keys of accounts whose keys were rotated longer than PREVIOUS_KEY_RETENTION ago; return how many."""
     old = KeyPair.objects.filter(rotated_at__lt=clock.now() - PREVIOUS_KEY_RETENTION).exclude(previous_private_key="")
     return old.update(previous_private_key="")

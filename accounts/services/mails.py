@@ -1,8 +1,8 @@
-"""Writes to people about their accounts. Every mail goes through the outbox: no request waits for a mail server, and
-one that does not answer changes no answer (security row 64).
+"""Sends mails to people about their accounts. Every mail goes through the outbox: no request waits for a mail server, and
+a mail server that is down changes no response (security row 64).
 
-The reactions raise Unavailable when the mail server does not answer, and the outbox tries again; those whose mail had
-left before it fell silent get it twice.
+The event handlers raise Unavailable when the mail server does not respond, and the outbox retries them; recipients whose
+mail was sent before the failure get it twice.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ RECOVERY_CODE_USED: Final = "recovery_code_used"
 RECOVERY_CODES_MADE: Final = "recovery_codes_generated"
 PASSKEY_REFUSED: Final = "passkey_refused"
 EMAIL_CHANGE_REQUESTED: Final = "email_change_requested"
-# As long as the lock lasts (settings.ACCOUNT_RATE_LIMITS): one mail for each.
+# As long as the lock lasts (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
 _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
-"""Mails of one kind that an address gets in a day, of those that somebody else than its owner can cause."""
+"""Mails of one kind that an address gets in a day at most, for the kinds that others than its owner can cause."""
 _DAY: Final = 24 * 3600
-# Counted apart, so that links that strangers ask for do not keep the owner from learning what is done to the account.
+# Counted separately, so that links requested by strangers do not use up the mails about the account's security.
 _BOUNDED: Final[Mapping[str, str]] = {
     "confirmation": "links",
     "email_change": "links",
@@ -82,9 +82,9 @@ _SECURITY: Final[Mapping[str, str | Promise]] = {
 
 @dataclass(frozen=True)
 class Letter:
-    """Mail with its recipient and address, its template and what that shows besides name and domain.
+    """Mail: recipient, address, template, and the template's context besides the username.
 
-    `switch` is that of `accounts.policies.mails` by which the recipient can end such mails, if there is one.
+    `switch` is the setting of `accounts.policies.mails` with which the recipient can end such mails, if there is one.
     """
 
     user: User
@@ -95,16 +95,16 @@ class Letter:
 
 
 def request_password_reset(*, user: User) -> None:
-    """Have a link sent with which the user can choose a new password. Announces PasswordResetRequested."""
+    """Request a password reset link for the user. Announces PasswordResetRequested."""
     with transaction.atomic():
         publish(PasswordResetRequested(user_id=user.pk))
 
 
 def report_security_change(*, user: User, kind: str, address: str) -> None:
-    """Have a mail sent to the user about a change of their account's security. Publishes SecurityChanged.
+    """Request a mail to the user about a change of their account's security. Publishes SecurityChanged.
 
-    `kind` is the last part of allauth's name for the mail, or one of the constants here; `address` is the network
-    address it was done from, empty if that is no business of the user's. A kind without words is passed over.
+    `kind` is the last part of allauth's name for the mail, or one of the constants here; `address` is the network address
+    of the client, empty if the user should not see it. Kinds without a text are ignored.
     """
     if kind in _SECURITY:
         with transaction.atomic():
@@ -112,15 +112,13 @@ def report_security_change(*, user: User, kind: str, address: str) -> None:
 
 
 def report_second_factor_lock(*, user: User, address: str) -> None:
-    """Have a mail sent to the user that codes of their second factor are refused for a while; once per lock (security row
-    26).
-    """
+    """Request a mail to the user that codes of their second factor are locked for a while, once per lock (security row 26)."""
     if cache.add(f"second-factor-locked:{user.pk}", True, timeout=_LOCK_SECONDS):
         report_security_change(user=user, kind=SECOND_FACTOR_LOCKED, address=address)
 
 
 def send_password_reset_mails(events: Sequence[PasswordResetRequested]) -> None:
-    """The reaction to PasswordResetRequested: a link that is good for three days and until the password changes."""
+    """Handle PasswordResetRequested: send a link that is valid for three days and until the password changes."""
     tokens = app_settings.PASSWORD_RESET_TOKEN_GENERATOR()
 
     def link(user: User) -> str:
@@ -132,7 +130,7 @@ def send_password_reset_mails(events: Sequence[PasswordResetRequested]) -> None:
 
 
 def send_security_mails(events: Sequence[SecurityChanged]) -> None:
-    """The reaction to SecurityChanged."""
+    """Handle SecurityChanged: send the mails."""
     users = _users(event.user_id for event in events)
     link = links.web_url(reverse("account_change_password"))
     send_all(
@@ -148,14 +146,14 @@ def send_security_mails(events: Sequence[SecurityChanged]) -> None:
 
 
 def send_approval_mails(events: Sequence[UserApproved]) -> None:
-    """The reaction to UserApproved: the mail that the sign-up page has promised."""
+    """Handle UserApproved: send the mail that the sign-up page has promised."""
     link = links.web_url(reverse("account_login"))
     users = _users(event.user_id for event in events)
     send_all(Letter(user, user.email, "approval", {"link": link}) for user in users.values())
 
 
 def send_archive_mails(events: Sequence[ArchiveReady]) -> None:
-    """The reaction to ArchiveReady: a link that works for its owner alone, when signed in, until the archive is removed."""
+    """Handle ArchiveReady: send a link that works until the archive is removed, for its signed-in owner only."""
     rows = Archive.objects.select_related("account__user").filter(pk__one_of={event.archive_id for event in events})
     send_all(
         Letter(
@@ -170,9 +168,9 @@ def send_archive_mails(events: Sequence[ArchiveReady]) -> None:
 
 
 def send_all(letters: Iterable[Letter]) -> None:
-    """Send mails in the languages of those who get them, by one connection. Raises Unavailable.
+    """Send mails in their recipients' languages, over one connection. Raises Unavailable.
 
-    Beyond MAILS_A_DAY of one kind an address gets no more (security row 85), whoever asked for them on whichever page.
+    An address gets at most MAILS_A_DAY mails of one kind (security row 85), whoever requested them and on whichever page.
     """
     connection, server_name = get_connection(), find_site_title()
     try:
@@ -193,7 +191,7 @@ def send_all(letters: Iterable[Letter]) -> None:
                 connection=connection,
             )
             if bound:
-                # Only now: a mail that its server has not taken is sent again.
+                # Counted after sending: a mail that the mail server has not accepted is sent again.
                 _count_mail(counter)
     finally:
         connection.close()
@@ -215,7 +213,7 @@ def _count_mail(counter: str) -> None:
 
 
 def _users(user_ids: Iterable[int]) -> dict[int, User]:
-    """The users who still exist, the oldest first; a reaction is called with five events at most."""
+    """Return the users that still exist, the oldest first; a handler gets at most five events."""
     wanted = set(user_ids)
     found = User.objects.select_related("account").filter(pk__one_of=wanted)
     return {user.pk: user for user in found.order_by("pk")}

@@ -1,8 +1,8 @@
-"""Makes one account of two records of one person on another server, in steps that may stop and be taken up again.
+"""Merges two records of one remote account, in steps that can be interrupted and resumed.
 
-What people here have done with the first counts for the second from then on; what the second has already stays with the
-first and is removed with it. Rows of most tables are moved as they are. Where others see or count something, a step moves
-it, which apps above register.
+Everything that local accounts did with the first record counts for the second from then on; rows that the second has
+already stay with the first and are deleted with it. Rows of most tables are moved unchanged. Data that others see or count
+are moved by steps that higher apps register.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from social.kernel.locks import lock
 from social.kernel.references import move_references, references_to
 
 Step = Callable[[Account, Account], int]
-"""Moves some kind of thing from the first account to the second, and says how many; more than once changes nothing."""
+"""Moves one kind of row from the first account to the second, and returns how many; repeating it changes nothing."""
 
 _Column = tuple[str, str]
 
@@ -49,21 +49,21 @@ _apart: Final[set[_Column]] = {
     ("accounts.FollowRequest", "account"),
     ("accounts.FollowRequest", "target"),
 }
-"""Columns that are not moved as they are."""
+"""Columns whose rows are not moved unchanged."""
 
 
 def register(name: str, step: Step | None, *columns: _Column) -> None:
-    """Add a step, at the start of a process, that sees to these columns; with None they stay with the first account."""
+    """Register a step, at the start of a process, that moves these columns; with None they stay with the first account."""
     if step is not None:
         _steps[name] = step
     _apart.update(columns)
 
 
 def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[tuple[str, int]]:
-    """Move everything of `source` to `target`, then delete `source`; yields what was moved, and how much, kind by kind.
+    """Move all rows of `source` to `target`, then delete `source`; yield each kind of row with the number moved.
 
-    Stopped in between it is taken up by being called again. Raises Forbidden, and Conflict for one account twice and for
-    those of this server, at the first step. Publishes AccountRenamed for what mentions them, and AccountDeleted.
+    An interrupted merge is resumed by another call. Raises Forbidden, and Conflict for the same account twice and for local
+    accounts, at the first step. Publishes AccountRenamed, for posts that mention them, and AccountDeleted.
     """
     require(by, Permission.DELETE_USER_DATA)
     if source.id == target.id:
@@ -79,7 +79,7 @@ def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[t
         source=f"@{source.acct}",
         source_id=str(source.pk),
     )
-    # Blocks first: who blocks the person does not go on following them.
+    # Blocks first, so that accounts which block the person do not follow them afterwards.
     yield "blocks, mutes", move_blocks_and_mutes(source=source, target=target)
     yield "follows", _move_follows(Follow, source, target) + _move_follows(FollowRequest, source, target)
     for name, step in _steps.items():
@@ -92,7 +92,7 @@ def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[t
 
 
 def load_extent(source: Account) -> list[tuple[str, int]]:
-    """Numbers of rows that refer to the account, by table and column, as far as any do."""
+    """Numbers of rows that refer to the account, by table and column, without zeros."""
     found = []
     for relation in references_to(Account):
         model, column = relation.related_model, relation.field.name
@@ -110,7 +110,7 @@ def _plain_columns() -> list[tuple[type[Model], str]]:
 
 
 def _move_follows(model: type[Follow] | type[FollowRequest], source: Account, target: Account) -> int:
-    """Follows of and by the first become those of and by the second, where the two sides may and do not yet."""
+    """Move follows of and by the first account to the second, except blocked ones and those it has; return how many."""
     moved = 0
     sides: tuple[tuple[str, str, Counter], ...] = (
         ("account_id", "target_id", "following_count"),
@@ -143,6 +143,6 @@ def _finish(by: Staff, source: Account, target: Account) -> None:
         if stat is not None and stat.statuses_count:
             count_status(target.id, stat.statuses_count, stat.last_status_at)
             AccountStat.objects.filter(account=source).update(statuses_count=0)
-        # Posts that mention them show the address.
+        # Posts that mention the account show its address.
         publish(AccountRenamed(account_id=target.id))
         delete_account(by=by, account=source)

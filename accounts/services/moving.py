@@ -1,6 +1,6 @@
-"""Moves somebody from one account to another: the other names, the move itself, and what follows from it here.
+"""Moves a person from one account to another: aliases, the move itself, and its consequences on this server.
 
-Source: contract, federation sections 7 and 15, and behaviours section 3. What is sent to other servers is federation's.
+Source: contract, federation sections 7 and 15, and behaviours section 3. The federation app notifies other servers.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from social.kernel.events import publish
 
 ALIASES_LIMIT: Final = 20
 MOVE_INTERVAL: Final = timedelta(days=30)
-"""Time from a move to the next."""
+"""Time between two moves of a local account at least."""
 REMOTE_MOVE_INTERVAL: Final = timedelta(days=7)
-"""The same for an account of another server."""
+"""Time between two moves of a remote account at least."""
 BATCH_SIZE: Final = 100
 
 
 def add_alias(*, account: Account, alias: Account) -> None:
-    """Say that another account is the same person's: it may then move here. One that is known already changes nothing.
+    """Add another account of the same person as an alias, so that it may move here; adding it twice changes nothing.
 
     Raises Invalid for the account itself and for more than ALIASES_LIMIT. Announces ProfileUpdated.
     """
@@ -57,7 +57,7 @@ def add_alias(*, account: Account, alias: Account) -> None:
 
 
 def remove_alias(*, account: Account, uri: str) -> None:
-    """Take another name back; nothing happens when there is none. Announces ProfileUpdated."""
+    """Remove an alias, if there is one. Announces ProfileUpdated."""
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
         if uri in locked.also_known_as:
@@ -70,25 +70,25 @@ def _set_aliases(account: Account, uris: Sequence[str]) -> None:
 
 
 def next_move_at(account: Account) -> datetime | None:
-    """The moment from which the account may move again; None for now."""
+    """Return when the account may move again; None if it may now."""
     last = Move.objects.filter(account=account).order_by("-created_at").first()
     moment = last.created_at + MOVE_INTERVAL if last is not None else None
     return moment if moment is not None and moment > clock.now() else None
 
 
 def move_account(*, user: User, target: Account) -> Move:
-    """Move to another account, which must say that it is the same person's; its server is asked once more.
+    """Move to another account, which must have the old one as an alias; a remote target is fetched again first.
 
-    From the commit on the account shows where it has moved, nobody can follow it, and its tokens open nothing that needs a
-    user; who follows it here follows the other one, in the background. Raises Invalid with `details`, Unavailable when the
-    other server does not answer. Announces AccountMoved and ProfileUpdated.
+    From the commit on the account shows its new account, nobody can follow it, and its tokens work only for endpoints that
+    need no user. Its local followers are moved in the background. Raises Invalid with `details`, Unavailable when the other
+    server does not respond. Announces AccountMoved and ProfileUpdated.
     """
     finder = remote_accounts.find()
     if not target.local and finder is not None:
-        # What was known of it may be a day old, and its owner has just added the name.
+        # The stored account may be a day old, and its owner has probably just added the alias.
         target = finder.refresh(target)
     with transaction.atomic():
-        # Both rows in one order: two accounts that move to each other at once do not wait for each other.
+        # Locked in one order, so that two accounts which move to each other at once do not deadlock.
         ids = sorted({user.account_id, target.id})
         rows = Account.objects.select_for_update(no_key=True).filter(id__one_of=ids).order_by("id")
         locked = {row.id: row for row in rows}
@@ -101,8 +101,9 @@ def move_account(*, user: User, target: Account) -> Move:
 
 
 def receive_move(*, account: Account, target: Account) -> Move:
-    """Take the word of another server for the move of one of its accounts to `target`, which says that it is the same
-    person's. Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL. Announces AccountMoved and ProfileUpdated.
+    """Apply the move of a remote account to `target`, whose alias it is, as its server has sent it.
+
+    Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL. Announces AccountMoved and ProfileUpdated.
     """
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
@@ -143,9 +144,9 @@ def _refused(field: str, code: str, message: str) -> Invalid:
 
 
 def cancel_move(*, user: User) -> None:
-    """Come back: the account can be used and followed again. Who has followed the other one meanwhile goes on doing so.
+    """Cancel a move: the account can be used and followed again. Followers that were moved keep following the other account.
 
-    Nothing happens to one that has not moved. Announces ProfileUpdated.
+    Nothing happens if the account has not moved. Announces ProfileUpdated.
     """
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).get(id=user.account_id)
@@ -157,7 +158,7 @@ def cancel_move(*, user: User) -> None:
 
 
 def begin_carrying_over(events: Sequence[AccountMoved]) -> None:
-    """The reaction to AccountMoved: everything that people here have to do with the old account is carried over."""
+    """Handle AccountMoved: publish CarryOverDue for each kind of relation of local accounts to the old account."""
     publish(
         *(
             CarryOverDue(account_id=event.account_id, target_id=event.target_id, what=what)
@@ -168,10 +169,10 @@ def begin_carrying_over(events: Sequence[AccountMoved]) -> None:
 
 
 def carry_over(events: Sequence[CarryOverDue]) -> None:
-    """The reaction to CarryOverDue: people here who block, mute, note or follow the old account do so with the new one.
+    """Handle CarryOverDue: copy local accounts' blocks, mutes and notes of the old account to the new one, and move follows.
 
-    BATCH_SIZE of them at a time; it is announced once more for the rest. Each is done by itself and may be done again. What
-    somebody may not do they do not. A move that was taken back goes no further.
+    Handles BATCH_SIZE rows and publishes the event again for the rest. Each row is handled by itself and may be repeated;
+    rows that a service refuses are skipped. A cancelled move stops.
     """
     for event in events:
         moved = Account.objects.filter(id=event.account_id, moved_to_id=event.target_id).exists()
@@ -208,7 +209,7 @@ def _carry_mute(row: Any, target: Account) -> None:
 
 
 def _carry_note(row: AccountNote, target: Account) -> None:
-    """Carries a note over; a note about the new account stays in front."""
+    """Append the note about the old account to the one about the new account."""
     comment = load_relations(row.account_id, [target.id]).notes.get(target.id, "")
     if row.comment not in comment:
         joined = "\n".join(filter(None, [comment, row.comment]))
@@ -223,7 +224,7 @@ def _carry_follow(row: Follow, target: Account) -> None:
     unfollow_account(account=row.account, target=row.target)
 
 
-#: What is carried over: the rows that name the old account, and what is done with each.
+#: Relations that are carried over: the query of rows that name the old account, and the function for each row.
 _TRANSFERS: Final[Mapping[str, tuple[Callable[[int], QuerySet[Any]], Callable[[Any, Account], None]]]] = {
     "blocks": (list_blocks_of, _carry_block),
     "mutes": (list_mutes_of, _carry_mute),

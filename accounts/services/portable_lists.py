@@ -1,7 +1,7 @@
-"""The lists that people take from one server to another, each as a table (`accounts.policies.transfers`).
+"""Lists that people take from one server to another, each as a table (`accounts.policies.transfers`).
 
-An app adds its own at start: `register(PortableList(...))`. Each is then on the pages of export and import, can be brought
-along and taken away, and stands in archives.
+Each app registers its lists at start: `register(PortableList(...))`. The pages for export and import, and archives, then
+offer them.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from social.kernel.text.names import normalise_domain
 
 @dataclass(frozen=True)
 class Entry:
-    """A line that was understood. `key` is what it is about in its one spelling, `values` what it says of that.
+    """Parsed line. `key` identifies its subject, normalised; `values` are its options.
 
-    `address` is the account that must be known before it can be taken over, in lower case and Punycode (None: of this
-    server); None when the line names none.
+    `address` is the account that must be known before the line can be imported, in lower case and with the domain in
+    Punycode (None for a local account); None when the line names no account.
     """
 
     key: str
@@ -51,7 +51,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Existing:
-    """An entry of a list: the id of its row, the key that a line about it would have, and whom it names."""
+    """Existing entry of a list: the id of its row, the key that a line about it would have, and the account that it names."""
 
     id: int
     key: str
@@ -62,11 +62,11 @@ class Existing:
 class PortableList:
     """Kind of list.
 
-    `columns` are those of its table, the first of which every line must fill; `named` says whether a file that is written
-    begins with their names. `count` and `rows` (its cells, in batches) read the list of the account with an id; `read`
-    understands the cells of a line, or raises BadLine; `add` takes a line over for an account, with the account that it
-    names, again without effect, and raises KernelError; `existing` are some things in the list behind an id, in order, and
-    `remove` takes one out again. `may_name_owner`: whether lines may name the account whose list it is.
+    `columns` are the columns of its table, of which every line must fill the first; `named` says whether an exported file
+    has a header line. `count` and `rows` (its cells, read in batches) take the id of the list's owner; `read` parses the
+    cells of a line, or raises BadLine; `add` adds a line for its owner, given the account that it names, is idempotent, and
+    raises KernelError; `existing` returns entries of an owner after an id, up to a limit, and `remove` removes one.
+    `may_name_owner`: lines may name the owner of the list.
     """
 
     name: str
@@ -87,7 +87,7 @@ _lists: dict[str, PortableList] = {}
 
 
 def register(portable: PortableList) -> None:
-    """Add a list, at the start of a process; they are shown in this order. Raises ValueError for a second one of a name."""
+    """Register a list, at the start of a process; lists are shown in this order. Raises ValueError for a name in use."""
     if _lists.setdefault(portable.name, portable) is not portable:
         raise ValueError(f"There is a list {portable.name} already.")
 
@@ -98,12 +98,12 @@ def all_lists() -> list[PortableList]:
 
 
 def find_list(name: str) -> PortableList:
-    """The list with this name. Raises NotFound."""
+    """Return the list with this name. Raises NotFound."""
     return require_found(_lists.get(name))
 
 
 def foreign_columns(portable: PortableList) -> frozenset[str]:
-    """The columns that other lists have and this one has not."""
+    """The columns that only other lists have."""
     return frozenset(column for other in all_lists() for column in other.columns) - frozenset(portable.columns)
 
 
@@ -112,12 +112,12 @@ ADDRESS: Final = "Account address"
 
 
 def full_address(account: Account) -> str:
-    """`user@domain`, the domain in Punycode, also of an account of this server."""
+    """The address `user@domain` of a local or remote account, with the domain in Punycode."""
     return f"{account.username}@{account.domain or settings.LOCAL_DOMAIN}"
 
 
 def read_address(cell: str) -> tuple[str, str | None]:
-    """The address in a cell, in lower case and Punycode. Raises BadLine: names without a domain are anybody's."""
+    """Parse the address in a cell, in lower case and Punycode. Raises BadLine, also without a domain: it would be ambiguous."""
     pair = split_address(cell)
     named = cell.strip().removeprefix("@").partition("@")[2]
     if pair is None or not named or not pair[0].isprintable():
@@ -126,7 +126,7 @@ def read_address(cell: str) -> tuple[str, str | None]:
 
 
 def key_of(address: tuple[str, str | None]) -> str:
-    """An address in one spelling."""
+    """The key of an address: `user@domain`."""
     return f"{address[0]}@{address[1] or settings.LOCAL_DOMAIN}"
 
 
@@ -147,7 +147,7 @@ def _list_of_accounts(
     remove: Callable[[Account, Account], None],
     **described: Any,
 ) -> PortableList:
-    """A list whose lines begin with an address, made from rows with a `target`."""
+    """Build a list whose lines begin with an address, from rows with a `target`."""
 
     def rows(account_id: int) -> Iterator[Sequence[str]]:
         for row in in_order(list_rows(account_id)):
@@ -186,13 +186,13 @@ def _read_follow(cells: Sequence[str]) -> dict[str, Any]:
     return {
         "reblogs": read_boolean(cells[0]),
         "notify": read_boolean(cells[1]),
-        # None if all are unknown here: an empty choice would hide every language.
+        # None if all languages are unknown here: an empty list would hide every language.
         "languages": list(dict.fromkeys(languages)) or None,
     }
 
 
 def follow_cells(row: Follow | SeveredFollow) -> tuple[str, str, str, str]:
-    """The cells of a follow, with its `target`, in the columns of FOLLOWS."""
+    """The cells of a follow, whose `target` is loaded, in the columns of FOLLOWS."""
     languages = ", ".join(row.languages or ())
     return full_address(row.target), write_boolean(row.show_reblogs), write_boolean(row.notify), languages
 
@@ -268,6 +268,6 @@ DOMAIN_BLOCKS: Final = PortableList(
 
 
 def register_lists() -> None:
-    """Add the lists of this app."""
+    """Register the lists of this app."""
     for portable in (FOLLOWS, MUTES, BLOCKS, DOMAIN_BLOCKS):
         register(portable)

@@ -1,4 +1,4 @@
-"""Changes how somebody reads: the language and the time zone of pages, and the settings clients ask for."""
+"""Changes a user's preferences: language and time zone of pages, and the settings that clients read."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 
 EXPAND_MEDIA: Final = ("default", "show_all", "hide_all")
-"""Choices of the media that clients show at once (contract, entities "Preferences")."""
-# What other people see of the account and its posts, too: cached bodies hold it.
+"""Choices which media clients show without a click (contract, entities "Preferences")."""
+# Preferences that others see on the account or its posts, so that cached bodies contain them.
 _SHOWN: Final = frozenset({"noindex", "show_application"})
 
 
 @dataclass(frozen=True)
 class PreferencesChange:
-    """Changes of preferences; None leaves a value as it is, an empty string takes a choice back.
+    """Changes of preferences; None leaves a value as it is, an empty string resets it.
 
-    `noindex`: search engines are asked to leave the profile alone. `show_application`: posts say which application wrote
-    them. `mails` are values of the switches of `accounts.policies.mails`. `mails_when_online`: notifications are mailed
-    also to who is here. `refused_address`: the mail server has refused that address for good.
+    `noindex`: search engines are asked not to index the profile. `show_application`: posts show which application wrote
+    them. `mails` are values of the settings of `accounts.policies.mails`. `mails_when_online`: notifications are mailed
+    even while the user is online. `refused_address`: the mail server has refused that address for good.
     """
 
     locale: str | None = None
@@ -44,7 +44,7 @@ class PreferencesChange:
 
 
 def change_preferences(*, user: User, change: PreferencesChange) -> None:
-    """Apply a change, all of it or nothing. Raises Invalid with `details`."""
+    """Apply a change completely or not at all. Raises Invalid with `details`."""
     allowed = {
         "locale": {code for code, _name in settings.LANGUAGES} | {""},
         "time_zone": clock.time_zones() | {""},
@@ -69,7 +69,7 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
         if getattr(change, name) is not None
     } | dict(change.mails)
     with transaction.atomic():
-        # Not to be lost: another change of other settings at the same moment.
+        # Locked, so that a concurrent change of other preferences is not lost.
         locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         columns: dict[str, Any] = {"preferences": locked.preferences | kept}
         for name in ("locale", "time_zone"):
@@ -82,6 +82,6 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
 
 
 def end_mails(*, user_id: int, switch: str) -> None:
-    """Switch mails off (`accounts.policies.mails`), as a link in one of them asks; nothing for somebody who has left."""
+    """Switch mails off (`accounts.policies.mails`), for the link in such a mail; nothing happens if the user is deleted."""
     for user in User.objects.filter(pk=user_id):
         change_preferences(user=user, change=PreferencesChange(mails={switch: off_value(switch)}))

@@ -1,6 +1,4 @@
-"""Writes what somebody keeps about other people: private notes, endorsements, and suggestions they do not want to see
-again.
-"""
+"""Stores an account's private notes about others, its endorsements, and its dismissed suggestions."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from social.kernel.locks import lock
 
 
 def write_note(*, account: Account, target: Account, comment: str) -> None:
-    """Keep a note about `target`; a blank one removes it. Raises Invalid for more than COMMENT_LIMIT characters."""
+    """Store a private note about `target`; a blank one removes it. Raises Invalid for more than COMMENT_LIMIT characters."""
     if len(comment) > COMMENT_LIMIT:
         message = _("is too long (maximum is {count} characters)").format(count=COMMENT_LIMIT)
         raise Invalid.of([FieldError("comment", "ERR_TOO_LONG", message, _("Comment"))])
@@ -26,7 +24,7 @@ def write_note(*, account: Account, target: Account, comment: str) -> None:
 
 
 def endorse_account(*, account: Account, target: Account) -> None:
-    """Recommend `target` on one's profile; twice is no error. Raises Invalid for whom one does not follow."""
+    """Endorse `target` on one's profile; twice is no error. Raises Invalid for an account that one does not follow."""
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
         if not Follow.objects.filter(account=account, target=target).exists():
@@ -35,11 +33,11 @@ def endorse_account(*, account: Account, target: Account) -> None:
 
 
 def unendorse_account(*, account: Account, target: Account) -> None:
-    """Recommend `target` no more; nothing happens when it was not recommended."""
+    """End the endorsement of `target`, if there is one."""
     Endorsement.objects.filter(account=account, target=target).delete()
 
 
 def dismiss_suggestion(*, account_id: int, target_id: int) -> None:
-    """End the suggestion of `target_id` to `account_id` for good; unknown accounts and repetitions are no errors."""
+    """Dismiss the suggestion of `target_id` to `account_id` for good; unknown accounts and repetitions are no errors."""
     if Account.objects.filter(id=target_id).exists():
         DismissedSuggestion.objects.get_or_create(account_id=account_id, target_id=target_id)

@@ -1,4 +1,4 @@
-"""Verifies the links in the tables of profiles, in the background."""
+"""Verifies the links in profile fields, in the background."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 
 
 def links_to_verify(fields: Iterable[Mapping[str, Any]], *, local: bool = True) -> list[str]:
-    """The addresses in these fields that are not verified yet and may be."""
+    """Return the links in these fields that can be verified and are not yet."""
     found = (link_of_field(item, local=local) for item in fields if item.get("verified_at") is None)
     return list(dict.fromkeys(link for link in found if link is not None))
 
 
 def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
-    """Ask the pages that local accounts link to whether they link back, all at once, and remember when they did.
+    """Handle ProfileLinksChanged: fetch the pages that local accounts link to, concurrently, and store which link back.
 
-    A page is asked over https at exactly the address that is shown: a redirect is no answer (security row 3). A page that
-    does not answer stays unverified until the fields change again.
+    A page is fetched over https from exactly the address that is shown; redirects do not count (security row 3). A page
+    that does not respond stays unverified until the fields change again.
     """
     wanted = {event.account_id for event in events}
     accounts = Account.objects.filter(is_present(), id__one_of=wanted, domain=None)
@@ -46,7 +46,7 @@ def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
 
 
 def links_to(account: Account, page: Response) -> bool:
-    """Tell whether the page is there and links to the account as its author's."""
+    """Tell whether the page was found and links to the account as its author's."""
     addresses = (account.page_url, account.uri)
     return page.status == 200 and links_back(page.body.decode("utf-8", "replace"), addresses)
 
@@ -63,10 +63,10 @@ async def _ask(link: str) -> Response | None:
 
 
 def remember_verified(account_id: int, verified: Collection[str]) -> None:
-    """Write down that the pages at these addresses link back, in those fields that still show them."""
+    """Mark these links as verified in those fields that still show them."""
     moment = clock.iso(clock.now())
     with transaction.atomic():
-        # The fields may have changed while the pages were asked.
+        # The fields may have changed while the pages were fetched.
         account = Account.objects.select_for_update(no_key=True).get(id=account_id)
         fields = [
             {**item, "verified_at": moment}

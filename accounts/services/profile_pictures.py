@@ -1,4 +1,4 @@
-"""Takes in the pictures of a profile: checks and draws them, keeps their files, removes those of replaced ones."""
+"""Processes profile pictures: validates and redraws them, stores their files, and removes those of replaced pictures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from social.kernel.media import images, storage, types
 from social.kernel.media.images import Drawing, Shape
 
 PICTURE_SIZE_LIMIT: Final = 8 * 1024 * 1024
-"""Bytes of a picture as it is sent (contract, parameters section 2 "update_credentials")."""
+"""Bytes of an uploaded picture at most (contract, parameters section 2 "update_credentials")."""
 _MEBIBYTE: Final = 1024 * 1024
 _TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
 SHAPES: Final = {"avatar": Shape(400, 400, cropped=True), "header": Shape(1500, 500, cropped=False)}
@@ -32,7 +32,7 @@ _FOLDERS: Final = {"avatar": "accounts/avatars", "header": "accounts/headers"}
 
 @dataclass(frozen=True)
 class PictureUpload:
-    """A picture as somebody sent it; `content_type` and `file_name` are their word only."""
+    """Uploaded picture; `content_type` and `file_name` are what the client claims."""
 
     data: bytes
     content_type: str = ""
@@ -40,13 +40,13 @@ class PictureUpload:
 
 
 def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
-    """List the rules that size and first bytes of the `avatar` or `header` break; its pixels are not looked at."""
+    """List the rules that the size and first bytes of the `avatar` or `header` break; the picture is not decoded."""
     found = types.media_type(upload.data[: types.HEAD])
     if found is None and upload.content_type.partition(";")[0].strip().lower() in _TYPES:
         return [_spoofed(name)]
     if found not in _TYPES:
         message = _("is invalid")
-        # The code has a space in it (contract, parameters section 2 "update_credentials").
+        # The space in the code is part of the contract (parameters section 2 "update_credentials").
         return [FieldError(f"{name}_content_type", "ERR_INVALID", message), FieldError(name, "ERR_IS INVALID", message)]
     if len(upload.data) >= PICTURE_SIZE_LIMIT:
         message = _("must be less than %(size)d MB") % {"size": PICTURE_SIZE_LIMIT // _MEBIBYTE}
@@ -55,7 +55,7 @@ def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
 
 
 def _is_called_something_else(file_name: str) -> bool:
-    """Tell whether a file is named as what is no picture; one kind of picture may have the name of another."""
+    """Tell whether the file name has the extension of something else than a picture, of whatever type."""
     kind, _encoding = mimetypes.guess_type(file_name.rpartition("/")[2])
     return kind is not None and not kind.startswith("image/")
 
@@ -66,9 +66,9 @@ def _spoofed(name: str) -> FieldError:
 
 
 def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> dict[str, Drawing]:
-    """The pictures drawn anew, by name, once the scanner has found them clean where there is one.
+    """Redraw pictures and return them by name. If there is a scanner, it must find them clean first.
 
-    Raises Invalid with `details`, Unavailable when the scanner does not answer. Takes its time: outside of any transaction.
+    Raises Invalid with `details`, Unavailable when the scanner does not respond. Slow: call it outside of transactions.
     """
     for upload in uploads.values():
         origin = Origin(QuarantineSource.PROFILE, account_id=account_id)
@@ -90,7 +90,7 @@ def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> d
 
 @contextmanager
 def stored(drawn: Mapping[str, Drawing]) -> Iterator[dict[str, str]]:
-    """Keep the files of drawn pictures: gives the columns of the account to be written. An exception removes them."""
+    """Store the files of drawn pictures, and yield the account's columns to write. An exception removes the files."""
     columns: dict[str, str] = {}
     try:
         for name, drawing in drawn.items():
@@ -107,15 +107,15 @@ def stored(drawn: Mapping[str, Drawing]) -> Iterator[dict[str, str]]:
 
 
 def remove_replaced(account: Account, columns: Mapping[str, object]) -> None:
-    """Delete, after the commit, the files that the account had in those of these columns that hold pictures."""
+    """Delete, after the commit, the files of the account's pictures in these columns."""
     paths = [getattr(account, column) for name in SHAPES for column in (name, f"{name}_static") if column in columns]
     if any(paths):
-        # Robust: the change is made, whatever happens to files that nothing points to any more.
+        # Robust: the change succeeds even if the removal of the old files fails.
         transaction.on_commit(partial(storage.remove, *paths), robust=True)
 
 
 def delete_picture(*, account_id: int, name: str) -> None:
-    """Remove one's `avatar` or `header` with its files; its description stays. Announces ProfileUpdated if there was one."""
+    """Remove the `avatar` or `header` with its files; its description stays. Announces ProfileUpdated if there was one."""
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).get(id=account_id)
         if getattr(account, name):

@@ -1,4 +1,4 @@
-"""Changes what an account shows of itself."""
+"""Changes the profile of a local account, and its defaults for posts."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ ATTRIBUTION_DOMAINS_LIMIT = 100
 class ProfileChange:
     """Changes of a profile; None leaves a value as it is (contract, parameters section 2 "update_credentials").
 
-    An empty `language` takes the language of one's posts back. `unsaid` are those of `discoverable` and
-    `hide_collections` that become null: never said, which is not no.
+    An empty `language` resets the default language of posts. `unsaid` names those of `discoverable` and
+    `hide_collections` that become null: not chosen, which differs from false.
     """
 
     display_name: str | None = None
@@ -77,7 +77,7 @@ class ProfileChange:
 
     @property
     def pictures(self) -> dict[str, PictureUpload]:
-        """The pictures that were sent, by name."""
+        """The uploaded pictures, by name."""
         sent = {"avatar": self.avatar, "header": self.header}
         return {name: upload for name, upload in sent.items() if upload is not None}
 
@@ -87,7 +87,7 @@ def _too_long(field: str, limit: int) -> FieldError:
 
 
 def _tidied(change: ProfileChange) -> ProfileChange:
-    """The change with a name of one line, and no space around a bio."""
+    """Return the change with the display name on one line, and without space around the bio."""
     return replace(
         change,
         display_name=one_line(change.display_name) if change.display_name is not None else None,
@@ -96,12 +96,12 @@ def _tidied(change: ProfileChange) -> ProfileChange:
 
 
 def change_errors(change: ProfileChange) -> list[FieldError]:
-    """List the rules the change breaks."""
+    """List the rules that the change breaks."""
     errors = []
     if change.display_name is not None and len(change.display_name) > DISPLAY_NAME_LIMIT:
         errors.append(_too_long("display_name", DISPLAY_NAME_LIMIT))
-    # One character as people count may be any number of code points, and a link counts 23 however long it is. What is too
-    # long to be stored is not counted: that takes seconds (security row 57).
+    # One grapheme may have any number of code points, and a link counts as 23 whatever its length. A bio that is too long to
+    # be stored is not counted: counting would take seconds (security row 57).
     if change.note is not None and (len(change.note) > NOTE_STORED_LIMIT or counted_length(change.note) > NOTE_LIMIT):
         errors.append(_too_long("note", NOTE_LIMIT))
     for name in ("avatar_description", "header_description"):
@@ -122,7 +122,7 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
 
 
 def bare_domain(written: str) -> str:
-    """A domain without the scheme that is often copied with it, and without a wildcard for what is below it."""
+    """The domain without a scheme, which is often copied along, and without a wildcard for subdomains."""
     return written.strip().removeprefix("https://").removeprefix("http://").removeprefix("*.")
 
 
@@ -153,7 +153,7 @@ def _field_errors(fields: Sequence[tuple[str, str]]) -> list[FieldError]:
 
 
 def _mentions(tokens: Iterable[Token]) -> dict[str, MentionTarget]:
-    """The known accounts mentioned in a bio or field, as `to_html` wants them."""
+    """Return the known accounts that a bio or field mentions, for `to_html`."""
     written = {token.acct: split_address(token.acct) for token in tokens if token.kind == "mention"}
     found = by_address([pair for pair in written.values() if pair is not None])
     targets = {}
@@ -165,7 +165,7 @@ def _mentions(tokens: Iterable[Token]) -> dict[str, MentionTarget]:
 
 
 def profile_html(text: str, *, field: bool = False) -> str:
-    """A bio, or with `field` one value of the table below it, as HTML (contract, behaviours section 8)."""
+    """Render a bio, or with `field` the value of a profile field, as HTML (contract, behaviours section 8)."""
     tokens = scan(text)
     return to_html(tokens, mentions=_mentions(tokens), hashtag_url=links.tag_url, profile_field=field)
 
@@ -184,11 +184,11 @@ _PLAIN_COLUMNS: Final = (
 
 
 def update_profile(*, user: User, change: ProfileChange) -> User:
-    """Apply a change to one's own profile and settings, all of it or nothing.
+    """Apply a change to a user's own profile and settings completely or not at all.
 
-    Unlocking accepts the pending requests, except those of limited accounts; the first hundred at once. Pictures are
-    drawn before the transaction; the files of replaced ones are removed after it, and nothing is kept of a change that
-    fails. Raises Invalid with `details`; publishes ProfileUpdated when the public face changed.
+    Unlocking accepts the pending follow requests, except those of limited accounts; the first hundred at once. Pictures
+    are drawn before the transaction, and the files of replaced ones are removed after it; a failed change leaves no files.
+    Raises Invalid with `details`; publishes ProfileUpdated when the public profile has changed.
     """
     change = _tidied(change)
     errors = change_errors(change)
@@ -220,9 +220,9 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     with stored(draw_pictures(change.pictures, account_id=user.account_id)) as pictures, transaction.atomic():
         shown |= pictures
         if change.locked is False:
-            # Before any row: who asks holds this lock while the new request's foreign keys look at the account.
+            # Taken before any row: a follow request holds this lock while its foreign keys lock the account's row.
             lock(lock_name(user.account_id))
-        # Not FOR UPDATE: somebody who blocks this account and holds the pair's lock would wait for the row.
+        # Not FOR UPDATE: a transaction that blocks this account and holds the pair's lock would wait for the row.
         account = Account.objects.select_for_update(no_key=True).get(id=user.account_id)
         settings_changed: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
         if change.language == "":

@@ -1,4 +1,4 @@
-"""Keeps files that the operator's scanner has found to be none to show where nothing is served from, for staff to decide."""
+"""Quarantines files that the operator's scanner has refused, in a folder that is not served, until staff decide."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from social.kernel.media.scanning import ScanResult
 from social.kernel.media.storage import DurableStorage
 
 REQUEST_SECONDS: Final = 5.0
-"""Time that somebody who waits for an answer waits for the scanner."""
+"""Time-out of a scan while a client waits."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The way on which a file came, as `QuarantinedFile` says it."""
+    """Origin of a file, with the columns of `QuarantinedFile`."""
 
     source: QuarantineSource
     account_id: int | None = None
@@ -45,7 +45,7 @@ class Origin:
 
 
 def known_result(sha256: str) -> ScanResult | None:
-    """The result for a file that was in quarantine before; None for one that was not: the scanner is asked."""
+    """Return the result for a file that was in quarantine before; None for any other, which has to be scanned."""
     row = QuarantinedFile.objects.filter(sha256=sha256).order_by("-decided_at", "-id").first()
     if row is None:
         return None
@@ -53,7 +53,7 @@ def known_result(sha256: str) -> ScanResult | None:
 
 
 def put_away(file: IO[bytes], *, sha256: str, content_type: str, result: ScanResult, origin: Origin) -> None:
-    """Note a file that is not to be shown, and keep its bytes unless they are kept already. Raises OSError."""
+    """Put a file into quarantine; its bytes are stored once for all files with the same digest. Raises OSError."""
     with transaction.atomic():
         lock(f"quarantine:{sha256}")
         earlier = QuarantinedFile.objects.filter(sha256=sha256).order_by("-id").first()
@@ -78,9 +78,9 @@ def put_away(file: IO[bytes], *, sha256: str, content_type: str, result: ScanRes
 
 
 def is_clean(file: IO[bytes], *, content_type: str, origin: Origin, seconds: float = scanning.SCAN_SECONDS) -> bool:
-    """Tell whether a file may be shown; one that may not is put away. Without a scanner all may.
+    """Tell whether a file may be shown; a refused one goes into quarantine. Without a scanner every file may be shown.
 
-    Outside of any transaction. Raises Unavailable when the scanner does not answer, and OSError.
+    Call it outside of transactions. Raises Unavailable when the scanner does not respond, and OSError.
     """
     if not scanning.is_on():
         return True
@@ -93,8 +93,8 @@ def is_clean(file: IO[bytes], *, content_type: str, origin: Origin, seconds: flo
 
 
 def refuse_unless_clean(file: IO[bytes] | bytes, *, content_type: str, origin: Origin) -> None:
-    """Have a file scanned while its sender waits. Raises Invalid for one that is not to be shown, Unavailable for one that
-    cannot be scanned now.
+    """Scan a file while its sender waits. Raises Invalid for a file that may not be shown, Unavailable when it cannot be
+    scanned now.
     """
     opened = BytesIO(file) if isinstance(file, bytes) else file
     if not is_clean(opened, content_type=content_type, origin=origin, seconds=REQUEST_SECONDS):
@@ -102,7 +102,7 @@ def refuse_unless_clean(file: IO[bytes] | bytes, *, content_type: str, origin: O
 
 
 def is_put_away(copy_digest: str) -> bool:
-    """Tell whether a copy of another server's file is in quarantine: it is not fetched again."""
+    """Tell whether a copy of a remote file is in quarantine, so that it is not fetched again."""
     if not scanning.is_on():
         return False
     rows = QuarantinedFile.objects.filter(copy_digest=copy_digest)
@@ -111,7 +111,7 @@ def is_put_away(copy_digest: str) -> bool:
 
 @contextmanager
 def opened(file: QuarantinedFile) -> Iterator[IO[bytes]]:
-    """The bytes of a file, to be read. Raises FileNotFoundError when they are gone."""
+    """Open a quarantined file for reading. Raises FileNotFoundError when its bytes are gone."""
     rows = QuarantinedFile.objects.filter(sha256=file.sha256).exclude(path="")
     path = rows.values_list("path", flat=True).first()
     if path is None:
@@ -121,10 +121,10 @@ def opened(file: QuarantinedFile) -> Iterator[IO[bytes]]:
 
 
 def release_file(*, by: Staff, file: QuarantinedFile) -> None:
-    """Let a file be shown, and every other one with its digest: uploads are processed again, copies fetched again when
-    somebody looks. Publishes FileReleased.
+    """Release a file and every other one with its digest: uploads are processed again, copies are fetched again on request.
+    Publishes FileReleased.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict once it is decided.
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file that was decided before.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
@@ -136,9 +136,10 @@ def release_file(*, by: Staff, file: QuarantinedFile) -> None:
 
 
 def destroy_file(*, by: Staff, file: QuarantinedFile) -> None:
-    """Remove the bytes of a file for good; its row stays, so that it is known when it comes again.
+    """Delete the bytes of a file for good; its row stays, so that the same file is recognised later.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict once it is decided, and while its sender's account is held.
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file that was decided before, and while its sender's
+    account is held.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
@@ -152,7 +153,7 @@ def destroy_file(*, by: Staff, file: QuarantinedFile) -> None:
 
 
 def forget_released(file: QuarantinedFile) -> None:
-    """Remove the bytes of a released file, which are where they belong again."""
+    """Delete the quarantined bytes of a released file, which is stored in its proper place again."""
     rows = QuarantinedFile.objects.filter(sha256=file.sha256, decision=QuarantineDecision.RELEASED)
     paths = [path for path in rows.values_list("path", flat=True) if path]
     rows.update(path="")

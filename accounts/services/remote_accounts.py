@@ -1,6 +1,4 @@
-"""Finds people of other servers, and writes their accounts as their own servers describe them; local accounts are never
-touched.
-"""
+"""Finds remote accounts, and stores them as their own servers describe them; local accounts are never changed."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ _FIELDS_WITHOUT_COLUMN: Final = frozenset({"uri", "suspended", "limited_since", 
 
 @dataclass(frozen=True)
 class RemoteKey:
-    """The public key of an account, by its id."""
+    """Public key of a remote account, with the key's id."""
 
     id: str
     pem: str
@@ -40,10 +38,10 @@ class RemoteKey:
 
 @dataclass(frozen=True)
 class RemoteProfile:
-    """An account of another server, typed, sanitised and clamped; the names are those of the columns.
+    """Remote account, typed, sanitised and clamped; the fields are named like the columns.
 
-    `suspended` is what its own server says of it (contract, federation section 4), `moved_to_id` the account that it has
-    moved to and that says the same.
+    `suspended` is its own server's statement (contract, federation section 4), `moved_to_id` the account to which it has
+    moved and which has it as an alias.
     """
 
     uri: str
@@ -80,37 +78,39 @@ class RemoteProfile:
     show_media: bool = True
     show_media_replies: bool = True
     show_featured: bool = True
-    # Those in its texts.
+    # Emojis in its texts.
     emojis: Sequence[RemoteEmoji] = field(default_factory=list)
-    # What staff have decided about the server of somebody who is new here.
+    # Limit that staff have set for its server, for a new account.
     limited_since: datetime | None = None
 
     def columns(self) -> dict[str, Any]:
-        """The values as they are stored."""
+        """The values of the account's columns."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _FIELDS_WITHOUT_COLUMN}
 
 
 def is_stale(account: Account) -> bool:
-    """Tell whether a remote account has not been looked at for a day."""
+    """Tell whether a remote account was not fetched for STALE_AFTER (a day)."""
     return account.fetched_at is None or clock.now() - account.fetched_at > STALE_AFTER
 
 
 def may_refresh(account: Account) -> bool:
-    """Tell whether an account may be fetched because of an unverified hint: once in REFRESH_AFTER, whatever strangers send."""
+    """Tell whether an account may be fetched because of an unverified hint: at most once in REFRESH_AFTER, so that strangers
+    cannot cause more requests.
+    """
     return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
 
 
 def release_address(*, username: str, domain: str, uri: str) -> Account | None:
-    """Take an address away from the account that has it, unless that is the one with this id, to which the domain has given it;
-    returns that account, or None.
+    """Take an address from the account that has it, unless that account has this `uri`, to which the domain has assigned the
+    address; return the account, or None.
 
-    It keeps everything else, is to be fetched again, and until its server gives it another name it has its old one with its
-    number. Announces ProfileUpdated. The caller holds a transaction.
+    The account keeps everything else and is due to be fetched again; until its server names another username it has its old
+    one with its id appended. Announces ProfileUpdated. The caller holds a transaction.
     """
     rows = Account.objects.filter(has_address(username, domain)).exclude(uri=uri)
     if not rows.exists():
         return None
-    # Two that swap their addresses would wait for each other's row.
+    # Without this lock two accounts that swap their addresses would deadlock.
     lock(f"addresses:{domain.lower()}")
     account = rows.select_for_update().first()
     if account is not None:
@@ -121,12 +121,11 @@ def release_address(*, username: str, domain: str, uri: str) -> Account | None:
 
 
 def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey], is_announced: bool = False) -> Account:
-    """Create or change the account with this ActivityPub id, and its keys; without one it has none from now on.
+    """Create or change the account with this ActivityPub id, and its keys; an empty `keys` removes the keys.
 
-    Safe against two at once: both end with the same row. Announces ProfileUpdated when something that is shown has
-    changed, and FollowsToRenew when it has other keys than before, unless the change `is_announced` with one of those
-    (contract, federation section 10). Raises Conflict for an id of a local account, an address that another account has, and
-    a key that another account has.
+    Concurrent calls end with the same row. Announces ProfileUpdated when a shown value has changed, and FollowsToRenew when
+    all keys were replaced, unless the change `is_announced`, that is signed with a known key (contract, federation
+    section 10). Raises Conflict for the id of a local account, and for an address or key of another account.
     """
     try:
         with transaction.atomic():
@@ -157,7 +156,7 @@ def _create(profile: RemoteProfile) -> None:
 
 
 def _change(account: Account, profile: RemoteProfile, *, renewed: bool) -> None:
-    """Write what differs. `renewed`: the profile shows other emojis than before."""
+    """Write the changed columns. `renewed`: emojis in the profile have changed."""
     values = profile.columns()
     verified = {(item["name"], item["value"]): item.get("verified_at") for item in account.fields}
     values["fields"] = [{**item, "verified_at": verified.get((item["name"], item["value"]))} for item in profile.fields]
@@ -175,8 +174,8 @@ def _change(account: Account, profile: RemoteProfile, *, renewed: bool) -> None:
 
 
 def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: bool) -> None:
-    """Write what another server says of the network of its account: how many `followers`, `following` and `statuses` there
-    are, None where it does not say, and whether the people are hidden.
+    """Store what a remote account's server states: its numbers of `followers`, `following` and `statuses`, None where it
+    states none, and whether it hides the lists.
     """
     with transaction.atomic():
         if account.hide_collections is not hidden:
@@ -186,7 +185,7 @@ def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: 
 
 
 def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bool) -> bool:
-    """Write the keys; returns whether they have replaced all known ones without an announcement, once in RENEWAL_INTERVAL."""
+    """Store the keys; return whether they replace all known ones without an announcement, at most once in RENEWAL_INTERVAL."""
     if not keys:
         KeyPair.objects.filter(account=account).delete()
         return False
@@ -204,11 +203,10 @@ def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bo
 
 
 def resolve_address(address: str) -> Account | None:
-    """The account with an address, asking its server when it is unknown here or was not looked at for a day; None when it
-    cannot be found.
+    """Return the account with an address, looked up at its server if it is unknown or stale; None when it is not found.
 
     For a known account the domain is asked in the background whether the address is still that account's (contract, federation
-    section 17). Outside of a transaction; takes at most five seconds (contract, parameters section 2 `resolve`).
+    section 17). Call it outside of transactions; it takes at most five seconds (contract, parameters section 2 `resolve`).
     """
     pair = split_address(address)
     if pair is None or pair[1] is None:
@@ -225,7 +223,7 @@ def resolve_address(address: str) -> Account | None:
 
 
 def proper_address(text: str) -> str:
-    """The address of the account to which an address leads, as by `resolve_address`: somebody's own domain may name an account
+    """Return the canonical address of the account that `resolve_address` finds: a person's own domain may point to an account
     of another server. A text that leads to no account is returned as it is.
     """
     account = resolve_address(text)
@@ -233,7 +231,7 @@ def proper_address(text: str) -> str:
 
 
 def find_or_resolve(address: str) -> Account:
-    """The account with an address, its server asked as by `resolve_address`. Raises NotFound."""
+    """Return the account with an address; an unknown one is looked up by `resolve_address`. Raises NotFound."""
     try:
         return find_by_address(address)
     except NotFound:

@@ -1,7 +1,7 @@
-"""Keeps collections of other servers, and what people say to being in one across servers (FEP-7aa9).
+"""Stores collections of other servers, and consents to being in a collection across servers (FEP-7aa9).
 
-What is kept was read by the caller, within the limits of the contract (federation section 16). Who was put into a collection
-elsewhere is shown in it from the time on when they were found to agree.
+The caller has parsed them, within the limits of the contract (federation section 16). A remote account is shown in a remote
+collection only after its consent was verified.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SAID = ("url", "name", "description", "language", "sensitive", "discoverable")
 
 @dataclass(frozen=True)
 class RemoteItem:
-    """An account in a collection of another server; `uri` is the item's id."""
+    """Item of a remote collection; `uri` is the item's id."""
 
     uri: str
     object_uri: str
@@ -39,7 +39,7 @@ class RemoteItem:
 
 @dataclass(frozen=True)
 class RemoteCollection:
-    """A collection of another server, typed, sanitised and clamped; `tag` is a hashtag without its #."""
+    """Remote collection, typed, sanitised and clamped; `tag` is a hashtag without its #."""
 
     uri: str
     url: str
@@ -55,11 +55,11 @@ class RemoteCollection:
 
 
 def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection:
-    """Make or change the collection with this id, and make its items those that are listed; what is older than what is known
-    changes nothing. Somebody here who has agreed stays as long as the collection was not seen with them.
+    """Create or update the collection with this id and its listed items; an older version changes nothing. A local account
+    that has agreed stays while its item has no id, that is until the collection was seen with it.
 
-    Publishes CollectionChanged, and CollectionItemRemoved. Raises Conflict for an id that is another account's, and for
-    more than REMOTE_COLLECTIONS_LIMIT collections of one.
+    Publishes CollectionChanged and CollectionItemRemoved. Raises Conflict for an id of another account's collection, and for
+    more than REMOTE_COLLECTIONS_LIMIT collections of an account.
     """
     with transaction.atomic():
         lock(f"collections:{owner.id}", f"object:{received.uri}")
@@ -84,7 +84,7 @@ def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection
 
 
 def keep_item(*, collection: Collection, received: RemoteItem) -> None:
-    """Add an item to a collection of another server, or change it. Beyond REMOTE_ITEMS_LIMIT nothing is added."""
+    """Add an item to a remote collection, or change it. Beyond REMOTE_ITEMS_LIMIT nothing is added."""
     with transaction.atomic():
         lock(f"object:{collection.uri}")
         keep_row(collection)
@@ -94,17 +94,17 @@ def keep_item(*, collection: Collection, received: RemoteItem) -> None:
 
 
 def end_item(*, item: CollectionItem) -> None:
-    """Take an item out of a collection of another server, as its owner has done. Publishes CollectionItemRemoved."""
+    """Remove an item from a remote collection, as its owner has done. Publishes CollectionItemRemoved."""
     with transaction.atomic():
         _end(CollectionItem.objects.filter(id=item.id))
 
 
 def allow_item(*, collection: Collection, account: Account, request_uri: str) -> CollectionItem | None:
-    """Write that an account here agrees to be in a collection of another server; None for one who has left it before, and
-    for a collection that is full.
+    """Store that a local account agrees to be in a remote collection; return the item, or None if the account has left the
+    collection before or the collection is full.
 
-    Asked again it is the same item. Publishes CollectionItemAdded for a new one. Raises Conflict for an id of a request
-    that is another owner's.
+    A repeated request returns the same item. Publishes CollectionItemAdded for a new one. Raises Conflict for a request id
+    of another owner.
     """
     with transaction.atomic():
         lock(f"object:{collection.uri}")
@@ -112,7 +112,7 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
         used = CollectionItem.objects.filter(request_uri=request_uri).exclude(collection=collection, account=account)
         if used.exclude(collection__account_id=collection.account_id).exists():
             raise Conflict
-        # A server that was reset uses ids again.
+        # A server that was reset reuses ids.
         used.update(request_uri=None)
         items = CollectionItem.objects.filter(collection=collection)
         item = items.filter(account=account).first()
@@ -131,10 +131,10 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
 
 
 def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: str | None = None) -> bool:
-    """Write what an account elsewhere says to being in a collection; whether that changed anything.
+    """Store a remote account's answer to being in a collection; return whether that changed anything.
 
-    Who waits becomes accepted, with their consent, or rejected; who was accepted can only leave; what was refused stays so.
-    `account_id` is whose word it is: nothing happens when another account is in the item by now. Publishes
+    A pending item becomes accepted or rejected; an accepted one can only be revoked; rejected and revoked ones stay so.
+    `account_id` is the account that has answered: nothing happens when the item is another account's by now. Publishes
     CollectionItemAdded or CollectionItemRemoved.
     """
     with transaction.atomic():
@@ -158,13 +158,13 @@ def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: 
 
 
 def note_consent(*, item_id: int) -> None:
-    """Write that the consent of who is in an item was found at their server now."""
+    """Store that an item's consent was verified at the account's server now."""
     CollectionItem.objects.filter(id=item_id).update(checked_at=clock.now())
 
 
 def find_member(*, item: CollectionItem, account: Account) -> bool:
-    """Write whose the account in an item is that was unknown here; False when they have another item already, and this one
-    is gone.
+    """Store the account of an item whose account was unknown; return False if the account has another item in the collection,
+    and this one was deleted.
     """
     with transaction.atomic():
         lock(f"object:{item.collection.uri}")
@@ -198,14 +198,14 @@ def _change(collection: Collection, values: dict[str, Any]) -> None:
 
 
 def _end(items: Iterable[CollectionItem]) -> None:
-    """Delete items, but those of people who have left: they are not put in again."""
+    """Delete items, except revoked ones: those accounts must not be added again."""
     ended = [item for item in items if item.state != ItemState.REVOKED]
     publish(*(event for item in ended for event in removed(item)))
     CollectionItem.objects.filter(id__one_of=[item.id for item in ended]).delete()
 
 
 def _keep_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
-    """Make or change items. Somebody here is in it only who has agreed before; others wait for their consent to be checked."""
+    """Create or change items. Local accounts need to have agreed before; items of others wait for their consent's check."""
     people = {one.uri: one for one in Account.objects.filter(uri__one_of=[item.object_uri for item in listed])}
     items = list(CollectionItem.objects.filter(collection=collection).select_related("account"))
     by_uri = {item.uri: item for item in items if item.uri is not None}
@@ -240,7 +240,7 @@ def _keep_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
 
 
 def _change_item(known: CollectionItem, item: RemoteItem, person: Account | None) -> None:
-    """Take over what an item says now: another account, or another consent, is checked anew."""
+    """Update an item; with another account or consent it is pending until that is verified."""
     values: dict[str, Any] = {"uri": item.uri, "object_uri": item.object_uri, "account": person}
     if known.object_uri != item.object_uri or known.approval_uri != item.approval_uri:
         values |= {"approval_uri": item.approval_uri, "state": ItemState.PENDING}

@@ -1,4 +1,4 @@
-"""Copies files of other servers when somebody wants to see them (docs/adr/0021)."""
+"""Copies remote files when a client requests them (docs/adr/0021)."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ T = TypeVar("T")
 
 FOLDER: Final = "cache"
 EXACTNESS: Final = timedelta(hours=1)
-"""Exactness of the moment at which a copy was last served."""
+"""Precision of the moment at which a copy was last served."""
 _MEMORY_BYTES: Final = 1024 * 1024
 _threads: Final = ThreadPoolExecutor(6, thread_name_prefix="copies")
-# A GIF that moves stays one, within the bounds of animations.
+# An animated GIF stays one, within the limits of animations.
 _PREVIEW_SHAPE: Final = Shape(3840, 2160, cropped=False)
 _SHAPES: Final = {**SHAPES, CopyPurpose.EMOJI: Shape(256, 256, cropped=False)}
 _EXTENSIONS: Final = {
@@ -62,9 +62,9 @@ _EXTENSIONS: Final = {
 
 
 def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
-    """The copy of a file. One that there is not, or whose pause after a failure is over, is waiting from now on.
+    """Return the copy of a file; the fetch of a missing one, or of a failed one that is due for a retry, is queued.
 
-    Asked for by many at once, the file is fetched once; one of a server that does not answer has failed at once.
+    Concurrent requests cause one fetch; the copy fails at once if its server is known not to respond.
     """
     with transaction.atomic():
         digest = digest_of(purpose, url)
@@ -85,7 +85,7 @@ def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
 
 
 def note_served(copy: RemoteCopy) -> None:
-    """Remember that a copy is looked at: those that nobody looks at are the first to go."""
+    """Store that a copy was served: the least recently served copies are removed first."""
     now = clock.now()
     if copy.served_at < now - EXACTNESS:
         RemoteCopy.objects.filter(id=copy.id, served_at__lt=now - EXACTNESS).update(served_at=now)
@@ -111,8 +111,8 @@ class _NotShown(http.FetchError):
 
 
 class _Download(tempfile.SpooledTemporaryFile[bytes]):
-    """A file that is downloaded. Raises _NotShown as soon as its first bytes are of no type that is shown for the purpose:
-    they decide, and not the content type, which many servers get wrong (contract, federation section 17).
+    """File that is being downloaded. Raises _NotShown as soon as its first bytes show a type that is not accepted for the
+    purpose; the content type, which many servers get wrong, does not count (contract, federation section 17).
     """
 
     def __init__(self, purpose: CopyPurpose) -> None:
@@ -141,12 +141,12 @@ def _begin(jobs: Sequence[Job[CopyFetch]]) -> Iterator[Steps]:
 
 
 def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
-    """Fetch and keep a file; what cannot be had or is not shown has failed. Raises OSError when nothing can be stored.
+    """Fetch and store a file, or mark its copy as failed. Raises OSError when nothing can be stored.
 
     Publishes RemoteCopyStored for an attachment that was measured, and for one that cannot be shown.
 
-    A file is taken for what its first bytes say, and kept only if it can be decoded: pictures are drawn anew, videos and
-    sounds are kept as they are.
+    The first bytes decide the type of a file, and it is stored only if it can be decoded: pictures are redrawn, videos and
+    sounds are stored as they are.
     """
     if copy is None or copy.state != CopyState.WAITING:
         return
@@ -163,7 +163,7 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
             _fail(copy, failed.failure)
             if failed.failure == CopyFailure.REFUSED and copy.purpose == CopyPurpose.ATTACHMENT:
                 publish(RemoteCopyStored(copy_id=copy.id))
-        # A server that does not answer for a while has sent nothing that could be refused.
+        # An unreachable server has sent nothing that could be refused.
         if failed.failure != CopyFailure.UNREACHABLE:
             count_refusals(copy.host, {failed.reason: 1})
         return
@@ -183,7 +183,7 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
 
 
 def _scan(copy: RemoteCopy, file: IO[bytes]) -> Steps:
-    """Have a file looked at before it is stored; one that is not to be shown is put away, and has failed for good."""
+    """Scan a file before it is stored; a refused one goes into quarantine, and its copy fails for good."""
     origin = Origin(QuarantineSource.COPY, url=copy.url, copy_digest=copy.digest)
     sha256: str = yield _in_thread(scanning.digest_of, file)
     result = known_result(sha256)
@@ -197,12 +197,12 @@ def _scan(copy: RemoteCopy, file: IO[bytes]) -> Steps:
         kind = types.media_type(file.read(types.HEAD)) or ""
         put_away(file, sha256=sha256, content_type=kind, result=result, origin=origin)
         raise _Failed(CopyFailure.REFUSED, FileReason.FILE_QUARANTINED, "it is in quarantine")
-    # Where its end was: the size of what was downloaded is read off there.
+    # Back to the end: `_store` takes the size from the position.
     file.seek(0, os.SEEK_END)
 
 
 async def _in_thread(function: Callable[..., T], *values: Any) -> T:
-    # Not in those of the loop itself, which look up the names of hosts.
+    # Not in the event loop's default threads, which resolve host names.
     return await asyncio.get_running_loop().run_in_executor(_threads, function, *values)
 
 
@@ -272,7 +272,7 @@ def _store_picture(purpose: CopyPurpose, file: IO[bytes]) -> _Stored:
     try:
         return _store_drawn(purpose, file, still=False)
     except images.TooLong:
-        # The first frame is better than nothing.
+        # Too many frames: only the first one is stored.
         file.seek(0)
         return _store_drawn(purpose, file, still=True)
 
@@ -296,7 +296,7 @@ def _store_drawn(purpose: CopyPurpose, file: IO[bytes], *, still: bool) -> _Stor
 
 
 def _measured(kind: str, meta: dict[str, Any], small: Rendition | None, blurhash: str | None = None) -> dict[str, Any]:
-    """The value of `RemoteCopy.measured`."""
+    """Build the value of `RemoteCopy.measured`."""
     return {"type": kind, "meta": meta if small is None else {**meta, "small": small.size}, "blurhash": blurhash}
 
 
@@ -309,7 +309,7 @@ def _store_renditions(
 
 @contextmanager
 def _keeping(purpose: CopyPurpose, rendition: Rendition | None) -> Iterator[str]:
-    """The path of a picture that was stored, "" for none. An exception removes it."""
+    """Store a picture and yield its path, "" for none. An exception removes the file."""
     path = ""
     try:
         if rendition is not None:

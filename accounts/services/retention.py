@@ -1,6 +1,6 @@
-"""Forgets what is kept about people for a time only: the network addresses that they came from, and the audit log.
+"""Deletes personal data with a limited retention: network addresses, mails written to files, and the audit log.
 
-How many days each is kept is a setting; 0 keeps it for ever. Nothing of an account that is held goes. Run by the scheduler.
+The days of retention are settings; 0 keeps the data for ever. Data of held accounts stay. Run by the scheduler.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ DELETE FROM accounts_auditentry WHERE id IN (SELECT e.id {_OLD_ENTRIES} ORDER BY
 
 
 def forget_addresses() -> int:
-    """Forget where people signed up from, and end sessions that were not used for KEEP_ADDRESSES_DAYS, with the addresses
-    they were used from; how many. In batches, each a transaction of its own.
+    """Delete addresses of sign-ups older than KEEP_ADDRESSES_DAYS, and end sessions unused for that long, with their
+    addresses; return how many. Each batch is a transaction of its own.
     """
     return _forget_sign_up_addresses() + _end_unused_sessions()
 
 
 def count_addresses() -> int:
-    """Count what `forget_addresses` would forget now."""
+    """Count the addresses and sessions that `forget_addresses` would delete now."""
     return old_sign_ups().count() + unused_sessions().count()
 
 
 def old_sign_ups() -> QuerySet[User]:
-    """The users whose address at sign-up is kept longer than it is to be."""
+    """List users whose sign-up address is stored longer than KEEP_ADDRESSES_DAYS."""
     before = clock.days_ago(kept_days("KEEP_ADDRESSES_DAYS"))
     rows = User.objects.filter(sign_up_ip__isnull=False, account__held_at=None)
     return rows.filter(created_at__lt=before) if before is not None else rows.none()
 
 
 def unused_sessions() -> QuerySet[UserSession]:
-    """The sessions in browsers that were not used for so long."""
+    """List browser sessions that were not used for KEEP_ADDRESSES_DAYS."""
     before = clock.days_ago(kept_days("KEEP_ADDRESSES_DAYS"))
     rows: QuerySet[UserSession] = UserSession.objects.filter(user__account__held_at=None)
     return rows.filter(last_seen_at__lt=before) if before is not None else rows.none()
@@ -80,7 +80,7 @@ def _end_unused_sessions() -> int:
 
 
 def forget_written_mails() -> int:
-    """Remove mails that were written to files more than KEPT_MAIL_DAYS ago, as without EMAIL_URL; how many."""
+    """Delete mails that were written to files, as is done without EMAIL_URL, more than KEPT_MAIL_DAYS ago; return how many."""
     if settings.EMAIL_BACKEND != "django.core.mail.backends.filebased.EmailBackend":
         return 0
     before = (clock.now() - timedelta(days=KEPT_MAIL_DAYS)).timestamp()
@@ -94,10 +94,10 @@ def forget_written_mails() -> int:
 
 
 def forget_audit_entries() -> int:
-    """Delete rows of the audit log that are older than KEEP_AUDIT_LOG_DAYS, and of Django's log of forms; how many of the
-    first.
+    """Delete rows of the audit log that are older than KEEP_AUDIT_LOG_DAYS, and of Django's admin log; return how many of the
+    audit log.
 
-    The database refuses that to everybody else, and to this for the rows of the last 30 days.
+    The database allows only this function to delete audit rows, and none of the last 30 days.
     """
     before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
     forgotten = 0
@@ -115,7 +115,7 @@ def forget_audit_entries() -> int:
 
 
 def count_audit_entries() -> int:
-    """Count what `forget_audit_entries` would delete now."""
+    """Count the rows that `forget_audit_entries` would delete now."""
     before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
     if before is None:
         return 0

@@ -1,4 +1,4 @@
-"""Roles: made, changed and removed by staff who outrank them. Each act asks MANAGE_ROLES and writes an audit row."""
+"""Creates, changes and deletes roles, for staff who outrank them. Each act requires MANAGE_ROLES and writes an audit row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from social.kernel.locks import lock, lock_row
 
 
 def create_role(*, by: Staff, draft: RoleDraft) -> Role:
-    """Make a role. Raises Forbidden, and Invalid with `details` for what `role_errors` lists."""
+    """Create a role. Raises Forbidden, and Invalid with `details` for the errors of `role_errors`."""
     require(by, Permission.MANAGE_ROLES)
     with transaction.atomic():
         _check(by, draft, None)
@@ -30,10 +30,10 @@ def create_role(*, by: Staff, draft: RoleDraft) -> Role:
 
 
 def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
-    """Change a role; who has it has other rights at once. Name and rank of everybody's role stay.
+    """Change a role, for all its users at once. The name and rank of the default role stay.
 
-    Raises Forbidden for a role that `by` does not outrank, NotFound; Invalid as `create_role`; Conflict when nobody would
-    be left who may do everything.
+    Raises Forbidden for a role that `by` does not outrank, NotFound; Invalid as `create_role`; Conflict when no
+    administrator would be left.
     """
     with transaction.atomic():
         locked = _locked(by, role)
@@ -51,7 +51,7 @@ def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
 
 
 def delete_role(*, by: Staff, role: Role) -> None:
-    """Remove a role; who had it has none from then on. Raises Forbidden, also for everybody's role; NotFound, Conflict as
+    """Delete a role; its users get the default role. Raises Forbidden, also for the default role; NotFound, Conflict as
     `update_role`.
     """
     with transaction.atomic():
@@ -69,7 +69,7 @@ def delete_role(*, by: Staff, role: Role) -> None:
 
 
 def _locked(by: Staff, role: Role) -> Role:
-    # Two who take rights from each other's roles at the same moment would leave nobody.
+    # Without this lock two people who take rights from each other's roles at once could leave no administrator.
     lock("staff:administrators")
     locked = lock_row(role)
     require(by, Permission.MANAGE_ROLES, over=locked)
@@ -85,7 +85,7 @@ def _check(by: Staff, draft: RoleDraft, before: Role | None) -> None:
 
 
 def _renew(role: Role) -> None:
-    """Make everything cached of the people with a role stale. Nothing is cached of the role of everybody else."""
+    """Make cached data of the users with a role stale. The default role is not part of any cached data."""
     if role.pk == EVERYONE_ROLE_ID:
         return
     for user in User.objects.filter(role=role).select_related("account"):

@@ -1,4 +1,4 @@
-"""Writes down which rules against spam were met, and tells the apps above."""
+"""Records which spam rules matched, and publishes the matches for higher apps."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def note_matches(
     status_id: int | None = None,
     reported: Collection[str] = (RuleOutcome.REPORT,),
 ) -> None:
-    """Write down which rules something met, in the caller's transaction.
+    """Record which rules matched an account or its post, in the caller's transaction.
 
-    Publishes SpamRuleMet for what the apps above have to do: the strike of an account that one of `limited_by` has limited,
-    and reports for rules whose outcome is one of `reported`.
+    Publishes SpamRuleMet for the work of higher apps: strikes for accounts that a rule of `limited_by` has limited, and
+    reports for rules whose outcome is one of `reported`.
     """
-    # They come from memory: staff may have removed some meanwhile.
+    # The rules come from a cache: staff may have deleted some meanwhile.
     kept = keep_rows(SpamRule, [rule.id for rule in rules]) if rules else set()
     SpamRuleMatch.objects.bulk_create(
         (
@@ -53,7 +53,7 @@ def note_matches(
 
 
 def as_staff(rule: SpamRule) -> Staff:
-    """Return the rule as one who acts: what it does stands in the audit log under its name."""
+    """Return the rule as an actor, so that the audit log names it for what it does."""
     return Staff(account_id=None, name=f"rule {rule.name}", permissions=_RIGHTS, position=None)
 
 
@@ -65,7 +65,7 @@ DELETE FROM accounts_spamrulematch WHERE id IN (
 
 
 def forget_matches(*, batch: int = 5000) -> int:
-    """Remove what rules met more than MATCHES_RETENTION ago; how many rows. Run by the scheduler."""
+    """Delete a batch of matches older than MATCHES_RETENTION; return how many. Run by the scheduler."""
     with connection.cursor() as cursor:
         cursor.execute(_FORGET, [clock.now() - MATCHES_RETENTION, batch])
         return int(cursor.rowcount)

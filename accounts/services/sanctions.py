@@ -1,8 +1,7 @@
-"""Sanctions of staff on accounts, of this server or of others: limits, sensitive media, suspension, and their end.
+"""Sanctions of staff on local and remote accounts: limits, sensitive media, suspension, and their end.
 
-Each asks whether `by` may do it and outranks the account, and writes the audit row with what was before and after. A
-sanction that is there already, or is not there to be undone, changes nothing and is not recorded. Source: contract,
-behaviours section 18.
+Each function checks that `by` has the permission and outranks the account, and writes an audit row with the values before
+and after. A sanction that changes nothing is not recorded. Source: contract, behaviours section 18.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden, NotFound, require_found
 from social.kernel.events import publish
 
-#: How long a suspension by staff can be undone without loss (contract, behaviours section 18, "Deletion windows").
+#: Time for which a suspension by staff can be undone without loss (contract, behaviours section 18, "Deletion windows").
 REVERSAL_PERIOD: Final = timedelta(days=30)
 _SANCTIONS: Final = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 _BATCH_SIZE: Final = 200
@@ -42,14 +41,14 @@ _BATCH_SIZE: Final = 200
 
 @dataclass
 class _Subject:
-    """The account acted on, its row locked, with its user where it has one; `after` collects what is written."""
+    """Account acted on, with its row locked, and its user if it has one; `after` collects the written values."""
 
     account: Account
     user: User | None
     after: dict[str, Any]
 
     def write(self, **values: Any) -> None:
-        """Write those of these columns that differ."""
+        """Write the columns whose values differ."""
         changed = {name: value for name, value in values.items() if getattr(self.account, name) != value}
         if changed:
             change_account(self.account.id, **changed)
@@ -57,7 +56,7 @@ class _Subject:
 
 
 def limit_account(*, by: Staff, account: Account, reason: str = "") -> None:
-    """Keep an account out of public places ("silence"). `reason` stands in the audit log. Raises Forbidden, NotFound."""
+    """Hide an account from public places ("silence"). The audit log shows `reason`. Raises Forbidden, NotFound."""
     with _acting(by, account, "limit", _SANCTIONS, **because(reason)) as subject:
         subject.write(limited_at=subject.account.limited_at or clock.now())
 
@@ -69,7 +68,7 @@ def unlimit_account(*, by: Staff, account: Account) -> None:
 
 
 def sensitize_account(*, by: Staff, account: Account, reason: str = "") -> None:
-    """Have all media of an account shown as sensitive to others. Raises Forbidden, NotFound."""
+    """Show all media of an account as sensitive to others. Raises Forbidden, NotFound."""
     with _acting(by, account, "sensitize", _SANCTIONS, **because(reason)) as subject:
         subject.write(sensitized_at=subject.account.sensitized_at or clock.now())
 
@@ -81,10 +80,10 @@ def unsensitize_account(*, by: Staff, account: Account) -> None:
 
 
 def suspend_account(*, by: Staff, account: Account, reason: str = "") -> None:
-    """Show nothing of an account any more and let nobody use it, until that is undone; after REVERSAL_PERIOD it is erased.
+    """Suspend an account: it is hidden and cannot be used until that is undone; after REVERSAL_PERIOD it is erased.
 
-    Sessions and streams end; tokens stay and answer 403. The address of a user is blocked for sign-up. Raises Forbidden,
-    NotFound, and Conflict for the last one who may do everything. Publishes AccountSuspended.
+    Sessions and streams end; tokens stay and get status 403. A user's e-mail address is blocked for sign-up. Raises
+    Forbidden, NotFound, and Conflict for the last administrator. Publishes AccountSuspended.
     """
     with _acting(by, account, "suspend", _SANCTIONS, **because(reason)) as subject:
         current, user = subject.account, subject.user
@@ -104,9 +103,9 @@ def suspend_account(*, by: Staff, account: Account, reason: str = "") -> None:
 
 
 def unsuspend_account(*, by: Staff, account: Account) -> None:
-    """Undo a suspension by staff of this server; of an account that was erased meanwhile what comes back is empty.
+    """Undo a suspension by staff of this server; an account that was erased meanwhile comes back empty.
 
-    Raises Forbidden, also for one that is not suspended here; NotFound. Publishes AccountUnsuspended.
+    Raises Forbidden, also for an account that staff have not suspended; NotFound. Publishes AccountUnsuspended.
     """
     with _acting(by, account, "unsuspend", Permission.MANAGE_USERS) as subject:
         if not subject.account.suspended or subject.account.suspension_origin != SuspensionOrigin.LOCAL:
@@ -115,7 +114,7 @@ def unsuspend_account(*, by: Staff, account: Account) -> None:
 
 
 def delete_suspended_account(*, by: Staff, account: Account) -> None:
-    """End for good an account whose suspension could still be undone (`delete_account`); reports about it stay.
+    """Delete an account whose suspension could still be undone (`delete_account`); reports about it stay.
 
     Raises Forbidden, NotFound. Source: contract, behaviours section 18 "suspend".
     """
@@ -129,16 +128,16 @@ def delete_suspended_account(*, by: Staff, account: Account) -> None:
 
 
 def hold_account(*, by: Staff, account: Account, reason: str) -> None:
-    """Have nothing of an account removed until the hold is released, also when it is deleted or suspended meanwhile.
+    """Keep all data of an account until the hold is released, even if the account is deleted or suspended meanwhile.
 
-    `reason` stands in the audit log only. Raises Forbidden, NotFound.
+    Only the audit log shows `reason`. Raises Forbidden, NotFound.
     """
     with _acting(by, account, "hold", Permission.DELETE_USER_DATA, reason=reason) as subject:
         subject.write(held_at=subject.account.held_at or clock.now())
 
 
 def release_account(*, by: Staff, account: Account) -> None:
-    """Undo `hold_account`; an erasure that waited for it goes on. Raises Forbidden, NotFound."""
+    """Undo `hold_account`; an erasure that the hold has stopped goes on. Raises Forbidden, NotFound."""
     with _acting(by, account, "release", Permission.DELETE_USER_DATA) as subject:
         subject.write(held_at=None)
         if subject.after and (subject.account.deleted_at or subject.account.erased_at):
@@ -148,10 +147,10 @@ def release_account(*, by: Staff, account: Account) -> None:
 def apply_domain_rule(
     *, account_id: int, limited_since: datetime | None, suspended_since: datetime | None, before: datetime, cause: str
 ) -> None:
-    """Give an account of another server what the rule for its server says, and take what an earlier one had given.
+    """Apply the rule for a server to one of its accounts, and undo the sanctions of the rule before.
 
-    `before`: the moment that marks sanctions by the rule that has changed; what staff have decided about the account
-    itself stays. `cause` names the rule in the record of follows that end.
+    Sanctions of the former rule are recognised by their moment, `before`; sanctions that staff have imposed on the account
+    itself stay. `cause` names the rule in the record of ended follows.
     """
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).filter(pk=account_id, deleted_at=None).first()
@@ -170,9 +169,9 @@ def apply_domain_rule(
 
 
 def erase_suspended() -> int:
-    """Begin to erase what accounts had whose suspension is older than REVERSAL_PERIOD; returns how many were begun.
+    """Start the erasure of accounts whose suspension is older than REVERSAL_PERIOD; return how many were started.
 
-    Their rows stay, so that the suspension lasts. Held ones wait. Run by the scheduler.
+    Their rows stay, so that the suspension lasts. Held accounts are left out. Run by the scheduler.
     """
     due = Account.objects.filter(
         suspended_at__lte=clock.now() - REVERSAL_PERIOD,
@@ -213,7 +212,7 @@ def _end_suspension(subject: _Subject) -> None:
 
 @contextmanager
 def _acting(by: Staff, account: Account, action: str, permission: Permission, **details: Any) -> Iterator[_Subject]:
-    """Open a transaction: lock the account's row, check what `by` may do to it as it is now, and write the audit row."""
+    """Open a transaction: lock the account's row, check the permission of `by` under the lock, and write the audit row."""
     with transaction.atomic():
         current = Account.objects.select_for_update(no_key=True).filter(pk=account.pk).first()
         user = User.objects.select_related("role", "account").filter(account_id=account.pk).first()

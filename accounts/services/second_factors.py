@@ -1,6 +1,5 @@
-"""Keeps second factors: recovery codes, the counters that refuse a copy, and what a change of factors ends.
-
-allauth keeps the factors themselves; what it lacks is here.
+"""Second factors beyond allauth, which stores the factors themselves: recovery codes, the counters by which copies are
+refused, and the sessions that end with a change of factors.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from accounts.services.sessions import end_sessions
 
 
 def make_recovery_codes(*, user: User) -> list[str]:
-    """New codes in place of the old ones; they can be read here and never again."""
+    """Replace the recovery codes and return the new ones, which are stored as digests only."""
     codes = [new_code() for _ in range(CODES)]
     with transaction.atomic():
-        # Two at the same moment: the codes that are kept are those of one of them.
+        # Locked, so that of two concurrent calls the codes of one are stored.
         User.objects.select_for_update(of=("self",)).get(pk=user.pk)
         RecoveryCode.objects.filter(user=user).delete()
         rows = [RecoveryCode(user=user, digest=digest_of(code)) for code in codes]
@@ -27,9 +26,9 @@ def make_recovery_codes(*, user: User) -> list[str]:
 
 
 def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
-    """Tell whether this is a code of the user that has not been used; now it has been. Announces SecurityChanged.
+    """Use up a recovery code; return whether it was a valid one of the user. Announces SecurityChanged.
 
-    Two at the same moment with the same code: one of them deletes the row.
+    Of two concurrent calls with the same code only one deletes the row and succeeds.
     """
     with transaction.atomic():
         used, _by_model = RecoveryCode.objects.filter(user=user, digest=digest_of(typed)).delete()
@@ -39,9 +38,9 @@ def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
 
 
 def accept_app_code(*, authenticator: Authenticator, counter: int) -> bool:
-    """Tell whether this code of an authenticator app, of this step of time, is newer than the last one that was taken.
+    """Accept a code of an authenticator app, of the time step `counter`; return False unless it is newer than the last one.
 
-    No code is taken twice (RFC 6238 section 5.2).
+    No code is accepted twice (RFC 6238 section 5.2).
     """
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
@@ -52,16 +51,16 @@ def accept_app_code(*, authenticator: Authenticator, counter: int) -> bool:
 
 
 def keep_passkey(*, authenticator: Authenticator, count: int, verified: bool) -> None:
-    """Keep of a new passkey where its signature counter stands, and whether it has verified who uses it."""
+    """Store the signature counter of a new passkey, and whether it has verified its user."""
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
         _keep(locked, authenticator, sign_count=count, verified=verified)
 
 
 def accept_signature(*, authenticator: Authenticator, count: int, address: str) -> bool:
-    """Tell whether a signature of a passkey is not that of a copy; its counter is the last one from now on.
+    """Accept a passkey's signature and store its counter; return False for a counter that suggests a copy of the passkey.
 
-    Refused ones are reported to the owner. Announces SecurityChanged.
+    A refusal is reported to the owner. Announces SecurityChanged.
     """
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update(of=("self",)).select_related("user").get(pk=authenticator.pk)
@@ -73,9 +72,9 @@ def accept_signature(*, authenticator: Authenticator, count: int, address: str) 
 
 
 def factor_added(*, user: User, session_key: str | None) -> list[str]:
-    """Ends all sessions but the one that added the factor (security row 24).
+    """End all sessions but the one that added the factor (security row 24).
 
-    Returns recovery codes where there are none yet.
+    Returns new recovery codes if the user had none.
     """
     with transaction.atomic():
         end_sessions(user=user, except_key=session_key)
@@ -84,7 +83,7 @@ def factor_added(*, user: User, session_key: str | None) -> list[str]:
 
 
 def factor_removed(*, user: User, session_key: str | None) -> None:
-    """Ends other sessions after a factor was removed; codes go with the last factor."""
+    """End other sessions after a factor was removed; the recovery codes are deleted with the last factor."""
     with transaction.atomic():
         end_sessions(user=user, except_key=session_key)
         if not Authenticator.objects.filter(user=user).exists():
@@ -92,7 +91,7 @@ def factor_removed(*, user: User, session_key: str | None) -> None:
 
 
 def remove_all_factors(*, user: User) -> bool:
-    """Take every second factor and recovery code away; whether there was one. Sessions are for the caller to end."""
+    """Delete every second factor and recovery code; return whether there was a factor. The caller ends the sessions."""
     with transaction.atomic():
         removed, _by_model = Authenticator.objects.filter(user=user).delete()
         RecoveryCode.objects.filter(user=user).delete()

@@ -1,4 +1,4 @@
-"""Encrypts everything that is encrypted in the database with another key."""
+"""Encrypts all encrypted values of the database with another key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accounts.services.audit import record
 from social.kernel.crypto import reencrypt
 
 _BATCH: Final = 200
-#: Values of second factors that are encrypted.
+#: Encrypted values of second factors.
 _FACTOR_VALUES: Final = ("secret", "seed")
 
 
@@ -26,10 +26,10 @@ def count_encrypted() -> int:
 
 
 def reencrypt_all(*, by: Staff, keys: Sequence[str]) -> Iterator[int]:
-    """Encrypt every value anew with the first of the keys, of which one can read it; yield how many rows a step has done.
+    """Encrypt every value again with the first of the keys, one of which can decrypt it; yield the number of rows per step.
 
-    Idempotent, and goes on where it was interrupted when it is called again. Writes an audit row at its end. Raises Forbidden,
-    and UnreadableSecret for a value that none of the keys reads: what was done before stays done.
+    Idempotent: an interrupted rotation is resumed by another call. Writes an audit row at its end. Raises Forbidden, and
+    UnreadableSecret for a value that none of the keys decrypts; earlier steps stay done.
     """
     require(by, Permission.ADMINISTRATOR)
     done, last = 0, 0

@@ -1,4 +1,4 @@
-"""Changes passwords and ends what was opened with them: sessions in browsers, tokens, streams (security row 24)."""
+"""Changes passwords, and ends browser sessions, tokens and streams (security row 24)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _BATCH_SIZE: Final = 1000
 
 
 def change_password(*, user: User, password: str, asking_key: str | None = None) -> None:
-    """Set a password and end everything that was opened with the old one: sessions, tokens, codes and streams.
+    """Set a password and end everything opened with the old one: sessions, tokens, authorization codes and streams.
 
-    The session with `asking_key`, of the browser that asks for it, stays as a row for its page to close; it opens
-    nothing any more either, because a session carries a hash of the password. Wrong attempts that were counted,
-    the owner's or others', are forgotten.
+    The row of the session with `asking_key`, of the requesting browser, stays for its page to close; the session is no
+    longer valid either, because a session contains a hash of the password. Counted failed attempts, of the owner or others,
+    are cleared.
     """
     hashed = make_password(password)
     with transaction.atomic():
         user.password = hashed
-        # Whoever had the old password may have asked for it.
+        # Somebody else who had the old password may have requested this change.
         user.new_email = None
         user.save(update_fields=["password", "new_email"])
         end_sessions(user=user, except_key=asking_key)
@@ -44,16 +44,16 @@ def change_password(*, user: User, password: str, asking_key: str | None = None)
 
 
 def sign_out_everywhere(*, user: User) -> None:
-    """End all sessions, tokens, codes and streams of a user: disabling, suspension, a second factor taken away."""
+    """End all sessions, tokens, authorization codes and streams of a user, as after a reset of the second factor."""
     with transaction.atomic():
         end_sessions(user=user)
         _end_tokens(user)
 
 
 def end_sessions(*, user: User, except_key: str | None = None) -> int:
-    """End the user's sessions in browsers, but the one with this key; returns how many there were.
+    """End the user's browser sessions, except the one with this key; return how many were ended.
 
-    Tokens stay: this is for what changes how one signs in (a second factor added, another e-mail address).
+    Tokens stay: this is for changes of how one signs in (a second factor added, another e-mail address).
     """
     ending = UserSession.objects.filter(user=user).exclude(session_key=except_key or "")
     with transaction.atomic():
@@ -63,7 +63,7 @@ def end_sessions(*, user: User, except_key: str | None = None) -> int:
 
 
 def end_session(*, user: User, session_id: int) -> str:
-    """End one of the user's sessions in browsers; returns its key. Raises NotFound for what is not theirs."""
+    """End one of the user's browser sessions; return its key. Raises NotFound, also for somebody else's."""
     with transaction.atomic():
         session = require_found(UserSession.objects.select_for_update().filter(user=user, pk=session_id).first())
         key = str(session.session_key)
@@ -73,7 +73,7 @@ def end_session(*, user: User, session_id: int) -> str:
 
 
 def note_visit(*, user: User, session_key: str, address: str, user_agent: str, brands: str) -> None:
-    """Keep that somebody was seen with this session now, from where and with which browser."""
+    """Store that a session was used now, with its network address and browser."""
     UserSession.objects.update_or_create(
         session_key=session_key,
         defaults={
@@ -87,9 +87,9 @@ def note_visit(*, user: User, session_key: str, address: str, user_agent: str, b
 
 
 def forget_ended_sessions() -> int:
-    """Remove sessions that have expired, and what is known of the browsers of those that are over.
+    """Delete expired sessions, and the browser records of ended ones; return how many rows.
 
-    Returns how many rows there were. Works in small steps, so that it can be stopped at any time. Run by the scheduler.
+    Each batch is deleted by itself, so that the run can be stopped at any time. Run by the scheduler.
     """
     expired = Session.objects.filter(expire_date__lt=clock.now())
     over = UserSession.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("session_key"))))
@@ -102,9 +102,9 @@ def forget_ended_sessions() -> int:
 
 
 def publish_user_state(*, user: User) -> None:
-    """Publish that a user was confirmed, approved, disabled, enabled or given another role; call it after that.
+    """Publish UserStateChanged; call it after a user was confirmed, approved, disabled, enabled or given another role.
 
-    Publishes UserStateChanged; the next request of each of their tokens sees the new state.
+    The next request with each of their tokens sees the new state.
     """
     with transaction.atomic():
         publish(UserStateChanged(user_id=user.pk))

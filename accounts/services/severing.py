@@ -1,4 +1,4 @@
-"""Ends the follows between people here and a server or account that was blocked or suspended, in steps, and keeps which."""
+"""Ends follows between local accounts and a blocked or suspended server or account, in steps, and records them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from social.kernel.events import Event, publish
 from social.kernel.locks import lock
 
 BATCH_SIZE: Final = 200
-"""Follows that end in one transaction, which holds a lock for each: PostgreSQL has room for some thousands in all."""
+"""Follows that one transaction ends at most: it holds a lock for each, and PostgreSQL has room for some thousands in all."""
 
 _COUNT: Final = """
 INSERT INTO accounts_severedaccount (severance_id, account_id, followers_count, following_count, created_at)
@@ -37,7 +37,7 @@ SELECT %(severance)s, n.account_id, n.followers, n.following, %(now)s
 
 @dataclass(frozen=True)
 class _Act:
-    """An act that ends follows: one row, however many steps it takes."""
+    """Act that ends follows; it has one row, however many steps it takes."""
 
     type: SeveranceType
     cause: str
@@ -45,11 +45,11 @@ class _Act:
 
 
 def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
-    """End the follows and requests both ways between who blocked a server and its people: at most BATCH_SIZE for each event.
+    """Handle DomainBlocked: end follows and follow requests, both ways, between the account and that server's accounts.
 
-    When more are left, the event is published once more, else FollowsSevered. What ended is kept (`SeveredFollow`). Each
-    step is a transaction, so a process that dies in between loses nothing. A block that was taken back ends nothing more.
-    Announces AccountUnfollowed for each.
+    Each event ends at most BATCH_SIZE follows, and is published again when more are left; else FollowsSevered is published.
+    Ended follows are recorded (`SeveredFollow`). Each step is a transaction, so that an interrupted run loses nothing. A
+    removed block ends no more follows. Announces AccountUnfollowed for each.
     """
     for event in events:
         if not blocks_domain(event.account_id, event.domain):
@@ -63,13 +63,13 @@ def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
 
 
 def sever_suspended(events: Sequence[AccountSuspended]) -> None:
-    """End the follows of people here by an account of another server that staff have suspended, as
-    `sever_blocked_domains` does for blocks.
+    """Handle AccountSuspended: end the follows of local accounts by a suspended remote account, in the same steps as
+    `sever_blocked_domains`.
 
-    People here go on following it, in case it comes back (contract, behaviours section 18).
+    Local accounts keep following it, in case it comes back (contract, behaviours section 18).
     """
     for event in events:
-        # Not one whose suspension has ended meanwhile.
+        # The suspension may have ended meanwhile.
         suspended = Account.objects.filter(suspension_origin=SuspensionOrigin.LOCAL, domain__isnull=False)
         account = suspended.filter(id=event.account_id).first()
         if account is None:
@@ -80,10 +80,10 @@ def sever_suspended(events: Sequence[AccountSuspended]) -> None:
 
 
 def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool:
-    """End follows both ways between people here and those of these accounts that are suspended: at most BATCH_SIZE. They
-    are kept as those of a blocked server. Returns whether there may be more.
+    """End at most BATCH_SIZE follows, both ways, between local accounts and the suspended ones of these accounts; return
+    whether there may be more. They are recorded as ended by a block of their server.
 
-    Announces AccountUnfollowed for each; the caller, when nothing is left, FollowsSevered.
+    Announces AccountUnfollowed for each; the caller announces FollowsSevered when nothing is left.
     """
     suspended = Account.objects.filter(id__one_of=account_ids, domain__isnull=False, suspended_at__isnull=False)
     ids = list(suspended.values_list("id", flat=True))
@@ -93,13 +93,13 @@ def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool
 
 
 def suspension_cause(account_id: int, moment: datetime) -> str:
-    """The cause under which the follows are kept that end with the suspension of an account at `moment`."""
+    """The cause under which follows are recorded that end with the suspension of an account at `moment`."""
     return f"account:{account_id}:{moment.isoformat()}"
 
 
 def sever_erased(account: Account) -> bool:
-    """End some of the follows between people here and a suspended account whose data is erased, as those that ended when it
-    was suspended; whether there were any. Publishes FollowsSevered.
+    """End a batch of follows between local accounts and a suspended account that is being erased; return whether there were
+    any. They are recorded with those that ended at the suspension. Publishes FollowsSevered.
     """
     if account.suspended_at is None:
         return False
@@ -113,7 +113,7 @@ def sever_erased(account: Account) -> bool:
 
 
 def forget_severed(account_id: int) -> int:
-    """Remove some of the follows of an account that were kept; how many. An act of which none is left is marked as purged."""
+    """Delete a batch of an account's recorded follows; return how many. Acts without any left are marked as purged."""
     rows = SeveredFollow.objects.filter(Q(account_id=account_id) | Q(target_id=account_id))
     found = dict(rows.values_list("id", "severance_id")[:BATCH_SIZE])
     with transaction.atomic():
@@ -129,8 +129,9 @@ def _publish(event: Event) -> None:
 
 
 def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
-    """End some of these follows and requests and keep the follows; whether there may be more of them. `is_here` says
-    which of the two of a follow is the one who loses it.
+    """End a batch of these follows and follow requests, and record the follows; return whether there may be more.
+
+    `is_here` tells which of a follow's two accounts loses it.
     """
     follows = list(Follow.objects.filter(between)[:BATCH_SIZE])
     requests = list(FollowRequest.objects.filter(between)[:BATCH_SIZE])
@@ -149,12 +150,12 @@ def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
                 for row in ended
             },
         )
-    # A request that has become a follow in the meantime ends in the next step.
+    # A request that has become a follow meanwhile ends in the next step.
     return len(found) >= BATCH_SIZE or len(ended) < len(found)
 
 
 def _keep(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) -> None:
-    """Keep the follows, and count for each who loses some how many. One that an earlier step has kept counts once."""
+    """Record the follows, and count them for each account that loses some. A follow recorded earlier is not counted again."""
     severance, _made = Severance.objects.get_or_create(
         cause=act.cause, defaults={"type": act.type, "target_name": act.target_name}
     )
@@ -182,7 +183,7 @@ def _keep(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) 
     )
     following = Counter(row.account_id for row in kept if is_here(row.account_id))
     followers = Counter(row.target_id for row in kept if not is_here(row.account_id))
-    # In the order of their numbers, so that two steps never wait for each other.
+    # In the order of their ids, so that two steps do not deadlock.
     losers = sorted(following | followers)
     with connection.cursor() as cursor:
         cursor.execute(

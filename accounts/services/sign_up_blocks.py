@@ -1,4 +1,4 @@
-"""Adds and removes blocks of signing up. Each asks whether `by` may do it and writes the audit row itself."""
+"""Adds and removes sign-up blocks. Each function checks the permission of `by` and writes the audit row."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ B = TypeVar("B", EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock)
 
 
 def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = False) -> EmailDomainBlock:
-    """Refuse e-mail addresses of a domain and its subdomains. Raises Forbidden; Invalid for no domain or a second time."""
+    """Block e-mail addresses of a domain and its subdomains. Raises Forbidden; Invalid for an invalid or blocked domain."""
     if not domain.strip():
         raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
     name = normalise_domain(domain)
@@ -50,9 +50,11 @@ def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = Fa
 
 
 def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
-    """Refuse e-mail addresses of domains, as they are stored, each with or without `allow_with_approval`, in one
-    transaction and a fixed number of statements for each 500; those that are blocked already. Raises Forbidden; Conflict
-    when somebody else blocks one of them at the same moment.
+    """Block e-mail addresses of normalised domains, each mapped to its `allow_with_approval`; return the domains that were
+    blocked before.
+
+    Takes one transaction and a fixed number of statements for each 500. Raises Forbidden; Conflict when somebody else
+    blocks one of them at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     found = EmailDomainBlock.objects.filter(domain__one_of=list(domains))
@@ -70,15 +72,15 @@ def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
 
 
 def block_canonical_email(*, by: Staff, email: str) -> CanonicalEmailBlock:
-    """Refuse an address in all its spellings. Raises Forbidden; Invalid for no address or a second time."""
+    """Block an e-mail address in all its spellings. Raises Forbidden; Invalid for an invalid or blocked address."""
     if not all(email.strip().rpartition("@")[::2]):
         raise Invalid.of([FieldError("email", "ERR_INVALID", _("is invalid"))])
     return _add(by, CanonicalEmailBlock(digest=email_digest(email)), "canonical_email_hash")
 
 
 def block_email_digest(*, by: Staff, digest: str) -> CanonicalEmailBlock:
-    """Blocks like `block_canonical_email`, by the digest alone (64 hexadecimal digits). Raises Forbidden; Invalid for
-    another text or a second time.
+    """Block an e-mail address by its digest (64 hexadecimal digits), like `block_canonical_email`. Raises Forbidden; Invalid
+    for an invalid or blocked digest.
     """
     text = digest.strip().lower()
     if not text:
@@ -91,8 +93,10 @@ def block_email_digest(*, by: Staff, digest: str) -> CanonicalEmailBlock:
 def block_network(
     *, by: Staff, network: str, severity: Severity, comment: str = "", expires_at: datetime | None = None
 ) -> IpBlock:
-    """Refuse sign-ups, or every request, of an address or network (CIDR) until `expires_at`; at once in this process
-    and within `refused_networks.RELOAD_SECONDS` in all others. Raises Forbidden; Invalid for no network or a second time.
+    """Block sign-ups, or every request, from an address or network (CIDR) until `expires_at`.
+
+    It takes effect at once in this process and within `refused_networks.RELOAD_SECONDS` in all others. Raises Forbidden;
+    Invalid for an invalid or blocked network.
     """
     block = _network_block(network, severity)
     block.comment, block.expires_at = comment, expires_at
@@ -102,10 +106,11 @@ def block_network(
 def write_network_blocks(
     *, by: Staff, blocks: Mapping[str, Mapping[str, Any]], changing: Collection[str] = ()
 ) -> set[str]:
-    """Block networks, or change the blocks that are there for `changing`, with these values each, as `block_network` and
-    `change_network_block` do with one, in one transaction and a fixed number of statements for each 500; those of the
-    others that are blocked already. Raises Forbidden; Invalid; Conflict when somebody else blocks one of them at the same
-    moment.
+    """Block networks with these values, and change existing blocks of those in `changing`, as `block_network` and
+    `change_network_block` do; return the other networks that were blocked before, whose blocks stay.
+
+    Takes one transaction and a fixed number of statements for each 500. Raises Forbidden; Invalid; Conflict when somebody
+    else blocks one of them at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     with _blocking():
@@ -135,8 +140,8 @@ def write_network_blocks(
 
 
 def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_approval: bool = False) -> UsernameBlock:
-    """Refuse a name, or with `exact=False` every name that contains it. Raises Forbidden; Invalid for what nobody could
-    choose as a name anyhow, and for a second time.
+    """Block a username, or with `exact=False` every username that contains it. Raises Forbidden; Invalid for a text that
+    cannot be in a username, and for a blocked one.
     """
     name = username.strip().removeprefix("@")
     if not name:
@@ -152,8 +157,8 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
 
 
 def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any]) -> None:
-    """Write these of `network`, `severity`, `comment` and `expires_at`. Raises Forbidden; NotFound for one that is gone;
-    Invalid as `block_network`.
+    """Change the given ones of `network`, `severity`, `comment` and `expires_at`. Raises Forbidden; NotFound for a deleted
+    block; Invalid as `block_network`.
     """
     require(by, Permission.MANAGE_BLOCKS)
     try:
@@ -173,7 +178,7 @@ def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any
 
 
 def count_refusals(*, email: str, mail_hosts: Collection[str], address: str | None) -> None:
-    """Count a sign-up that blocks of e-mail domains have refused, for each of these blocks and for today (UTC)."""
+    """Count a sign-up that e-mail domain blocks have refused, for each of these blocks and for today (UTC)."""
     digest = hashlib.sha256((address or "").encode()).hexdigest()
     today = clock.now().astimezone(UTC).date()
     with transaction.atomic():
@@ -187,14 +192,14 @@ def count_refusals(*, email: str, mail_hosts: Collection[str], address: str | No
 
 
 def forget_old_refusals(*, batch: int = 5000) -> int:
-    """Delete counts of refusals that no history shows any more; returns how many rows. Call it again until it is 0."""
+    """Delete a batch of refusal counts that no history shows any more; return how many. Call it again until it returns 0."""
     oldest = clock.now().date() - timedelta(days=HISTORY_DAYS)
     rows = EmailDomainRefusal.objects.filter(day__lt=oldest)[:batch]
     return EmailDomainRefusal.objects.filter(id__in=rows.values("id")).delete()[0]
 
 
 def remove_block(*, by: Staff, block: SignUpBlock) -> None:
-    """Take a block back, of whichever kind. Raises Forbidden; NotFound when somebody else has."""
+    """Remove a sign-up block of any kind. Raises Forbidden; NotFound for a removed one."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(block)
@@ -217,7 +222,7 @@ def _add(by: Staff, block: B, field: str) -> B:
 
 @contextmanager
 def _blocking() -> Iterator[None]:
-    """Write many blocks in one transaction, effective as one is. Raises Conflict for one that was written meanwhile."""
+    """Open a transaction for many blocks, which take effect at its commit. Raises Conflict for one written meanwhile."""
     try:
         with transaction.atomic():
             yield

@@ -1,6 +1,6 @@
 """Files of blocked e-mail domains (`#domain,#allow_with_approval`) and networks (`#ip,#severity,#comment,#expires_at`).
 
-A list with one domain, address or network in each line is taken too: so other servers' command lines print theirs.
+A list with one domain, address or network in each line is accepted, too: the command lines of other servers print such lists.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STRICTNESS: Final = {severity: place for place, severity in enumerate(Severity.
 
 
 class EmailDomainFile(BlockFile[bool]):
-    """Domains of e-mail addresses, and whether staff are asked about people with one."""
+    """File of e-mail domains, each refused or allowed with approval by staff."""
 
     columns = ("#domain", "#allow_with_approval")
     permission = Permission.MANAGE_BLOCKS
@@ -72,7 +72,7 @@ class EmailDomainFile(BlockFile[bool]):
 
 
 def _kept(plans: Sequence[Planned[D]], known: Collection[str]) -> list[Planned[D]]:
-    """The plans, of which those for `known` names have met a block that somebody else has made meanwhile."""
+    """Return the plans; those for `known` names, which somebody else has blocked meanwhile, become "keep"."""
     reason = _("it is blocked already")
     return [replaced(plan, action="keep", reason=reason) if plan.entry.name in known else plan for plan in plans]
 
@@ -83,7 +83,7 @@ def _asked(allow_with_approval: bool) -> str:
 
 @dataclass(frozen=True)
 class NetworkDraft:
-    """Values of a block of a network; None leaves the comment as it is, and so does the end where it is not `ends`."""
+    """Values of a network block. A comment of None leaves it as it is; `expires_at` counts only if `ends` is set."""
 
     severity: Severity
     comment: str | None = None
@@ -91,7 +91,7 @@ class NetworkDraft:
     expires_at: datetime | None = None
 
     def values(self) -> dict[str, Any]:
-        """The values that the file says, for the service."""
+        """The values that the file gives, for the service."""
         found: dict[str, Any] = {"severity": self.severity}
         if self.comment is not None:
             found["comment"] = self.comment
@@ -101,8 +101,10 @@ class NetworkDraft:
 
 
 class NetworkFile(BlockFile[NetworkDraft]):
-    """Networks; without a severity their people cannot sign up. `own_address` is where who brings the file is: what would
-    refuse every request from there is left out, and so is what meets a good part of everybody.
+    """File of networks; the default severity blocks sign-ups.
+
+    `own_address` is the address of the person who imports it: lines that would refuse every request from there are invalid,
+    and so are networks that contain a large part of all addresses.
     """
 
     columns = ("#ip", "#severity", "#comment", "#expires_at")
@@ -148,7 +150,7 @@ class NetworkFile(BlockFile[NetworkDraft]):
         return _kept(plans, write_network_blocks(by=by, blocks=blocks, changing=changing))
 
     def rows(self) -> Iterator[Sequence[str]]:
-        """Values of the blocks that count."""
+        """Yield the values of the blocks that have not expired."""
         for block in list_ip_blocks().order_by("first", "last").iterator(chunk_size=BATCH):
             ends = block.expires_at.astimezone(UTC).isoformat() if block.expires_at is not None else ""
             yield block.network, block.severity, block.comment, ends

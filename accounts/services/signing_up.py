@@ -1,4 +1,4 @@
-"""Makes accounts for people who sign up."""
+"""Creates accounts for people who sign up."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from social.kernel.text.names import normalise_domain
 
 
 def look_up_mail_hosts(email: str) -> list[str] | None:
-    """The hosts that take mail for an address; empty when none does or the DNS is silent, None when nobody is to be asked
-    (CHECK_EMAIL_DOMAINS, off by default).
+    """Return the hosts that accept mail for an address; empty when there are none or the DNS does not respond, None when
+    domains are not checked (CHECK_EMAIL_DOMAINS, off by default).
 
-    Takes at most four seconds, outside of a transaction. Raises Unavailable when too many web requests wait for other
-    machines.
+    Takes at most four seconds: call it outside of transactions. Raises Unavailable when too many web requests wait for
+    other machines.
     """
     if not settings.CHECK_EMAIL_DOMAINS:
         return None
@@ -54,11 +54,11 @@ def sign_up(
 ) -> User:
     """Create account, user and e-mail address in one transaction; publishes AccountCreated.
 
-    `confirmed` and `approved` default to what CONFIRM_EMAIL and who may sign up say; given (by an operator's command)
-    they also pass closed registrations and blocks, and may take reserved names. A usable invitation opens closed
-    registrations; who comes by it waits for approval unless registrations are open or whoever invited them may let
-    people in. Raises Forbidden when registrations are closed or the network is blocked, and Invalid with `details`
-    (contract, parameters section 2, behaviours section 6).
+    `confirmed` and `approved` default to the settings for CONFIRM_EMAIL and registrations; if an operator's command gives
+    one of them, closed registrations, blocks and reserved names do not count. A usable invitation opens closed
+    registrations; its user waits for approval unless registrations are open or the inviter may bypass approval. Raises
+    Forbidden when registrations are closed or the network is blocked, and Invalid with `details` (contract, parameters
+    section 2, behaviours section 6).
     """
     # Addresses are looked up in lower case at sign-in.
     draft = replace(draft, email=draft.email.strip().lower())
@@ -69,7 +69,7 @@ def sign_up(
         raise Forbidden(_("This action is not allowed"))
     errors = draft_errors(draft, reason_required=registrations == "approval" and not by_operator and not invite)
     if by_operator:
-        # Reserved names are those a stranger could pretend to be the server with; its operator is no stranger.
+        # Reserved names protect from impersonation of the server; its operator may use them.
         errors = [error for error in errors if error.code != "ERR_RESERVED"]
     elif settings.MINIMUM_AGE:
         today = clock.now().date()
@@ -89,7 +89,7 @@ def sign_up(
         let_in = registrations == "open" or (invite is not None and _lets_in(invite))
         approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
-    # Hashing takes tens of milliseconds, and a pair of keys a tenth of a second: outside the transaction.
+    # Outside the transaction: hashing takes tens of milliseconds, and a pair of keys a tenth of a second.
     password, keys = make_password(draft.password), key_pairs.new_rsa_pair()
     now = clock.now()
     locales = {code for code, _name in settings.LANGUAGES}
@@ -125,7 +125,7 @@ def sign_up(
             if not verified:
                 publish(ConfirmationRequested(user_id=user.id, return_to=draft.return_to))
     except IntegrityError:
-        # Two sign-ups for one name at the same moment: the unique index lets one through, the other gets an error.
+        # Of two concurrent sign-ups for one name the unique index refuses one, which gets an error.
         errors = _findings(draft).errors()
         if not errors:
             raise
@@ -134,7 +134,7 @@ def sign_up(
 
 
 def _findings(draft: SignUpDraft, faulty: Collection[str] = (), mail_hosts: Collection[str] | None = None) -> Findings:
-    """Findings of the tables; of fields that are `faulty` none, so that no statement is given what it cannot take."""
+    """Look up a sign-up in the tables, without `faulty` fields, whose values a statement might not accept."""
     return load_findings(
         username="" if "username" in faulty else draft.username,
         email="" if "email" in faulty else draft.email,
@@ -144,14 +144,14 @@ def _findings(draft: SignUpDraft, faulty: Collection[str] = (), mail_hosts: Coll
 
 
 def _met_rules(draft: SignUpDraft) -> list[SpamRule]:
-    """The rules against spam that a sign-up meets: one that is held waits for approval."""
+    """Return the spam rules that a sign-up matches."""
     rules = load_rules(RuleSubject.SIGN_UPS)
     domain = normalise_domain(draft.email.rpartition("@")[2]) or ""
     return rules.met_by_sign_up(SignUpFacts(draft.reason, domain, draft.ip)) if rules else []
 
 
 def _limit(account: Account, met: Sequence[SpamRule]) -> list[SpamRule]:
-    """Limit a new account that met a rule which says so, with its audit row; the rule."""
+    """Limit a new account if a matched rule has that outcome, with an audit row; return that rule."""
     limiting = [rule for rule in met if rule.outcome == RuleOutcome.LIMIT][:1]
     for rule in limiting:
         change_account(account.id, limited_at=clock.now())
@@ -161,5 +161,5 @@ def _limit(account: Account, met: Sequence[SpamRule]) -> list[SpamRule]:
 
 
 def _lets_in(invite: Invite) -> bool:
-    """Tell whether an invitation stands for the approval: the operator's, or of somebody whose role says so."""
+    """Tell whether an invitation replaces the approval: the operator's, or one by a user whose role allows that."""
     return invite.inviter is None or invite.inviter.role.can(Permission.INVITE_BYPASS_APPROVAL)

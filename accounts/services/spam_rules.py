@@ -1,4 +1,4 @@
-"""Makes, changes and switches rules against spam, for staff."""
+"""Creates, changes, enables, disables and deletes spam rules, for staff."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LISTS: Final = ("words", "link_hosts", "mail_domains", "networks")
 
 
 def create_rule(*, by: Staff, draft: SpamRuleDraft, enabled: bool = False) -> SpamRule:
-    """Make a rule, switched off unless `enabled`. Raises Forbidden without MANAGE_BLOCKS; Invalid with `details`."""
+    """Create a rule, disabled unless `enabled`. Raises Forbidden without MANAGE_BLOCKS; Invalid with `details`."""
     require(by, Permission.MANAGE_BLOCKS)
     values = _checked(draft)
     with transaction.atomic():
@@ -37,7 +37,7 @@ def create_rule(*, by: Staff, draft: SpamRuleDraft, enabled: bool = False) -> Sp
 
 
 def change_rule(*, by: Staff, rule: SpamRule, draft: SpamRuleDraft) -> None:
-    """Write a rule anew; it stays switched on or off. Raises Forbidden, Invalid, NotFound."""
+    """Replace a rule's values; it stays enabled or disabled. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     values = _checked(draft)
     with transaction.atomic():
@@ -60,7 +60,7 @@ def change_rule(*, by: Staff, rule: SpamRule, draft: SpamRuleDraft) -> None:
 
 
 def switch_rule(*, by: Staff, rule: SpamRule, enabled: bool) -> None:
-    """Switch a rule on or off, in every process within RECENT_SECONDS. Raises Forbidden, NotFound."""
+    """Enable or disable a rule, in every process within RECENT_SECONDS. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(rule)
@@ -70,7 +70,7 @@ def switch_rule(*, by: Staff, rule: SpamRule, enabled: bool) -> None:
 
 
 def delete_rule(*, by: Staff, rule: SpamRule) -> None:
-    """Remove a rule with the record of what it met; what it holds stays held until staff decide. Raises Forbidden, NotFound."""
+    """Delete a rule with its matches; held posts and sign-ups stay held until staff decide. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(rule)
@@ -79,7 +79,7 @@ def delete_rule(*, by: Staff, rule: SpamRule) -> None:
 
 
 def limit_by_rules(account: Account, rules: Sequence[SpamRule]) -> list[SpamRule]:
-    """Limit an account that met rules which say so; those that have limited it, which is none when it was limited before."""
+    """Limit an account if a matched rule has that outcome; return that rule, or none if it was limited before."""
     if account.limited:
         return []
     limiting = [rule for rule in rules if rule.outcome == RuleOutcome.LIMIT][:1]
@@ -106,7 +106,7 @@ def _save(rule: SpamRule) -> None:
 
 
 def _shown(rule: SpamRule) -> dict[str, Any]:
-    """Values of a rule for the audit log; of long lists their beginning."""
+    """The values of a rule for the audit log, with at most 50 entries of each list."""
     names = ("subject", "outcome", "minimum_mentions", "maximum_age_hours", "first_contact", "origin")
     return {name: getattr(rule, name) for name in names} | {name: getattr(rule, name)[:50] for name in _LISTS}
 

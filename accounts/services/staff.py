@@ -2,7 +2,7 @@
 
 Effective at once, in every process.
 
-Each asks whether `by` may do it and writes the audit row itself, whichever page or command it was called from.
+Each function checks the permission of `by` and writes the audit row, whichever page or command calls it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from social.kernel.locks import keep_row, lock
 
 
 def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None) -> User:
-    """Make an account for somebody, approved; `confirmed` None asks for the address as CONFIRM_EMAIL says.
+    """Create an approved account; with `confirmed` None, CONFIRM_EMAIL decides whether the address must be confirmed.
 
     Raises Forbidden, and Invalid with `details` as `sign_up`.
     """
@@ -51,13 +51,13 @@ def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None)
 
 
 def issue_user_token(*, by: Staff, user: User, scopes: Sequence[str]) -> AccessToken:
-    """A token of the command line's own application for a user, as `issue_token`. Raises Forbidden."""
+    """Issue a token of the command line's application for a user, as `issue_token` does. Raises Forbidden."""
     with _acting(by, user, "issue_token", Permission.MANAGE_USER_ACCESS, scopes=list(scopes)):
         return issue_token(application=command_line_application(), user=user, scopes=scopes)
 
 
 def find_role(name: str) -> Role:
-    """The role with this name, in any case of letters. Raises Invalid and names the roles there are."""
+    """Return the role with this name, ignoring case. Raises Invalid, which lists the existing roles."""
     role = Role.objects.filter(name__iexact=name).exclude(name="").first()
     if role is None:
         names = ", ".join(Role.objects.exclude(name="").order_by("-position").values_list("name", flat=True))
@@ -66,10 +66,9 @@ def find_role(name: str) -> Role:
 
 
 def set_role(*, by: Staff, user: User, role: Role | None) -> None:
-    """Give a role, or take every role away. The account's cached entity is renewed: roles show there.
+    """Give a user a role, or the default role for None. The account's cached entity, which shows roles, becomes stale.
 
-    Who gives a role stands above it. Raises Forbidden, NotFound when the role is gone, and Conflict for the last one who may
-    do everything.
+    Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted role; Conflict for the last administrator.
     """
     given = role if role is not None else Role.objects.get(id=EVERYONE_ROLE_ID)
     with transaction.atomic():
@@ -87,7 +86,7 @@ def _give_role(by: Staff, user: User, given: Role) -> None:
 
 
 def approve(*, by: Staff, user: User) -> None:
-    """Let a pending user in. Announces UserApproved, once: the mail that sign-up has promised. Raises Forbidden."""
+    """Approve a pending user. Announces UserApproved, once, for the mail that the sign-up page has promised. Raises Forbidden."""
     with _acting(by, user, "approve") as locked:
         _update(user, approved=True)
         if not locked.approved:
@@ -96,7 +95,7 @@ def approve(*, by: Staff, user: User) -> None:
 
 
 def confirm(*, by: Staff, user: User) -> None:
-    """Take the user's e-mail address for confirmed. Raises Forbidden."""
+    """Mark the user's e-mail address as confirmed. Raises Forbidden."""
     with _acting(by, user, "confirm"):
         EmailAddress.objects.update_or_create(user=user, email=user.email, defaults={"primary": True, "verified": True})
         _update(user)
@@ -104,9 +103,9 @@ def confirm(*, by: Staff, user: User) -> None:
 
 
 def disable(*, by: Staff, user: User, reason: str = "") -> None:
-    """Refuse sign-in and API calls: sessions and streams end, tokens stay and answer 403 (behaviours section 18).
+    """Disable a user's sign-in and API calls: sessions and streams end, tokens stay and get status 403 (behaviours section 18).
 
-    `reason` stands in the audit log. Raises Forbidden, and Conflict for the last one who may do everything.
+    The audit log shows `reason`. Raises Forbidden, and Conflict for the last administrator.
     """
     with _acting(by, user, "disable", Permission.MANAGE_USERS, **because(reason)) as locked:
         keep_one_administrator(locked)
@@ -122,7 +121,7 @@ def enable(*, by: Staff, user: User) -> None:
 
 
 def set_password(*, by: Staff, user: User, password: str) -> None:
-    """A new password: every session, token and stream of the user ends (security row 24). Raises Forbidden, Invalid."""
+    """Set a new password: every session, token and stream of the user ends (security row 24). Raises Forbidden, Invalid."""
     errors = password_errors(password)
     if errors:
         raise Invalid.of(errors, details=True)
@@ -131,16 +130,16 @@ def set_password(*, by: Staff, user: User, password: str) -> None:
 
 
 def send_password_reset(*, by: Staff, user: User) -> None:
-    """Have a link sent to the user with which they can choose a new password. Raises Forbidden."""
+    """Request a password reset link for the user. Raises Forbidden."""
     with _acting(by, user, "send_password_reset", Permission.MANAGE_USER_ACCESS):
         request_password_reset(user=user)
 
 
 def set_email(*, by: Staff, user: User, email: str) -> None:
-    """Give a user another e-mail address, taken for confirmed, for somebody who has lost theirs.
+    """Replace the e-mail address of a user who has lost access to it; the new one counts as confirmed.
 
-    Sessions in browsers end, and the old address gets a mail (security row 24). Publishes EmailChanged. Raises Forbidden;
-    Invalid for an address that is malformed, blocked, in use or the one they have.
+    Browser sessions end, and the old address gets a mail (security row 24). Publishes EmailChanged. Raises Forbidden;
+    Invalid for an address that is malformed, blocked, in use or the current one.
     """
     wanted = email.strip().lower()
     errors = email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors()
@@ -159,7 +158,7 @@ def set_email(*, by: Staff, user: User, email: str) -> None:
 
 
 def reset_second_factor(*, by: Staff, user: User) -> bool:
-    """Take away every second factor and recovery code, for somebody who has lost theirs; whether there was one.
+    """Delete every second factor and recovery code of a user who has lost theirs; return whether there was a factor.
 
     Ends every session, token and stream of the user, who gets a mail about it (security row 24). Raises Forbidden.
     """
@@ -171,7 +170,7 @@ def reset_second_factor(*, by: Staff, user: User) -> bool:
 
 
 def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
-    """Have a user follow an account, or ask to, as if they had done so themselves; twice changes nothing.
+    """Make a user follow an account, or request to, as if they had done so themselves; twice changes nothing.
 
     Raises Forbidden, also for a user who may not follow the account; NotFound, Invalid as `follow_account`.
     """
@@ -183,14 +182,14 @@ def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
 def _acting(
     by: Staff, user: User, action: str, permission: Permission = Permission.MANAGE_USERS, **details: Any
 ) -> Iterator[User]:
-    """Open a transaction: lock the user's row, check what `by` may do to it as it is now, and write the audit row.
+    """Open a transaction: lock the user's row, check the permission of `by` under the lock, and write the audit row.
 
-    Raises NotFound for somebody whose account has been deleted: nothing brings that person back.
+    Raises NotFound for a deleted account.
     """
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         require(by, permission, over=user.role if locked is None else locked.role)
-        # The account is read after the lock: joined to it, its row would be as it was before the wait for the lock.
+        # The account is read after the lock: a joined row would be as it was before the wait for the lock.
         account = Account.objects.filter(id=user.account_id, deleted_at=None).first()
         if locked is None or account is None:
             raise NotFound
@@ -205,13 +204,13 @@ def _record(by: Staff, action: str, user: User, **details: Any) -> None:
 
 
 def keep_one_administrator(user: User) -> None:
-    """Refuse what would take the rights from the last one who may do everything. Raises Conflict.
+    """Raise Conflict if the user is the last administrator, who must not lose the rights.
 
-    The caller holds a transaction; `user` comes with role.
+    The caller holds a transaction; `user` is loaded with its role.
     """
     if user.disabled_at is not None or not user.role.can(Permission.ADMINISTRATOR):
         return
-    # Two who take the right from each other at the same moment would leave nobody.
+    # Without this lock two people who take the right from each other at once could leave no administrator.
     lock("staff:administrators")
     others = User.objects.filter(is_present("account"), disabled_at=None).exclude(pk=user.pk).select_related("role")
     if not any(other.role.can(Permission.ADMINISTRATOR) for other in others.exclude(role_id=EVERYONE_ROLE_ID)):

@@ -1,4 +1,4 @@
-"""Makes, counts, follows and features hashtags, and reviews them for staff (contract, parameters section 2; behaviours
+"""Creates, counts, follows and features hashtags, and reviews them for staff (contract, parameters section 2; behaviours
 section 11).
 """
 
@@ -36,9 +36,9 @@ ON CONFLICT (tag_id, day, account_id) DO UPDATE SET uses = accounts_taguse.uses 
 
 
 def count_use(*, tags: Sequence[Tag], account_id: int, used_at: datetime) -> None:
-    """Count a public post with these hashtags for the day it was written on; one older than HISTORY_DAYS counts nothing.
+    """Count a public post with these hashtags for the day of its creation, unless it is older than HISTORY_DAYS.
 
-    Rows are locked in the order of the hashtags' ids: two posts at once cannot wait for each other.
+    Rows are locked in the order of the hashtags' ids, so that two concurrent posts do not deadlock.
     """
     if clock.now() - used_at > timedelta(days=HISTORY_DAYS):
         return
@@ -47,22 +47,22 @@ def count_use(*, tags: Sequence[Tag], account_id: int, used_at: datetime) -> Non
 
 
 def forget_old_uses(*, batch: int = 5000) -> int:
-    """Delete what no history shows any more; returns how many rows. Call it again until it is 0."""
+    """Delete a batch of counts that no history shows any more; return how many. Call it again until it returns 0."""
     oldest = clock.now().date() - timedelta(days=HISTORY_DAYS)
     rows = TagUse.objects.filter(day__lt=oldest).values("id")[:batch]
     return TagUse.objects.filter(id__in=rows).delete()[0]
 
 
 def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> list[Tag]:
-    """The rows of these hashtags, (normalised, as written), in their order; missing ones are made, once for all.
+    """Return the rows of these hashtags (normalised, as written), in their order; missing ones are created.
 
-    `private`: they are used where not everybody can read it; else none of them is private any more. A post or a
-    collection names a bounded number of them.
+    `private`: they are used in a post that is not public; else none of them is private any more. The caller passes a
+    limited number, as many as a post or collection may have.
     """
     known = {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in tags])}
     missing = sorted((name, shown) for name, shown in tags if name not in known)
     if missing:
-        # Sorted, so that two writers of the same new hashtags cannot wait for each other.
+        # Sorted, so that two writers of the same new hashtags do not deadlock.
         rows = (Tag(name=name, display_name=kept_spelling(name, shown), private=private) for name, shown in missing)
         Tag.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
         known |= {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in missing])}
@@ -72,21 +72,22 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> li
 
 
 def kept_spelling(name: str, shown: str) -> str:
-    """The spelling of a hashtag, unless that is too long: combining letters take more room than the normalised name."""
+    """The hashtag as it was written, or the normalised name if that is too long: combining characters take more room."""
     return shown if len(shown) <= TAG_LIMIT else name
 
 
 def ensure_tag(name: str) -> Tag:
-    """The row of the hashtag that is called so, made if nobody has used it yet, then private. Raises NotFound for what is no
-    hashtag."""
+    """Return the row of the hashtag with this name; an unknown one is created as private. Raises NotFound for a text that is
+    no hashtag.
+    """
     tag = named_tag(name)
     return ensure_tags([(tag.name, tag.display_name)], private=True)[0]
 
 
 def follow_tag(*, account_id: int, name: str) -> Tag:
-    """Follow a hashtag, used by anybody or not; twice is as good as once.
+    """Follow a hashtag, even if nobody has used it; twice changes nothing.
 
-    Raises NotFound for what is no hashtag. Publishes TagFollowed.
+    Raises NotFound for a text that is no hashtag. Publishes TagFollowed.
     """
     with transaction.atomic():
         tag = ensure_tag(name)
@@ -98,7 +99,7 @@ def follow_tag(*, account_id: int, name: str) -> Tag:
 
 
 def unfollow_tag(*, account_id: int, tag: Tag) -> None:
-    """End a follow; without one nothing happens, nor for a hashtag that nobody has used. Publishes TagUnfollowed."""
+    """End the follow of a hashtag, if there is one. Publishes TagUnfollowed."""
     with transaction.atomic():
         ended, _rows = TagFollow.objects.filter(account_id=account_id, tag_id=tag.id).delete()
         if ended:
@@ -106,9 +107,9 @@ def unfollow_tag(*, account_id: int, tag: Tag) -> None:
 
 
 def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
-    """Show a hashtag on one's profile, with its `tag` loaded; whether it is new. One shown already is answered as it is.
+    """Feature a hashtag on one's profile; return it, with its `tag` loaded, and whether it is new.
 
-    Raises Invalid for what is no hashtag and for more than FEATURED_TAGS_LIMIT. Announces FeaturedTagChanged.
+    Raises Invalid for a text that is no hashtag, and for more than FEATURED_TAGS_LIMIT. Announces FeaturedTagChanged.
     """
     shown = name.strip().removeprefix("#")
     if not is_hashtag(shown) or len(normalise_hashtag(shown)) > TAG_LIMIT:
@@ -128,13 +129,13 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
 
 
 def unfeature_tag(*, account: Account, featured_tag_id: int) -> None:
-    """Take a hashtag off one's profile. Raises NotFound, also for somebody else's. Announces FeaturedTagChanged."""
+    """Remove a hashtag from one's profile. Raises NotFound, also for somebody else's. Announces FeaturedTagChanged."""
     if not _unfeature(account, FeaturedTag.objects.filter(id=featured_tag_id)):
         raise NotFound
 
 
 def unfeature_tag_named(*, account: Account, tag: Tag) -> None:
-    """Take a hashtag off one's profile; one that is not on it is no error. Announces FeaturedTagChanged."""
+    """Remove a hashtag from one's profile, if it is featured there. Announces FeaturedTagChanged."""
     _unfeature(account, FeaturedTag.objects.filter(tag__name=tag.name))
 
 
@@ -148,18 +149,18 @@ def _unfeature(account: Account, rows: QuerySet[FeaturedTag]) -> bool:
 
 
 def set_use(featured: FeaturedTag, *, statuses_count: int, last_status_at: datetime | None) -> None:
-    """Write how often the account has used the hashtag so far."""
+    """Store how often and when last the account has used the featured hashtag."""
     featured.statuses_count, featured.last_status_at = statuses_count, last_status_at
     featured.save(update_fields=["statuses_count", "last_status_at"])
 
 
 def count_featured_use(account_id: int, tag_ids: Sequence[int] | QuerySet[Any], used_at: datetime, change: int) -> None:
-    """Count a post more or less (`change` is 1 or -1) for those of the hashtags that the account shows.
+    """Add a post to (`change` 1) or subtract it from (-1) the counts of those of the hashtags that the account features.
 
     The day of the last use stays when a post is deleted. The caller holds a transaction.
     """
     shown = FeaturedTag.objects.filter(account_id=account_id, tag_id__in=tag_ids)
-    # Locked in the order of their ids: two posts at once cannot wait for each other.
+    # Locked in the order of their ids, so that two concurrent posts do not deadlock.
     ids = list(shown.select_for_update().order_by("id").values_list("id", flat=True))
     if not ids:
         return
@@ -185,8 +186,8 @@ class TagChange:
 
 
 def review_tag(*, by: Staff, tag: Tag, change: TagChange) -> None:
-    """Write it down; from then on the hashtag counts as reviewed. Raises Forbidden; NotFound for one that is gone;
-    Invalid for a name that is another hashtag's: only its spelling changes.
+    """Apply a change to a hashtag, which counts as reviewed from then on. Raises Forbidden; NotFound for a deleted hashtag;
+    Invalid for a display name that is not another spelling of the same hashtag.
     """
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():

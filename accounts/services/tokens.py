@@ -1,5 +1,4 @@
-"""Registers client applications, issues tokens and takes them back (contract, behaviours section 5), and finds who
-holds one.
+"""Registers client applications, issues and revokes tokens (contract, behaviours section 5), and finds their holders.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from social.kernel.errors import FieldError, Invalid, Unavailable
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-# Tokens end when they are revoked; the column cannot be empty.
+# Tokens do not expire, but the column cannot be NULL.
 NO_EXPIRY = datetime(9999, 1, 1, tzinfo=UTC)
 END_OF_STREAM = b'{"event":"kill"}'
 REVOKED_RETENTION = timedelta(days=1)
 TOKENS_LIMIT = 10
-"""Tokens with different scopes of one application and person, or of the application itself; the oldest ends for a further
-one, so that what is bounded for each token stays bounded (security row 69)."""
+"""Tokens with different scopes of one application and user, or of the application itself; a further one revokes the oldest,
+so that limits per token stay effective (security row 69)."""
 _BATCH_SIZE = 500
 _REMEMBER_REVOKED = """
 INSERT INTO accounts_revokedtoken (token_checksum, revoked_at)
@@ -42,17 +41,16 @@ SELECT unnest(%(checksums)s::text[]), %(now)s ON CONFLICT DO NOTHING
 
 
 def channel_of(token_id: int) -> str:
-    """The stream channel of one token. `{"event":"kill"}` on it means: close every connection opened with the token."""
+    """The stream channel of one token. `{"event":"kill"}` on it closes every connection opened with the token."""
     return f"token:{token_id}"
 
 
 def issue_token(*, application: Application, user: User | None, scopes: Sequence[str]) -> AccessToken:
-    """A token for a user, or with `user=None` for the application itself.
+    """Return a token for a user, or with `user=None` for the application itself.
 
-    The same application, user and set of scopes get the same token again, also when two ask at the same moment.
-    Scopes of the staff may be among them for anybody: what they allow is asked of the role at every call, and whoever gets
-    a role later goes on with the token of their sign-up. On the consent page nobody grants them who is not of the staff
-    (security row 45).
+    The same application, user and set of scopes get the same token again, also in concurrent calls.
+    Anybody's token may have staff scopes: the role is checked at every call, so that a user who gets a role later can keep
+    the token of their sign-up. On the consent page only staff can grant these scopes (security row 45).
     """
     wanted = tuple(dict.fromkeys(scopes))
     with transaction.atomic():
@@ -78,10 +76,10 @@ def issue_token(*, application: Application, user: User | None, scopes: Sequence
 
 
 def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
-    """Delete these tokens; returns how many. They are refused at once and their streams close.
+    """Delete these tokens, which are refused at once and whose streams close; return how many.
 
-    In steps, each a transaction of its own unless the caller has one: what is done stays done, and calling again goes on.
-    Publishes TokenRevoked for each. What belongs to a token (its push subscription) goes with its row.
+    Each batch is a transaction of its own unless the caller has one; an interrupted run is resumed by another call.
+    Publishes TokenRevoked for each. Rows that belong to a token (its push subscription) are deleted with it.
     """
     revoked = 0
     while step := _revoke_some(tokens):
@@ -99,13 +97,13 @@ def _revoke_some(tokens: QuerySet[AccessToken]) -> int:
             cursor.execute(_REMEMBER_REVOKED, {"checksums": list(doomed.values()), "now": clock.now()})
         publish(*(TokenRevoked(token_id=pk, token_checksum=checksum) for pk, checksum in doomed.items()))
         AccessToken.objects.filter(pk__one_of=doomed).delete()
-        # Only after the commit: before it, another process would read the rows and cache them again.
+        # After the commit: before it, another process could read the rows and cache them again.
         transaction.on_commit(partial(_announce, doomed), robust=True)
     return len(doomed)
 
 
 def forget_ended_tokens() -> int:
-    """Remove codes that ran out, and what is remembered of tokens revoked more than a day ago; how many of those there were.
+    """Delete expired authorization codes, and records of tokens revoked more than a day ago; return how many of the latter.
 
     Run by the scheduler.
     """
@@ -115,14 +113,14 @@ def forget_ended_tokens() -> int:
 
 
 def revoke_application_of_user(*, user: User, application: Application) -> None:
-    """End what a user has authorized an application to do: its tokens and the codes it has not used yet."""
+    """Revoke a user's authorization of an application: its tokens and unused authorization codes."""
     with transaction.atomic():
         Grant.objects.filter(user=user, application=application).delete()
         revoke_tokens(AccessToken.objects.filter(user=user, application=application))
 
 
 def forget_revoked(events: Sequence[TokenRevoked]) -> None:
-    """Have every cache forget these tokens and every stream close. Raises Unavailable to be called again."""
+    """Handle TokenRevoked: remove the tokens from every cache and close their streams. Raises Unavailable, for a retry."""
     if not forget_tokens([event.token_checksum for event in events]):
         raise Unavailable
     for event in events:
@@ -130,9 +128,9 @@ def forget_revoked(events: Sequence[TokenRevoked]) -> None:
 
 
 def refresh_identities(*, user_id: int) -> None:
-    """Make every process ask the database again who holds the user's tokens: their state has changed.
+    """Remove the user's tokens from every process's cache, because the user's state has changed.
 
-    Call it in the transaction of the change, or after it; it acts after the commit.
+    Call it in the transaction of the change, or after it; it takes effect after the commit.
     """
 
     def forget() -> None:
@@ -198,10 +196,10 @@ def _errors(
 def register_application(
     *, name: str, redirect_uris: str | Iterable[str], scopes: str | None = None, website: str | None = None
 ) -> Application:
-    """Make an application with a new id and secret; registering twice makes two.
+    """Register an application with a new id and secret; registering twice creates two.
 
-    `redirect_uris` has one address per line, or is a list; without `scopes` it is `read`. Raises Invalid
-    (contract, parameters section 1 "POST /api/v1/apps").
+    `redirect_uris` has one URI per line, or is a list; `scopes` default to `read`. Raises Invalid (contract, parameters
+    section 1 "POST /api/v1/apps").
     """
     name, website = name.strip(), (website or "").strip() or None
     addresses, wanted = split_redirect_uris(redirect_uris), (tree.DEFAULT,) if scopes is None else tree.parse(scopes)
@@ -222,7 +220,7 @@ def register_application(
 
 
 def command_line_application() -> Application:
-    """The application in whose name operators' commands issue tokens; made when first needed."""
+    """Return the application for which operators' commands issue tokens; the first call creates it."""
     application = find_by_client_id(COMMAND_LINE)
     if application is None:
         application, _made = Application.objects.get_or_create(
@@ -244,10 +242,10 @@ USE_NOTE_INTERVAL: Final = timedelta(days=1)
 
 
 class TokenIdentities:
-    """The API layer's `TokenSource`, answered from the tables of this app."""
+    """`TokenSource` of the API layer, on the tables of this app."""
 
     def find_identity(self, token: str) -> Identity | None:
-        """The identity of `find_holder`: one query, and once a day for each token a statement that notes its use."""
+        """Return the identity of a token by `find_holder`: one query, and once a day per token a write of its last use."""
         found = find_holder(token)
         if found is None:
             return None
