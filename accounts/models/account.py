@@ -1,4 +1,4 @@
-"""Accounts, local and remote: one table for both, `domain` is NULL for ours."""
+"""Local and remote accounts, in one table; `domain` is NULL for local ones."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from social.kernel import clock, links
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import HOST_LIMIT, HTML_LIMIT, OBJECT_LIMIT, PATH_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
-# Federated values are clamped to these (contract, federation section 16); CHECK constraints stand behind the services.
+# Federated values are clamped to these limits (contract, federation section 16), which CHECK constraints enforce as well.
 USERNAME_LIMIT = 2048
 DISPLAY_NAME_LIMIT = 2048
 NOTE_LIMIT = 20_000
 FIELDS_LIMIT = 50
-# A key as text, also the encrypted private one.
+# Length of a key as text, also of the encrypted private key.
 PEM_LIMIT = 20_000
 
 
 class ActorType(models.TextChoices):
-    """The ActivityPub types that are accounts (contract, federation section 4)."""
+    """ActivityPub types of accounts (contract, federation section 4)."""
 
     PERSON = "Person"
     SERVICE = "Service"
@@ -43,9 +43,9 @@ class SuspensionOrigin(models.TextChoices):
 class Account(models.Model):
     """A person, bot or group. Local accounts have a `User` and a `KeyPair` with a private key.
 
-    `note` is what was typed (local) or received (remote); `note_html` is what is shown. `version` is raised by every
-    change that shows in the account's entity, counters excepted: cached bodies carry it in their key. `avatar_static` and
-    `header_static` are the first frames of animations, empty for pictures that do not move.
+    `note` is the bio as it was typed (local) or received (remote); `note_html` is what is shown. `version` is raised by
+    every change that the account's entity shows, except counters: cached bodies have it in their key. `avatar_static` and
+    `header_static` are the first frames of animations, empty for still pictures.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -87,19 +87,19 @@ class Account(models.Model):
     featured_tags_url = models.TextField(default="")
     featured_collections_url = models.TextField(default="", db_default="")
     devices_url = models.TextField(default="", db_default="")
-    # Of an account elsewhere: who may put it into collections (`accounts.policies.collections.Audience`), as its server says;
-    # NULL where that says nothing.
+    # Of a remote account: who may add it to collections (`accounts.policies.collections.Audience`), as its server states;
+    # NULL if it states nothing.
     feature_policy = models.TextField(null=True)
     suspended_at = models.DateTimeField(null=True)
     suspension_origin = models.TextField(choices=SuspensionOrigin.choices, null=True)
     limited_at = models.DateTimeField(null=True)
     sensitized_at = models.DateTimeField(null=True)
-    # The end for good: it is suspended as well, and what it leaves is being removed.
+    # Deletion for good: the account is suspended as well, and its data are being erased.
     deleted_at = models.DateTimeField(null=True)
-    # Since when what a suspended account had is being removed; before that a suspension can be undone without loss. Reports
-    # about it stay, also when it is deleted.
+    # Start of the erasure of a suspended account's data; before it the suspension can be undone without loss. Reports about
+    # the account stay, also when it is deleted.
     erased_at = models.DateTimeField(null=True)
-    # Since when nothing of it may be removed, because a court or an authority may ask for it.
+    # Start of a hold: none of its data may be removed, because a court or an authority may ask for them.
     held_at = models.DateTimeField(null=True)
     fetched_at = models.DateTimeField(null=True)
     version = models.PositiveIntegerField(default=1)
@@ -162,7 +162,7 @@ class Account(models.Model):
         indexes = [
             models.Index(Lower("domain"), F("id").desc(), name="accounts_account_domain"),
             models.Index(F("suspended_at"), name="accounts_account_suspended", condition=Q(suspended_at__isnull=False)),
-            # For searches by the beginning of a name, whatever the database's collation.
+            # For prefix searches by username, whatever the database's collation.
             models.Index(Collate(Lower("username"), "C"), name="accounts_account_prefix"),
             GinIndex(SearchVector("display_name", config="simple"), name="accounts_account_words"),
         ]
@@ -172,7 +172,7 @@ class Account(models.Model):
 
     @property
     def local(self) -> bool:
-        """Tell whether the account lives on this server."""
+        """Tell whether this is an account of this server."""
         return self.domain is None
 
     @property
@@ -182,17 +182,17 @@ class Account(models.Model):
 
     @property
     def page_url(self) -> str:
-        """The profile page: ours, or what the remote server says."""
+        """The address of the profile page, for a remote account as its server states it."""
         return links.profile_url(self.username) if self.domain is None else self.url or self.uri
 
     @property
     def suspended(self) -> bool:
-        """Tell whether nothing of the account is shown."""
+        """Tell whether the account is suspended, so that none of its data are shown."""
         return self.suspended_at is not None
 
     @property
     def suspended_for_a_time(self) -> bool:
-        """Tell whether staff here have suspended it and can still undo that without loss."""
+        """Tell whether staff of this server have suspended the account and can still undo that without loss."""
         return (
             self.suspended
             and self.suspension_origin == SuspensionOrigin.LOCAL
@@ -202,17 +202,17 @@ class Account(models.Model):
 
     @property
     def limited(self) -> bool:
-        """Tell whether the account is kept out of public places ("silenced")."""
+        """Tell whether the account is hidden from public places ("silenced")."""
         return self.limited_at is not None
 
 
 def acct_of(username: str, domain: str | None) -> str:
-    """The value of `Account.acct` for the account with this address."""
+    """Return `Account.acct` for this address."""
     return username if domain is None else f"{username}@{unicode_domain(domain)}"
 
 
 def unicode_domain(domain: str) -> str:
-    """A Punycode domain as people read it; unchanged when it is none."""
+    """Decode a Punycode domain to Unicode; any other domain stays unchanged."""
     if "xn--" not in domain:
         return domain
     host, _, port = domain.partition(":")
@@ -224,10 +224,10 @@ def unicode_domain(domain: str) -> str:
 
 
 class AccountStat(models.Model):
-    """An account's counters, apart so that counting never rewrites the account's row; none before the first post or follow.
+    """Counters of an account, in a row of their own so that counting never rewrites the account's row.
 
-    What is counted here ranks people. The totals are what the server of an account elsewhere says, None where it says
-    nothing: they are only shown (`SHOWN_COUNTS`).
+    The row does not exist before the first post or follow. The counts are what this server knows, and rank accounts. The
+    totals are those that a remote account's server states, None if it states none, and are only shown (`SHOWN_COUNTS`).
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -251,14 +251,14 @@ class AccountStat(models.Model):
 
 
 SHOWN_COUNTS = tuple(f"GREATEST({name}_count, {name}_total)" for name in ("followers", "following", "statuses"))
-"""Counters as they are shown, in SQL: of an account elsewhere what its server says, and at least what is known here."""
+"""Counters as they are shown, in SQL: the total of a remote account's server, or the count of this server if it is greater."""
 
 
 class KeyPair(models.Model):
     """The RSA keys of an account; `private_key` is encrypted with the field keys and empty for remote accounts.
 
     `further_keys` are the other public keys that a remote account lists (contract, federation section 4), by their ids.
-    After a rotation `previous_private_key` is the one before, likewise encrypted, as long as servers may not know the new
+    After a rotation `previous_private_key` is the former key, also encrypted, as long as some servers may not know the new
     one.
     """
 

@@ -1,4 +1,4 @@
-"""Records of administration: the audit log, and the settings an operator changes while the server runs."""
+"""Audit log, and settings that an operator changes while the server runs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from social.kernel.lengths import ADDRESS_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_
 
 
 class AuditEntry(models.Model):
-    """Act of one member of the staff, or of the operator at the command line, upon one target.
+    """Act of a member of staff, or of the operator at the command line, on one target.
 
-    Names are kept beside the ids: they are read when the rows they belonged to may be gone. The database refuses to
+    Names are stored with the ids, because the rows of the actor and target may be deleted later. The database refuses to
     change or delete a row.
     """
 
     id = models.BigAutoField(primary_key=True)
-    # None: the operator.
+    # None stands for the operator.
     account_id = models.BigIntegerField(null=True)
     account_name = models.TextField()
     action = models.TextField()
@@ -45,7 +45,7 @@ class AuditEntry(models.Model):
         indexes = [
             models.Index(fields=["account_id", "-id"], name="accounts_audit_account"),
             models.Index(fields=["target_type", "target_id", "-id"], name="accounts_audit_target"),
-            # For the search in the admin, by whole names in any case. A name may be longer than a row of a b-tree.
+            # For the admin's search by whole names in any case. Hash, because a name may be longer than a b-tree entry.
             HashIndex(Upper("account_name"), name="accounts_audit_by_name"),
             HashIndex(Upper("target_name"), name="accounts_audit_of_name"),
         ]
@@ -55,7 +55,7 @@ class AuditEntry(models.Model):
 
 
 class SiteSetting(models.Model):
-    """Setting of the server; the environment wins over it where both exist."""
+    """Setting of the server; a value from the environment takes precedence."""
 
     key = models.TextField(primary_key=True)
     value = models.JSONField()

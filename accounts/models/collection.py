@@ -1,4 +1,4 @@
-"""Collections: lists of accounts that somebody recommends, shown to others."""
+"""Collections: lists of accounts that their owner recommends to others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from social.kernel.lengths import HTML_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 NAME_LIMIT = 40
 DESCRIPTION_LIMIT = 100
 ITEMS_LIMIT = 25
-# Of other servers (contract, federation section 16), and how many collections of one account there are kept.
+# Limits for remote collections (contract, federation section 16), and for their number per account.
 REMOTE_NAME_LIMIT = 256
 REMOTE_DESCRIPTION_LIMIT = 2048
 REMOTE_ITEMS_LIMIT = 150
@@ -22,9 +22,9 @@ REMOTE_COLLECTIONS_LIMIT = 25
 
 
 class Collection(models.Model):
-    """A named list of at most ITEMS_LIMIT accounts. One that is not discoverable is shown to who knows its id.
+    """A named list of at most ITEMS_LIMIT accounts. If it is not discoverable, one has to know its id to see it.
 
-    Those of other servers have their `uri`, the `url` of their page there, and HTML as description.
+    A remote collection has its `uri`, the `url` of its page there, and a description in HTML.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -55,17 +55,17 @@ class Collection(models.Model):
 
     @property
     def object_uri(self) -> str:
-        """The ActivityPub id."""
+        """The ActivityPub id of a local or remote collection."""
         return self.uri or links.collection_uri(self.account_id, self.id)
 
     @property
     def page_url(self) -> str:
-        """The address of its page, on its own server."""
+        """The address of the collection's page on its own server."""
         return links.web_url(f"/collections/{self.id}") if self.uri is None else self.url or self.uri
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Addresses under which it is found: its page, its id, and for one of this server's the id before numbers."""
+        """All addresses of the collection: its page, its ActivityPub id, and for a local one the former kind of id."""
         known = (self.page_url, self.object_uri)
         if self.uri is not None:
             return known
@@ -73,7 +73,7 @@ class Collection(models.Model):
 
 
 class ItemState(models.TextChoices):
-    """Agreement of an account to be in a collection."""
+    """State of an account's consent to be in a collection."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -82,12 +82,12 @@ class ItemState(models.TextChoices):
 
 
 class CollectionItem(models.Model):
-    """An account in a collection. One who left stays as REVOKED, so that they are not put in again.
+    """An account in a collection. An account that has left stays as REVOKED, so that it is not added again.
 
-    Nobody is shown before they have ACCEPTED. In a collection of another server `uri` is the item's id there, and
-    `object_uri` the account's, which may be unknown here (`account` is NULL); `uri` is NULL as long as somebody here has
-    agreed and the collection was not seen with them. `approval_uri` is the consent of an account elsewhere, last found at
-    its server at `checked_at`; `request_uri` the request for consent, whichever side made it (FEP-7aa9).
+    Only ACCEPTED items are shown. In a remote collection `uri` is the item's id and `object_uri` the account's, which may
+    be unknown here (`account` is NULL); `uri` is NULL while a local account has agreed and the collection was not yet seen
+    with it. `approval_uri` is the consent of a remote account, last verified at its server at `checked_at`; `request_uri`
+    is the request for consent, whichever side made it (FEP-7aa9).
     """
 
     id = SnowflakeField(primary_key=True)

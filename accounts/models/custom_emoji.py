@@ -1,4 +1,4 @@
-"""The custom emojis of this server and of others."""
+"""Custom emojis, local and remote."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIMIT,
 
 
 class CustomEmoji(models.Model):
-    """`:shortcode:` and its picture; `domain` is NULL for ours.
+    """Shortcode with its picture; `domain` is NULL for local emojis.
 
-    Of another server's `remote_url` is where the picture is, which is copied when somebody looks (docs/adr/0021), and
-    `updated_at` when that server says that it was changed.
+    Of a remote emoji `remote_url` is the address of the picture, which is copied when a client requests it (docs/adr/0021),
+    and `updated_at` is when its server says that it was changed.
     """
 
     id = SnowflakeField(primary_key=True)

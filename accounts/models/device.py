@@ -1,4 +1,4 @@
-"""The devices of end-to-end encryption, their one-time keys and the messages that wait for them."""
+"""Devices of end-to-end encryption, their one-time keys, and messages that wait for them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Device(models.Model):
 
 
 class OneTimeKey(models.Model):
-    """A key that begins one session with a device: handed out once, then deleted."""
+    """Key that starts one session with a device: handed out once, then deleted."""
 
     device = models.ForeignKey(Device, on_delete=models.CASCADE, related_name="one_time_keys", db_index=False)
     key_id = models.TextField()
@@ -60,7 +60,7 @@ class OneTimeKey(models.Model):
 
 
 class EncryptedMessage(models.Model):
-    """A message only its recipient's device can read; it waits until the device clears it."""
+    """Message that only its recipient's device can read; it is stored until the device clears it."""
 
     id = SnowflakeField(primary_key=True)
     device = models.ForeignKey(Device, on_delete=models.CASCADE, related_name="encrypted_messages", db_index=False)

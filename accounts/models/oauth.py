@@ -18,8 +18,8 @@ from social.kernel.lengths import MESSAGE_LIMIT, OBJECT_LIMIT, URI_LIMIT, length
 class Application(AbstractApplication):
     """A client program. One application may use both the code and the client-credentials grant.
 
-    Secrets are 43 random characters and kept in clear: hashing them with a password hash would cost a quarter of a CPU
-    second per token request.
+    Secrets are 43 random characters, stored in clear: a password hash would cost a quarter of a CPU second per token
+    request.
     """
 
     website = models.TextField(null=True)
@@ -42,7 +42,7 @@ class Application(AbstractApplication):
         return self.name
 
     def allows_grant_type(self, *grant_types: str) -> bool:
-        """The two grants of the contract and no other; one needs a secret."""
+        """Tell whether one of these grants is allowed: authorization code, and client credentials for clients with a secret."""
         allowed = {self.GRANT_AUTHORIZATION_CODE}
         if self.client_type == self.CLIENT_CONFIDENTIAL:
             allowed.add(self.GRANT_CLIENT_CREDENTIALS)
@@ -50,7 +50,7 @@ class Application(AbstractApplication):
 
     @property
     def registered_redirect_uris(self) -> list[str]:
-        """The addresses it may be answered at, in the order of its registration: none of them holds white space."""
+        """The redirect URIs in the order of registration; none of them contains white space."""
         return self.redirect_uris.split()
 
     @property
@@ -62,7 +62,7 @@ class Application(AbstractApplication):
 class AccessToken(AbstractAccessToken):
     """A bearer token. It does not expire; the same application, user and scopes get the same token again."""
 
-    # To the day: accounts.services.tokens.
+    # Precise to a day (accounts.services.tokens).
     last_used_at = models.DateTimeField(null=True, default=clock.now)
 
     class Meta(AbstractAccessToken.Meta):
@@ -74,15 +74,17 @@ class AccessToken(AbstractAccessToken):
 
 
 class RevokedToken(models.Model):
-    """A token that was valid once: a request with it is refused as revoked instead of counting as one without a token. Kept
-    for a day."""
+    """Token that was revoked: a request with it is refused as revoked instead of counting as one without a token.
+
+    The row is kept for a day.
+    """
 
     token_checksum = models.CharField(max_length=64, primary_key=True)
     revoked_at = models.DateTimeField(default=clock.now, db_index=True)
 
 
 class Grant(AbstractGrant):
-    """An authorization code: ten minutes, one use. A used one is kept with its token: using it again ends the token."""
+    """Authorization code, valid for ten minutes and one use. A used one is kept with its token: its reuse revokes the token."""
 
     access_token = models.ForeignKey(AccessToken, null=True, on_delete=models.CASCADE, related_name="+")
 

@@ -1,4 +1,4 @@
-"""Files that the operator's scanner has found to be none to show."""
+"""Files that the operator's scanner has refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIM
 
 
 class QuarantineSource(models.TextChoices):
-    """Ways on which a file came."""
+    """Ways by which a file was received."""
 
     UPLOAD = "upload", _("Upload")
     PROFILE = "profile", _("Picture of a profile")
@@ -24,7 +24,7 @@ class QuarantineSource(models.TextChoices):
 
 
 class QuarantineDecision(models.TextChoices):
-    """Decisions of staff about a file; none is the empty one."""
+    """Decisions of staff about a file; an undecided one is empty."""
 
     WAITING = "", _("Waiting")
     RELEASED = "released", _("Released")
@@ -32,11 +32,11 @@ class QuarantineDecision(models.TextChoices):
 
 
 class QuarantinedFile(models.Model):
-    """A file that was not shown. `path` is where its bytes are in the quarantine store, which nothing is served from; empty
-    when they are gone, or kept with an earlier row of the same `sha256`.
+    """A refused file. `path` is the place of its bytes in the quarantine store, which is not served; it is empty when they
+    are deleted, or stored with an earlier row of the same `sha256`.
 
-    `account` has sent it, None for files of other servers, of which `url` is known. `media_id` is the attachment that failed
-    because of it, `copy_digest` the copy. What is decided about a row holds for every file with its digest.
+    `account` is the sender, None for remote files, which have a `url`. `media_id` is the attachment that failed because of
+    it, `copy_digest` the copy. A decision about a row applies to every file with its digest.
     """
 
     id = SnowflakeField(primary_key=True)

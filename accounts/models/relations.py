@@ -1,5 +1,5 @@
-"""Relations of accounts: follows and requests to follow, blocks and mutes, private records about others, follows that
-were ended from outside.
+"""Relations between accounts: follows and follow requests, blocks, mutes, private records about others, and follows that
+were ended by blocks or suspensions.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from social.kernel.lengths import ADDRESS_LIMIT, HOST_LIMIT, MESSAGE_LIMIT, NAME
 
 
 class FollowerState(models.TextChoices):
-    """Meaning of a post of the followed account for the follower."""
+    """Kind of a follower, by how the followed account's posts reach it."""
 
     REMOTE = "remote"
-    """Follower elsewhere, to whom another server delivers it."""
+    """Remote follower, to whose server posts are delivered."""
     ACTIVE = "active"
-    """Follower who may have a feed that it belongs in, or an open stream."""
+    """Local follower who may have a feed to which posts are added, or an open stream."""
     ABSENT = "absent"
-    """Follower who has not been here for days: the feed is built when they come."""
+    """Local follower who was not active for days, whose feed is built at their next visit."""
 
 
 class _Following(models.Model):
-    # The ActivityPub id of the Follow; NULL until it is needed or when it is ours (computed from the id).
+    # ActivityPub id of the Follow; NULL for local follows, whose id is computed when it is needed.
     uri = models.TextField(null=True, unique=True)
     show_reblogs = models.BooleanField(default=True)
     notify = models.BooleanField(default=False)
@@ -38,12 +38,11 @@ class _Following(models.Model):
 
 
 class Follow(_Following):
-    """`account` follows `target`, with the options of that follow.
+    """Follow of `target` by `account`, with its options.
 
-    `direct_since` is when `account` last ended a mute of `target`: direct posts that are older do not come home.
-
-    `follower_state` lets a post's readers, and the servers it goes to, be ranged over without the others: nobody pays for
-    followers who are away. A trigger sets it for a new row, `timelines.services.presence` when people go and come.
+    `direct_since` is when `account` last ended a mute of `target`: older direct posts stay out of the home timeline.
+    `follower_state` is in an index, so that delivery reads only active or only remote followers, at no cost for absent ones.
+    A trigger sets it for a new row, `timelines.services.presence` when followers become absent or active.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following", db_index=False)
@@ -67,7 +66,7 @@ class Follow(_Following):
 
 
 class FollowRequest(_Following):
-    """`account` has asked to follow `target`, who has not answered yet."""
+    """Pending request of `account` to follow `target`."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests_sent", db_index=False)
     target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests", db_index=False)
@@ -82,7 +81,7 @@ class FollowRequest(_Following):
 
 
 class Block(models.Model):
-    """`account` wants nothing to do with `target`, and cannot be seen by it."""
+    """Block of `target` by `account`: each is hidden from the other."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="blocks", db_index=False)
     target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="blocked_by", db_index=False)
@@ -99,7 +98,7 @@ class Block(models.Model):
 
 
 class Mute(models.Model):
-    """`account` does not want to see `target`; an expired mute no longer counts, whether its row is cleaned or not."""
+    """Mute of `target` by `account`; an expired mute does not count, even if its row still exists."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mutes", db_index=False)
     target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="muted_by", db_index=False)
@@ -119,7 +118,7 @@ class Mute(models.Model):
 
 
 class AccountDomainBlock(models.Model):
-    """`account` wants nothing to do with the people of another server, by its lower-case Punycode name."""
+    """Block of a server by `account`; `domain` is in lower-case Punycode."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="domain_blocks", db_index=False)
     domain = models.TextField()
@@ -137,7 +136,7 @@ COMMENT_LIMIT = 2000
 
 
 class AccountNote(models.Model):
-    """A note of `account` about `target`; nobody else sees it."""
+    """Private note of `account` about `target`; nobody else sees it."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="notes_written", db_index=False)
     target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
@@ -151,7 +150,7 @@ class AccountNote(models.Model):
 
 
 class Endorsement(models.Model):
-    """`account`, a follower of `target`, recommends it on their profile."""
+    """Endorsement of `target` on the profile of `account`, which follows it."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="endorsements", db_index=False)
     target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
@@ -162,7 +161,7 @@ class Endorsement(models.Model):
 
 
 class DismissedSuggestion(models.Model):
-    """`account` has said no to `target`, for good."""
+    """Suggestion of `target` that `account` has dismissed for good."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
@@ -181,7 +180,7 @@ class SeveranceType(models.TextChoices):
 
 
 class Severance(models.Model):
-    """Act that ended follows. `cause` identifies it: an act that is done in several steps has one row."""
+    """Act that ended follows. `cause` identifies it, so that an act of several steps has one row."""
 
     type = models.TextField(choices=SeveranceType.choices)
     target_name = models.TextField()
@@ -196,7 +195,7 @@ class Severance(models.Model):
 
 
 class SeveredAccount(models.Model):
-    """The loss of a local account by an act: how many followers, and how many it followed."""
+    """Follows that a local account has lost by an act: number of followers, and of accounts it followed."""
 
     severance = models.ForeignKey(Severance, on_delete=models.CASCADE, related_name="accounts", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="severances")
@@ -209,7 +208,7 @@ class SeveredAccount(models.Model):
 
 
 class SeveredFollow(models.Model):
-    """A follow that was ended, with its options, so that it can be made again by hand."""
+    """Follow that was ended, with its options, so that it can be restored by hand."""
 
     severance = models.ForeignKey(Severance, on_delete=models.CASCADE, related_name="follows", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""Tables of other servers, and of the copies of their files that are kept as long as there is room for them."""
+"""Other servers, and cached copies of remote files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from social.kernel.runner import WaitingRow
 
 
 class Domain(models.Model):
-    """A server we have met, by its lower-case Punycode name; what staff decided about it is in `moderation`.
+    """Known server, by its lower-case Punycode domain; the decisions of staff about it are in `moderation`.
 
-    `host` is where the documents of its people were last, which may be another name; empty where that is unknown.
-    `software` and `version` are what its NodeInfo said last, empty where that is unknown; it was asked at
-    `software_asked_at`. `reached_at` is when it last took or gave what it should, to about an hour.
+    `host` last served the documents of its accounts and may differ from the domain; empty if it is unknown. `software` and
+    `version` are from its NodeInfo, last requested at `software_asked_at`; empty if they are unknown. `reached_at` is when
+    a request to it last succeeded, precise to about an hour.
     """
 
     name = models.TextField(unique=True)
@@ -54,7 +54,7 @@ class Domain(models.Model):
 
 
 class CopyPurpose(models.TextChoices):
-    """Use of a file, which decides how large it may be and how it is drawn."""
+    """Use of a file, which decides its size limit and how it is drawn."""
 
     ATTACHMENT = "attachment"
     COVER = "cover"
@@ -72,7 +72,7 @@ class CopyState(models.TextChoices):
 
 
 class CopyFailure(models.TextChoices):
-    """Reason why there is no copy: its server lacks the file, it is of a kind not shown, or its server was not reached."""
+    """Reason why a copy failed: the file is missing, it may not be shown, or its server was not reached."""
 
     NONE = ""
     MISSING = "missing"
@@ -81,12 +81,12 @@ class CopyFailure(models.TextChoices):
 
 
 class RemoteCopy(models.Model):
-    """A file of another server, as it is shown for one purpose; whoever names the same file shares the copy.
+    """Copy of a remote file for one purpose, shared by all posts and profiles that name the file.
 
-    `digest` stands for purpose and URL, which is too long for an index. `file` and `preview` are paths in the media
-    storage, empty until it is ready; `preview` is the small picture of an attachment, the first frame of an avatar or
-    header or emoji that moves, and else empty. A failed one is not asked for again before `retry_at`. `served_at` is exact to
-    an hour. `measured` is what an attachment was found to be: `type`, `meta` and `blurhash` of the entity MediaAttachment.
+    `digest` identifies purpose and URL, since a URL is too long for an index. `file` and `preview` are paths in the media
+    storage, empty until the copy is ready; `preview` is the thumbnail of an attachment, the first frame of an animated
+    avatar, header or emoji, and otherwise empty. A failed copy is not retried before `retry_at`. `served_at` is precise to
+    an hour. `measured` describes an attachment: `type`, `meta` and `blurhash` of the entity MediaAttachment.
     """
 
     digest = models.TextField(unique=True)
@@ -127,12 +127,12 @@ class RemoteCopy(models.Model):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The stored files that are its own."""
+        """The paths of the copy's stored files."""
         return tuple(path for path in (self.file, self.preview) if path)
 
 
 class CopyFetch(WaitingRow):
-    """A copy that waits for its file, once however many want to see it."""
+    """Queued fetch of a copy; there is one however many clients request it."""
 
     queue = "copies"
     due = RemoteCopyRequested

@@ -1,4 +1,4 @@
-"""Blocks of sign-ups, or of sign-ups without approval: e-mail providers, addresses, networks and names."""
+"""Sign-up blocks, which refuse sign-ups or make them wait for approval: e-mail domains, addresses, networks and usernames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLOCK_COMMENT_LIMIT = 10_000
 
 
 class Severity(models.TextChoices):
-    """Meanings of a block of a network, the mildest first (contract, entities "Admin::IpBlock")."""
+    """Severities of a network block, the mildest first (contract, entities "Admin::IpBlock")."""
 
     SIGN_UP_REQUIRES_APPROVAL = "sign_up_requires_approval", _("sign up only with approval")
     SIGN_UP_BLOCK = "sign_up_block", _("cannot sign up")
@@ -25,7 +25,7 @@ class Severity(models.TextChoices):
 
 
 class EmailDomainBlock(models.Model):
-    """A domain, in lower-case Punycode, with whose addresses nobody signs up; subdomains are covered."""
+    """Blocked e-mail domain, in lower-case Punycode; its subdomains are blocked, too."""
 
     id = SnowflakeField(primary_key=True)
     domain = models.TextField(unique=True)
@@ -47,7 +47,7 @@ class EmailDomainBlock(models.Model):
 
 
 class EmailDomainRefusal(models.Model):
-    """Count of the sign-ups that a block refused on one day (UTC) from one network address, of which a digest is kept."""
+    """Count of the sign-ups that a block refused on one day (UTC) from one network address, which is stored as a digest."""
 
     block = models.ForeignKey(EmailDomainBlock, on_delete=models.CASCADE, related_name="refusals", db_index=False)
     day = models.DateField()
@@ -63,9 +63,9 @@ class EmailDomainRefusal(models.Model):
 
 
 class CanonicalEmailBlock(models.Model):
-    """An address nobody signs up with in any spelling; only a digest of it is kept (`policies.sign_up`).
+    """E-mail address that is blocked in any spelling, stored as a digest only (`policies.sign_up`).
 
-    `account` is whose suspension made it: it ends with the suspension.
+    `account` is the account whose suspension has created the block: it ends with the suspension.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -83,11 +83,11 @@ class CanonicalEmailBlock(models.Model):
 
 
 class IpBlock(models.Model):
-    """A network whose people may not sign up, or may ask nothing at all; an expired one no longer counts."""
+    """Network from which sign-ups, or all requests, are refused; an expired block does not count."""
 
     id = SnowflakeField(primary_key=True)
     network = models.TextField(unique=True)
-    # What the database compares an address with.
+    # First and last address of the network, for comparisons in the database.
     first = models.GenericIPAddressField()
     last = models.GenericIPAddressField()
     severity = models.TextField(choices=Severity.choices)
@@ -107,7 +107,7 @@ class IpBlock(models.Model):
 
     @classmethod
     def of(cls, network: ipaddress.IPv4Network | ipaddress.IPv6Network, severity: Severity) -> IpBlock:
-        """A block of a network, not stored yet."""
+        """Build a block of a network, without storing it."""
         return cls(
             network=str(network),
             first=str(network.network_address),
@@ -117,7 +117,7 @@ class IpBlock(models.Model):
 
 
 class UsernameBlock(models.Model):
-    """A name nobody chooses, or that no chosen name contains (not `exact`); look-alike digits count as letters."""
+    """Username that nobody may choose, or (not `exact`) that no username may contain; look-alike digits count as letters."""
 
     username = models.TextField()
     normalised = models.TextField(unique=True)
@@ -135,8 +135,8 @@ class UsernameBlock(models.Model):
 
 
 class RetiredUsername(models.Model):
-    """The name of a deleted local account, in lower case: never free again, or its next owner would get the mentions,
-    follows and private posts meant for the one before (security row 18). A trigger adds it, whatever deletes the account.
+    """Username of a deleted local account, in lower case, which is never free again: its next owner would get mentions,
+    follows and private posts meant for the former one (security row 18). A trigger adds it, however the account is deleted.
     """
 
     username = models.TextField(primary_key=True)

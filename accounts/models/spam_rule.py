@@ -1,4 +1,4 @@
-"""Rules against waves of spam: which posts and sign-ups are held for review, limited or reported; and what they met."""
+"""Spam rules, by which posts and sign-ups are held for review, limited or reported; and their matches."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from social.kernel.lengths import NAME_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
 
 
 class RuleSubject(models.TextChoices):
-    """Kinds of what a rule looks at."""
+    """Subjects that a rule checks."""
 
     POSTS = "posts", _("Posts")
     SIGN_UPS = "sign_ups", _("Sign-ups")
 
 
 class RuleOutcome(models.TextChoices):
-    """Effects of a rule on what meets it."""
+    """Effects of a matching rule."""
 
     HOLD = "hold", _("Hold for review")
     LIMIT = "limit", _("Limit the account")
@@ -28,7 +28,7 @@ class RuleOutcome(models.TextChoices):
 
 
 class RuleOrigin(models.TextChoices):
-    """Servers whose posts a rule looks at."""
+    """Servers whose posts a rule checks."""
 
     ANY = "any", _("Any server")
     LOCAL = "local", _("This server")
@@ -36,11 +36,12 @@ class RuleOrigin(models.TextChoices):
 
 
 class SpamRule(models.Model):
-    """A rule is met when all its conditions are; a list is met when one of it is, and an empty one is no condition.
+    """Rule that matches when all its conditions do; a list matches when one of its entries does, and an empty list is no
+    condition.
 
-    Of posts it may ask for `words`, hosts of links (subdomains too), a number of mentioned people, accounts known here for
-    at most `maximum_age_hours`, and authors who are strangers to everybody they mention (`first_contact`); of sign-ups for
-    words in the reason, domains of e-mail addresses (subdomains too) and networks.
+    Conditions for posts are `words`, hosts of links (with subdomains), a number of mentions, accounts known here for at most
+    `maximum_age_hours`, and authors without relation to anybody they mention (`first_contact`); for sign-ups, words in the
+    reason, e-mail domains (with subdomains) and networks.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -82,8 +83,8 @@ class SpamRule(models.Model):
 
 
 class SpamRuleMatch(models.Model):
-    """A post or sign-up of `account` that met a rule, and what came of it; `status_id` is the post, None for one that is
-    held and for a sign-up.
+    """Match of a rule with a post or sign-up of `account`, with the outcome; `status_id` is the post, None for a held post
+    and for a sign-up.
     """
 
     rule = models.ForeignKey(SpamRule, on_delete=models.CASCADE, related_name="matches", db_index=False)

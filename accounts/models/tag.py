@@ -1,4 +1,4 @@
-"""Hashtags: how often they are used, who follows them, and on whose profile they are shown."""
+"""Hashtags, with their uses, followers, and places on profiles."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import lengths
 
-# Normalising can make a name many times longer.
+# Generous, because normalising can make a name many times longer.
 TAG_LIMIT = 500
 
 
 class Tag(models.Model):
-    """A hashtag by its normalised name; `display_name` is how it was first written, or how staff write it.
+    """A hashtag by its normalised name; `display_name` is the spelling of its first use, or that of staff.
 
-    `usable`: whether it may stand in new posts here. `listable`: whether search and directories name it. `trendable`:
-    whether it may be shown as trending; None until staff have decided. `private`: whether nobody has used it yet where
-    everybody can read it, so that search names it to nobody.
+    `usable`: new local posts may have it. `listable`: search and directories may show it. `trendable`: it may be shown as
+    trending; None until staff have decided. `private`: it was not used in public yet, so that search does not show it.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -47,7 +46,7 @@ class Tag(models.Model):
 
 
 class TagUse(models.Model):
-    """Count of an account's uses of a hashtag in public posts of one day (UTC)."""
+    """Number of an account's uses of a hashtag in public posts of one day (UTC)."""
 
     tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+", db_index=False)
     day = models.DateField()
@@ -60,10 +59,10 @@ class TagUse(models.Model):
 
 
 class TagFollow(models.Model):
-    """`account` follows a hashtag: public posts with a greater id than this row's come into its home timeline.
+    """Follow of a hashtag by `account`: its home timeline shows public posts whose id is greater than this row's.
 
-    The id is made by the database, as those of posts are: what was written before the follow stays out, without a clock.
-    `absent`: the follower has not been here for days, as `FollowerState.ABSENT`.
+    The database makes the id as it makes those of posts, so that posts before the follow are excluded without comparing
+    clocks. `absent`: the follower was not active for days, as `FollowerState.ABSENT`.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -85,7 +84,7 @@ FEATURED_TAGS_LIMIT = 10
 
 
 class FeaturedTag(models.Model):
-    """A hashtag on a profile, with how often and when the account last used it in public or unlisted posts."""
+    """Hashtag on a profile, with the number and last time of the account's uses in public or unlisted posts."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="featured_tags", db_index=False)
     tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""Imports, archives and moves of people."""
+"""Imports, archives and moves of accounts."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class ImportState(models.TextChoices):
     """Progress of an import."""
 
     WAITING = "waiting"
-    """Sent by its owner, who has not said yet that it shall be worked off."""
+    """Uploaded, but not yet confirmed by its owner."""
     RUNNING = "running"
     FINISHED = "finished"
 
 
 class Import(models.Model):
-    """A list from a file that is being added to what somebody has here, or that replaces it (`overwrite`).
+    """Import of a list from a file, which is added to the owner's list, or replaces it (`overwrite`).
 
-    `kind` names the list (`accounts.services.portable_lists`). `total` is the number of lines; those that are `done` have
-    no row any more, those that `failed` keep theirs. `removed_up_to`, with `overwrite`, is the id of the last thing here
-    that was looked at; None when all were.
+    `kind` names the list (`accounts.services.portable_lists`). `total` is the number of lines; rows of `done` lines are
+    deleted, those of `failed` ones are kept. `removed_up_to`, with `overwrite`, is the id of the last existing entry that
+    was compared with the file; None when all were.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -45,7 +45,7 @@ class Import(models.Model):
     class Meta:
         constraints = [
             lengths("accounts_import_lengths", kind=WORD_LIMIT, file_name=NAME_LIMIT, state=WORD_LIMIT),
-            # One at a time for each list, and one file that waits for its confirmation.
+            # One running import and one unconfirmed file at most for each list.
             models.UniqueConstraint(
                 fields=["account", "kind", "state"], name="accounts_import_once", condition=~Q(state="finished")
             ),
@@ -58,15 +58,15 @@ class ImportRowState(models.TextChoices):
 
     PENDING = "pending"
     SOUGHT = "sought"
-    """The account it names is unknown here; other servers are being asked."""
+    """The account that it names is unknown here and is being looked up at its server."""
     FAILED = "failed"
 
 
 class ImportRow(models.Model):
-    """A line of a file that is not done yet, or has failed: its cells as they stood there, in the order of the list's columns.
+    """Line of an import that is pending or has failed, with its unchanged cells in the order of the list's columns.
 
-    `key` is what the line is about in its one spelling, empty when it could not be read; `error` says why it has failed
-    (`accounts.policies.transfers.Problem`).
+    `key` identifies the line's subject, normalised; it is empty until the line is parsed, or if it is invalid. `error` says
+    why the line has failed (`accounts.policies.transfers.Problem`).
     """
 
     batch = models.ForeignKey(Import, on_delete=models.CASCADE, related_name="rows", db_index=False)
@@ -97,10 +97,10 @@ class ArchiveState(models.TextChoices):
 
 
 class Archive(models.Model):
-    """A file with everything that somebody has here, which they alone may fetch, until `expires_at`.
+    """File with all data of an account, which only its owner may download, until `expires_at`.
 
-    It is written part after part (`accounts.services.archives`): `part` is the name of the one in hand, `cursor` how far that
-    has come, `files` how many bytes and things of each unfinished file are good.
+    Its parts are written one after another (`accounts.services.archives`): `part` is the name of the current one, `cursor`
+    its progress, and `files` maps each file to its numbers of valid bytes and items.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -108,7 +108,7 @@ class Archive(models.Model):
     state = models.TextField(choices=ArchiveState.choices, default=ArchiveState.BUILDING)
     part = models.TextField(default="")
     cursor = models.BigIntegerField(default=0)
-    # {"outbox.json": [bytes, things]}
+    # {"outbox.json": [bytes, items]}
     files = models.JSONField(default=dict)
     size = models.BigIntegerField(null=True)
     created_at = models.DateTimeField(default=clock.now)
@@ -121,7 +121,7 @@ class Archive(models.Model):
 
 
 class Move(models.Model):
-    """The move of an account to another one. It is kept when the move is taken back: the pause until the next counts."""
+    """Move of an account to another one. A cancelled move keeps its row, because the wait until the next one counts from it."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moves", db_index=False)
     target = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -1,4 +1,4 @@
-"""Users: credentials, role and personal settings of local accounts; codes for a lost second factor; invitations."""
+"""Users: credentials, role and personal settings of local accounts; recovery codes; invitations."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_
 
 
 class Invite(models.Model):
-    """A code that `max_uses` people may sign up with (None: any number) until `expires_at` (None: for ever).
+    """Invitation by whose code `max_uses` people may sign up (None: any number) until `expires_at` (None: for ever).
 
-    Without an inviter it is the operator's.
+    An invitation without an inviter is the operator's.
     """
 
     code = models.TextField(unique=True)
@@ -52,7 +52,7 @@ EVERYONE_ROLE_ID = -99
 
 
 class Permission(IntFlag):
-    """The bits of a role (contract, entities "Role")."""
+    """Permission bits of a role (contract, entities "Role")."""
 
     ADMINISTRATOR = 0x1
     VIEW_DEVOPS = 0x2
@@ -80,11 +80,11 @@ class Permission(IntFlag):
 
 
 EVERYONES_PERMISSIONS = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL | Permission.VIEW_FEEDS
-"""Permissions that the role Everyone can have; none of them makes anybody staff."""
+"""Permissions that the role Everyone can have; none of them makes its holder staff."""
 
 
 class Role(models.Model):
-    """A named set of permissions; `position` ranks roles: who stands higher outranks.
+    """A named set of permissions; a role with a greater `position` outranks those below.
 
     `inherited` are the permissions of the role Everyone, which every role grants as well; a trigger writes them.
     """
@@ -111,7 +111,7 @@ class Role(models.Model):
 
     @property
     def granted(self) -> int:
-        """The bits of everything it grants: all of them for administrators."""
+        """All permission bits that the role grants; every bit for administrators."""
         own = self.permissions | self.inherited
         return int(sum(Permission)) if own & Permission.ADMINISTRATOR else own
 
@@ -120,7 +120,7 @@ class Role(models.Model):
         return bool(self.granted & permission)
 
 
-# Which permission opens an app's models in the admin; what is not listed is for administrators.
+# Permission to view an app's models in the admin; apps that are not listed are for administrators.
 ADMIN_VIEW = {
     "accounts": Permission.MANAGE_USERS,
     "statuses": Permission.MANAGE_REPORTS,
@@ -131,29 +131,29 @@ ADMIN_VIEW = {
 
 
 class UserManager(BaseUserManager["User"]):
-    """Manager by which Django's own machinery finds users."""
+    """Manager by which Django's authentication finds users."""
 
     def get_by_natural_key(self, username: str | None) -> User:
         return self.get(email__lower=(username or "").lower())
 
 
 class User(AbstractBaseUser):
-    """The credentials and settings of a local account. Whether the address is confirmed is allauth's to know."""
+    """The credentials and settings of a local account. allauth's tables say whether the address is confirmed."""
 
     id = SnowflakeField(primary_key=True)
     account = models.OneToOneField(Account, on_delete=models.CASCADE, related_name="user")
     email = models.EmailField(max_length=320)
-    # What shall replace it once somebody has opened the link that was sent there.
+    # Address that replaces `email` once the link that was sent to it is opened.
     new_email = models.EmailField(max_length=320, null=True)
     role = models.ForeignKey(Role, on_delete=models.PROTECT, default=EVERYONE_ROLE_ID, related_name="users")
     locale = models.TextField(null=True)
     time_zone = models.TextField(null=True)
     approved = models.BooleanField(default=True)
-    # When the account could be used for the first time: confirmed and approved.
+    # When the user was first both confirmed and approved.
     activated_at = models.DateTimeField(null=True)
-    # Since when staff can decide: the address is confirmed, and nobody has let them in. It stays when somebody has.
+    # When the address was confirmed while the user waited for approval. It stays after the approval.
     waiting_since = models.DateTimeField(null=True)
-    # That somebody is old enough is kept, their date of birth is not.
+    # The date of birth itself is not stored.
     age_verified_at = models.DateTimeField(null=True)
     invite = models.ForeignKey(Invite, null=True, on_delete=models.SET_NULL, related_name="users")
     disabled_at = models.DateTimeField(null=True)
@@ -164,7 +164,7 @@ class User(AbstractBaseUser):
     default_sensitive = models.BooleanField(default=False)
     default_language = models.TextField(null=True)
     default_quote_policy = models.TextField(default="public")
-    # Settings of clients and pages that no query ever filters by.
+    # Settings of clients and pages by which no query filters.
     preferences = models.JSONField(default=dict)
     created_at = models.DateTimeField(default=clock.now)
     active_at = models.DateTimeField(null=True)
@@ -192,7 +192,7 @@ class User(AbstractBaseUser):
         ]
         indexes = [
             models.Index(F("active_at").desc(nulls_last=True), name="accounts_user_active"),
-            # Those who are yet to confirm their address or to be approved.
+            # For users who have yet to confirm their address or to be approved.
             models.Index("created_at", name="accounts_user_not_activated", condition=models.Q(activated_at=None)),
             models.Index("created_at", name="accounts_user_sign_up_ip", condition=models.Q(sign_up_ip__isnull=False)),
         ]
@@ -201,7 +201,7 @@ class User(AbstractBaseUser):
         return self.email
 
     def get_full_name(self) -> str:
-        """The name at the bottom of the admin's sidebar."""
+        """The name that the admin's sidebar shows."""
         return f"@{self.account.username}"
 
     @property
@@ -211,11 +211,11 @@ class User(AbstractBaseUser):
 
     @property
     def is_staff(self) -> bool:
-        """Tell whether the admin opens: any permission of staff; what everybody may be given is none."""
+        """Tell whether the user may open the admin: with any permission beyond those that everyone may have."""
         return bool(self.role.permissions & ~EVERYONES_PERMISSIONS)
 
     def has_perm(self, perm: str, obj: object | None = None) -> bool:
-        """Permission in Django's admin: staff may look at what their role concerns; repairs are for administrators."""
+        """Permission in Django's admin: staff may view the models of their role's apps; only administrators may change them."""
         app_label, _dot, action = perm.partition(".")
         needed = ADMIN_VIEW.get(app_label, Permission.ADMINISTRATOR)
         return self.is_active and self.role.can(needed if action.startswith("view_") else Permission.ADMINISTRATOR)
@@ -225,12 +225,12 @@ class User(AbstractBaseUser):
         return all(self.has_perm(perm, obj) for perm in perm_list)
 
     def has_module_perms(self, app_label: str) -> bool:
-        """Tell whether any of an app's models may be seen."""
+        """Tell whether the user may see an app in the admin's list."""
         return self.is_active and self.is_staff
 
 
 class RecoveryCode(models.Model):
-    """A code that has not been used, as its SHA-256: the codes themselves (80 random bits) are shown once."""
+    """Unused recovery code, as its SHA-256: the codes themselves (80 random bits) are shown once."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="recovery_codes", db_index=False)
     digest = models.CharField(max_length=64)
@@ -240,5 +240,5 @@ class RecoveryCode(models.Model):
         constraints = [models.UniqueConstraint(fields=["user", "digest"], name="accounts_recovery_code")]
 
 
-# `email__lower`, which the index of addresses answers: `iexact` compares by `UPPER`.
+# For `email__lower`, which uses the index of addresses: `iexact` compares by `UPPER`.
 models.CharField.register_lookup(Lower)

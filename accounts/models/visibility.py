@@ -1,4 +1,4 @@
-"""The visibilities of a post. What they mean for readers is in `statuses.policies.visibility`."""
+"""The visibilities of a post. Their meaning for viewers is in `statuses.policies.visibility`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Reads accounts: by id, by address, in bulk, always with what their entity needs; or as narrow rows with counters, for
-entities whose bodies may be in the cache already.
+"""Reads accounts by id, by address or in bulk, with the relations that their entity needs; or as narrow rows with counters,
+for entities whose bodies may be cached.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ _MOVED = Prefetch("moved_to", Account.objects.select_related("stat", "user__role
 
 
 def list_accounts() -> QuerySet[Account]:
-    """List the accounts that exist for clients, with counters and role: unconfirmed and unapproved ones do not yet."""
+    """List the accounts that clients can see, with counters and role: not unconfirmed and unapproved ones."""
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=False)
     return (
         Account.objects.select_related("stat", "user__role")
         .prefetch_related(_MOVED)
         .filter(deleted_at=None)
         .exclude(user__approved=False)
-        # The server's own actor signs for it and is nobody one could look up.
+        # The instance actor only signs for the server and cannot be looked up.
         .exclude(domain=None, actor_type=ActorType.APPLICATION, user=None)
         .exclude(Exists(unconfirmed))
     )
 
 
-# A plan prefetches nothing: where somebody moved is asked for apart, which is rare.
+# A plan cannot prefetch: `moved_to` is read by a query of its own, which is rarely needed.
 _ACCOUNT = Plan(lambda: list_accounts().prefetch_related(None).filter(id=Slot("id", Account._meta.pk)))
 
 
 def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
-    """The accounts with these ids, in one query, whatever their state; unknown ids are left out."""
+    """Load the accounts with these ids, in any state; unknown ids are left out. One query, plus one for moved accounts."""
     wanted = set(account_ids)
     if not wanted:
         return {}
@@ -58,7 +58,7 @@ def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
 
 
 def find_account(account_id: int) -> Account:
-    """The account with this id. Raises NotFound for anything else, also for people who are not confirmed yet."""
+    """Return the account with this id. Raises NotFound, also for a user who is not confirmed yet."""
     account = require_found(_ACCOUNT.first(id=account_id))
     if account.moved_to_id is not None:
         prefetch_related_objects([account], _MOVED)
@@ -66,9 +66,9 @@ def find_account(account_id: int) -> Account:
 
 
 def split_address(address: str) -> tuple[str, str | None] | None:
-    """`user`, `@user` or `user@domain` as (username, domain in lower-case Punycode); None when it is no address.
+    """Split `user`, `@user` or `user@domain` into username and domain in lower-case Punycode; None for an invalid address.
 
-    This server's own domains count as no domain.
+    The domain is None for this server's own domains.
     """
     username, _at, domain = address.strip().removeprefix("@").partition("@")
     if not username or "@" in domain or "/" in username or " " in username:
@@ -87,19 +87,19 @@ def split_address(address: str) -> tuple[str, str | None] | None:
 
 
 def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
-    """The condition for the account with this address, in any case of letters; `prefix` leads from another table to accounts.
+    """Build the condition for the account with this address, ignoring case; `prefix` leads from another table to accounts.
 
-    The index of addresses answers it. `iexact` would read all accounts: there is none by `UPPER`.
+    It uses the index of addresses. `iexact` would read all accounts: there is no index by `UPPER`.
     """
-    # A literal: the index has one, which a parameter of a kept plan is not.
+    # A literal in the template, as in the index: a parameter of a cached plan would not match the index.
     server = Func(f"{prefix}domain", template="LOWER(COALESCE(%(expressions)s, ''))", output_field=TextField())
     return Q(Exact(Lower(f"{prefix}username"), username.lower()), Exact(server, (domain or "").lower()))
 
 
 def named_from(rows: QuerySet[Account], beginning: str) -> QuerySet[Account]:
-    """Accounts among these whose username begins with `beginning`, in any case of letters.
+    """Filter accounts whose username begins with `beginning`, ignoring case.
 
-    By a range: a kept plan has no index for LIKE.
+    Done by a range, because a cached plan cannot use an index for LIKE.
     """
     first = beginning.lower()
     named = rows.alias(name=Collate(Lower("username"), "C"))
@@ -107,7 +107,7 @@ def named_from(rows: QuerySet[Account], beginning: str) -> QuerySet[Account]:
 
 
 def by_address(addresses: Collection[tuple[str, str | None]]) -> dict[tuple[str, str | None], Account]:
-    """Known accounts by (username, domain) in lower case, in one query."""
+    """Load known accounts by address, (username, domain) in lower case; one query, plus one for moved accounts."""
     wanted = {(username.lower(), domain.lower() if domain else None) for username, domain in addresses}
     if not wanted:
         return {}
@@ -119,7 +119,7 @@ def by_address(addresses: Collection[tuple[str, str | None]]) -> dict[tuple[str,
 
 
 def find_by_address(address: str) -> Account:
-    """The known account with this address, in any case of letters; no other server is asked. Raises NotFound."""
+    """Return the known account with this address, ignoring case; no other server is asked. Raises NotFound."""
     pair = split_address(address)
     if pair is not None:
         username, domain = pair
@@ -130,7 +130,7 @@ def find_by_address(address: str) -> Account:
 
 
 def find_local(username: str) -> Account:
-    """The local account with this username, in any case of letters. Raises NotFound."""
+    """Return the local account with this username, ignoring case. Raises NotFound."""
     return find_by_address(username.partition("@")[0])
 
 
@@ -141,18 +141,18 @@ FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
 WHERE a.id = ANY((SELECT %(ids)s)::bigint[])
 """  # noqa: S608 (constants)
 
-# The first letter of a body in the cache: see `accounts.serializers.account.EncodedAccount`.
+# First byte of a cached body (`accounts.serializers.account.EncodedAccount`).
 _FOLLOWERS: Final = Audience.FOLLOWERS[:1].encode()
 
 
 def account_fragment_key(account_id: int, version: int) -> str:
-    """The key of the encoded body of an account: one rule for every app that shows accounts."""
+    """The cache key of an account's encoded body, for every app that shows accounts."""
     return f"account:{account_id}:{version}"
 
 
 @dataclass(slots=True)
 class Counters:
-    """An account's counters, as `accounts.serializers.account.EncodedAccount` reads them."""
+    """Counters of an account, as `accounts.serializers.account.EncodedAccount` reads them."""
 
     followers_count: int
     following_count: int
@@ -162,7 +162,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class CountedAccount:
-    """An account's counters, and the key of its encoded body."""
+    """Counters of an account, and the cache key of its encoded body."""
 
     fragment_key: str
     stat: Counters
@@ -170,7 +170,7 @@ class CountedAccount:
 
 @dataclass(slots=True)
 class CountedAccounts:
-    """Accounts by id: counters for all, encoded bodies for those in the cache, whole rows for the others."""
+    """Counters of all accounts by id, cached bodies by their keys, and whole rows by id for the others."""
 
     counted: dict[int, CountedAccount] = field(default_factory=dict)
     found: dict[str, bytes] = field(default_factory=dict)
@@ -180,15 +180,14 @@ class CountedAccounts:
 
 
 def approving(encoded: Mapping[int, bytes | None]) -> list[int]:
-    """The ids of those accounts whose encoded bodies say that followers may feature them."""
+    """The ids of accounts whose encoded bodies say that their followers may feature them."""
     return [number for number, body in encoded.items() if body is not None and body.startswith(_FOLLOWERS)]
 
 
 def load_counted_accounts(account_ids: Iterable[int], viewer_id: int | None) -> CountedAccounts:
-    """The rows that the entities of these accounts take: one query when every body is in the cache, else two or three
-    more.
+    """Load the rows for the entities of these accounts: one query when every body is cached, else two or three more.
 
-    One more for a viewer when a locked account is among them that may be featured by its followers.
+    One more for a viewer if one of the accounts is locked and its followers may feature it.
     """
     wanted = list(set(account_ids))
     if not wanted:

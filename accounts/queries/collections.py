@@ -1,4 +1,4 @@
-"""Reads collections with those of their items that a viewer may see."""
+"""Reads collections with the items that a viewer may see."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _OWN_NUMBER: Final = re.compile(r"/collections/([0-9]{1,18})\Z")
 
 @dataclass(frozen=True, slots=True)
 class ShownCollection:
-    """A collection and the items a viewer sees in it, in the order they were added."""
+    """A collection and the items that a viewer sees in it, in the order they were added."""
 
     collection: Collection
     items: tuple[CollectionItem, ...]
 
     @property
     def account_ids(self) -> list[int]:
-        """The owner's, then those of the accounts in the collection."""
+        """The ids of the owner, then of the accounts in the collection."""
         members = (item.account_id for item in self.items)
         return [self.collection.account_id, *(number for number in members if number is not None)]
 
@@ -40,12 +40,12 @@ def _collections() -> QuerySet[Collection]:
 
 
 def find_collection(collection_id: int) -> Collection:
-    """The collection with this id, whoever asks. Raises NotFound, also when its owner is suspended."""
+    """Return the collection with this id, for any viewer. Raises NotFound, also when its owner is suspended."""
     return require_found(_collections().filter(id=collection_id).first())
 
 
 def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
-    """The collection as the viewer sees it. Raises NotFound; Forbidden when its owner blocks the viewer."""
+    """Return the collection as the viewer sees it. Raises NotFound; Forbidden when its owner blocks the viewer."""
     found = find_collection(collection_id)
     if load_relations(viewer_id, [found.account_id]).is_blocked_by(found.account_id):
         raise Forbidden
@@ -53,7 +53,7 @@ def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
 
 
 def load_shown(collection_ids: Iterable[int], viewer_id: int | None) -> dict[int, ShownCollection]:
-    """Collections by id as the viewer sees them, in three queries; those of suspended owners are left out."""
+    """Load collections by id as the viewer sees them, in three queries; those of suspended owners are left out."""
     ids = list(collection_ids)
     if not ids:
         return {}
@@ -61,17 +61,16 @@ def load_shown(collection_ids: Iterable[int], viewer_id: int | None) -> dict[int
 
 
 def load_whole(collection_ids: Iterable[int]) -> dict[int, ShownCollection]:
-    """Collections by id with everybody who is in them or was asked, whoever looks, in two queries, none for no ids; those of
-    suspended owners, and suspended accounts, are left out. What a viewer sees of one is `seen_by`.
+    """Load collections by id with all items in any state, independent of a viewer, in two queries, none for no ids.
+
+    Collections of suspended owners, and suspended accounts, are left out. `seen_by` filters one for a viewer.
     """
     ids = list(collection_ids)
     return {one.collection.id: one for one in _whole(_collections().filter(id__one_of=ids))} if ids else {}
 
 
 def find_linked(addresses: Iterable[str]) -> dict[str, int]:
-    """The ids of the collections known here that are found under these addresses, by address; one query, none for no
-    addresses.
-    """
+    """Return the ids of known collections by these addresses; one query, none for no addresses."""
     wanted = list(dict.fromkeys(addresses))
     if not wanted:
         return {}
@@ -84,13 +83,15 @@ def find_linked(addresses: Iterable[str]) -> dict[str, int]:
 
 
 def find_item(collection_id: int, item_id: int) -> CollectionItem:
-    """An item of the collection, in whatever state. Raises NotFound."""
+    """Return an item of the collection, in any state. Raises NotFound."""
     items = CollectionItem.objects.select_related("collection")
     return require_found(items.filter(id=item_id, collection_id=collection_id).first())
 
 
 def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collection]:
-    """Collections of an account, newest first: discoverable ones, for themselves all; none for whom they block."""
+    """List an account's collections, newest first: all for the account itself, discoverable ones for others, none for viewers
+    whom it blocks.
+    """
     found = _collections().filter(account=account).order_by("-id")
     if viewer_id == account.id:
         return found
@@ -100,15 +101,15 @@ def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collect
 
 
 def list_with_account(account_id: int) -> QuerySet[Collection]:
-    """The collections an account is in, newest first."""
+    """List the collections that an account is in or was asked to be in, newest first."""
     items = CollectionItem.objects.filter(account_id=account_id, state__in=[ItemState.ACCEPTED, ItemState.PENDING])
     return _collections().filter(id__in=items.values("collection_id")).order_by("-id")
 
 
 def show(collections: Iterable[Collection], viewer_id: int | None) -> list[ShownCollection]:
-    """The collections as the viewer sees them, in two queries: owners see who has not answered yet as well.
+    """Return the collections as the viewer sees them, in two queries; owners see pending items, too.
 
-    Suspended accounts and those the viewer blocks, or whose server, are left out.
+    Suspended accounts, and accounts that the viewer blocks or whose server the viewer blocks, are left out.
     """
     whole = _whole(collections)
     members = {item.account_id for one in whole for item in one.items if item.account_id is not None}
@@ -117,7 +118,7 @@ def show(collections: Iterable[Collection], viewer_id: int | None) -> list[Shown
 
 
 def seen_by(whole: ShownCollection, viewer_id: int | None, relations: Relations) -> ShownCollection:
-    """The part of a whole collection that a viewer sees; `relations` are the viewer's and know who is in it."""
+    """Filter a whole collection for a viewer; `relations` are the viewer's to the accounts in it."""
     states = _states(whole.collection, viewer_id)
     hidden = relations.blocking | relations.domain_blocking
     kept = (item for item in whole.items if item.state in states and item.account_id not in hidden)
@@ -135,7 +136,7 @@ def _whole(collections: Iterable[Collection]) -> list[ShownCollection]:
 
 
 def load_members(shown: ShownCollection) -> list[Account]:
-    """The owner, then the accounts in the collection, in one query."""
+    """Load the owner, then the accounts in the collection, in one query."""
     known = load_accounts(shown.account_ids)
     return [known[account_id] for account_id in shown.account_ids if account_id in known]
 

@@ -1,4 +1,4 @@
-"""Reads devices, and the encrypted messages that wait for them."""
+"""Reads devices, and the encrypted messages stored for them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from social.kernel.errors import require_found
 
 
 def find_device(token_id: int) -> Device:
-    """The device bound to this access token. Raises NotFound when the token has none."""
+    """Return the device bound to this access token. Raises NotFound when the token has none."""
     return require_found(Device.objects.filter(access_token_id=token_id).first())
 
 
 def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
-    """The devices of each of these accounts, oldest first; accounts without devices are in it with none.
+    """Load the devices of each of these accounts, oldest first; accounts without devices have an empty list.
 
     Unknown and suspended accounts are left out, and those that block the viewer or are blocked. Two queries.
     """
@@ -29,18 +29,18 @@ def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[D
 
 
 def list_messages(device: Device) -> QuerySet[EncryptedMessage]:
-    """The messages that wait for the device."""
+    """List the messages stored for the device."""
     return EncryptedMessage.objects.filter(device=device)
 
 
 def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
-    """Messages with their devices, in the order they were stored, as far as they still wait."""
+    """Load messages with their devices, in the order they were stored; cleared ones are left out."""
     return list(EncryptedMessage.objects.filter(id__one_of=message_ids).select_related("device").order_by("id"))
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """The accounts among these that exist, are not suspended, and neither block the viewer nor are blocked, nor their server.
-    One query.
+    """Return those of these accounts that exist, are not suspended, and have no block with the viewer, also of a server, in
+    either direction. One query.
     """
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     hidden = relations.domain_blocking | relations.domain_blocked_by
@@ -48,7 +48,7 @@ def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
 
 
 def load_reachable_elsewhere(viewer_id: int, account_ids: Sequence[int]) -> dict[int, Account]:
-    """Accounts among `reachable` that are of other servers and say where their devices are. Two queries."""
+    """Load those of the `reachable` accounts that are remote and have an address for their devices. Two queries."""
     shown = reachable(viewer_id, account_ids)
     found = Account.objects.filter(id__one_of=shown, domain__isnull=False).exclude(devices_url="")
     return found.in_bulk()

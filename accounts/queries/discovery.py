@@ -1,10 +1,10 @@
-"""Reads accounts that somebody may look for or like to follow: search by the beginning of names in a bounded amount of
-work, the directory, and suggestions (contract, behaviours section 14).
+"""Reads accounts for discovery: prefix search with a bounded amount of work, the directory, and suggestions (contract,
+behaviours section 14).
 
-For every letter that somebody types a client asks again, and one or two letters fit a large part of all accounts. So not
-all that fit are collected and sorted: the first in the order of usernames, those with such a word in their display name
-(from three letters on, and where usernames do not suffice), the most followed ones and those that the viewer follows are,
-each a bounded number from an index.
+Clients search again at every typed letter, and one or two letters match a large part of all accounts. Therefore not all
+matches are collected and sorted, but a bounded number from each of several indexes: the first by username, those with a
+matching word in their display name (from three letters on, and if usernames do not suffice), the most followed, and those
+that the viewer follows.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from social.kernel.plans import IDS, Plan, Slot
 from social.kernel.statements import rows_of
 
 SUGGESTIONS_LIMIT: Final = 80
-"""Number that is suggested at most, whatever page is asked for."""
+"""Number of suggestions over all pages."""
 FOLLOWS_LOOKED_AT: Final = 150
-"""Number of accounts whose follows make suggestions: those that were followed last."""
+"""Number of the viewer's latest follows whose own follows become suggestions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """An account with the reason why it is suggested, as the interface names reasons."""
+    """An account with the reason why it is suggested, in the terms of the API."""
 
     account_id: int
     source: str
 
 
-# Whom the accounts that the viewer followed last have followed last, those first whom most of them follow.
+# The latest follows of the viewer's latest follows, the most frequent ones first.
 _CANDIDATES: Final = 1000
 _FRIENDS_OF_FRIENDS: Final = f"""
 SELECT f.target_id, count(*)
@@ -55,15 +55,15 @@ SELECT f.target_id, count(*)
 
 
 def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySet[Account]:
-    """The ids of accounts that want to be found: `order` "active" (last post first), "new" (newest account first) or
-    anything else (none in particular); with `local` of this server only.
+    """List discoverable accounts: `order` "active" (last post first), "new" (newest account first) or anything else (no
+    order); with `local` only local ones.
 
-    Left out are limited, suspended and moved accounts, those who never posted, followed or were followed, and whom the
-    viewer hides.
+    Limited, suspended and moved accounts are left out, and those without any post, follow or follower, and those that the
+    viewer blocks or mutes or that block the viewer.
     """
     found = _discoverable().filter(stat__isnull=False)
     if local:
-        # From the users, who are few: among all accounts the local ones may be far apart.
+        # Read from users, who are few: local accounts may be rare among all accounts.
         found = found.filter(domain=None, user__isnull=False)
     if viewer_id is not None:
         found = _not_hidden(found, viewer_id)
@@ -73,10 +73,10 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
 
 
 def load_suggestions(viewer_id: int) -> list[Suggestion]:
-    """Suggestions for the viewer, best first: accounts that several of those follow whom the viewer followed last, then
-    the most followed ones. At most SUGGESTIONS_LIMIT, in three queries, of _CANDIDATES of both kinds.
+    """Load suggestions for the viewer, best first: follows of the viewer's latest follows, then the most followed accounts.
 
-    Left out are oneself, whom one follows, has asked to follow, hides or has dismissed.
+    At most SUGGESTIONS_LIMIT, in three queries, from _CANDIDATES of each kind. The viewer is left out, and so are accounts
+    that the viewer follows, has requested to follow, blocks, mutes or has dismissed.
     """
     wanted = _suggestable(viewer_id)
     followed: dict[int, int] = dict(rows_of(_FRIENDS_OF_FRIENDS, {"viewer": viewer_id}))
@@ -115,7 +115,7 @@ def _suggestable(viewer_id: int) -> QuerySet[Account]:
 
 
 def _not_hidden(accounts: QuerySet[Account], viewer_id: int) -> QuerySet[Account]:
-    # As arrays: of subqueries the planner expects that each hides half of all accounts, and reads them all.
+    # As arrays: the planner expects each subquery to exclude half of all accounts, and would read them all.
     hidden = load_hidden(viewer_id)
     shown = accounts.exclude(id__one_of=[*hidden.blocking, *hidden.blocked_by, *hidden.muting])
     return shown.filter(Q(domain=None) | ~Q(domain__one_of=list(hidden.domains)))
@@ -127,23 +127,23 @@ _NAMED_SO: Final = f"SELECT id FROM accounts_account WHERE {_WORDS} LIMIT %(limi
 
 
 def find_named(text: str, limit: int) -> list[int]:
-    """The ids of accounts, whatever their state, with these words in their display names, the last one as a beginning."""
+    """Return the ids of accounts, in any state, with these words in their display names, the last word as a prefix."""
     words = _words_of(text)
     return [number for (number,) in rows_of(_NAMED_SO, {"words": words, "limit": limit})] if words else []
 
 
 def _words_of(text: str) -> str:
-    """The words of a text as PostgreSQL looks for them, the last one as a beginning; empty where there are none."""
+    """Build PostgreSQL's search query for the words of a text, the last one as a prefix; empty if there are none."""
     words = _WORD.findall(text)
     return " & ".join([*words[:-1], f"{words[-1]}:*"]) if words else ""
 
 
 CANDIDATES_LIMIT: Final = 200
-"""Number that is found at most, whatever page is asked for."""
+"""Number of search results over all pages."""
 _LETTERS_OF_A_WORD: Final = 3
 _PRESENT: Final = PRESENT.sql("id", has_viewer=False, joined="accounts_account")
 
-# Without an upper end of the range: for a narrow one the planner collects and sorts all that fit, and misjudges how many.
+# No upper bound of the range: for a narrow range the planner misjudges the number of matches, and collects and sorts all.
 _NAMED: Final = f"""
 WITH named AS MATERIALIZED (
   SELECT id FROM (SELECT id, username FROM accounts_account
@@ -155,7 +155,7 @@ _ADDRESS_MATCHES: Final = f"""
 (SELECT id FROM accounts_account
   WHERE lower(username) = lower(%(username)s) AND lower(COALESCE(domain, '')) = %(domain)s AND {_PRESENT})"""  # noqa: S608 (constants)
 
-# A common word fits tens of thousands, who cost as much as everything else; then usernames have filled their share already.
+# A common word matches tens of thousands of accounts, at the cost of the whole search; usernames then suffice already.
 _WORD_MATCHES: Final = f"""
 (SELECT id FROM accounts_account
   WHERE (SELECT count(*) FROM named) < 300
@@ -165,7 +165,7 @@ _NAME_CONDITION: Final = f"""{PRESENT.sql("a.id", has_viewer=False, joined="a")}
     AND (starts_with(lower(a.username), lower(%(text)s))
     OR starts_with(lower(a.display_name), lower(%(text)s)) OR strpos(lower(a.display_name), ' ' || lower(%(text)s)) > 0)"""
 
-# The ids stand in arrays, and counters are asked for one by one: joined, whole tables would be read where they are small.
+# Ids in arrays, and counters by single subqueries: with joins, small tables would be read completely.
 _POPULAR: Final = f"""
 (SELECT a.id FROM accounts_account a
   WHERE a.id = ANY(ARRAY(SELECT account_id FROM accounts_accountstat WHERE followers_count > 0
@@ -199,7 +199,7 @@ def _shown_to_viewer(*, following: bool) -> QuerySet[Any, int]:
     )
 
 
-#: By whether only whom the viewer follows is wanted.
+#: Key: whether only accounts that the viewer follows are searched.
 _SHOWN_TO_VIEWER: Final[dict[bool, Plan[int]]] = {
     False: Plan(lambda: _shown_to_viewer(following=False)),
     True: Plan(lambda: _shown_to_viewer(following=True)),
@@ -207,12 +207,11 @@ _SHOWN_TO_VIEWER: Final[dict[bool, Plan[int]]] = {
 
 
 def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> list[int]:
-    """The ids of accounts whose username, or a word of whose display name, begins with the query: the one with this exact
-    address first, then the most followed. An address with a domain is found as a whole only. At most CANDIDATES_LIMIT;
-    two queries.
+    """Return the ids of accounts whose username, or a word of whose display name, begins with the query: the exact address
+    first, then the most followed. An address with a domain has to match exactly. At most CANDIDATES_LIMIT; two queries.
 
-    Who has blocked the viewer is not found (SEED-128); whom the viewer has blocked is found by the exact address only.
-    With `following` among those alone whom the viewer follows.
+    Accounts that block the viewer are not found (SEED-128); those that the viewer blocks are found by their exact address
+    only. With `following` only accounts that the viewer follows are found.
     """
     text = query.strip().removeprefix("@")
     if not text or "\0" in text:
@@ -225,7 +224,7 @@ def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> l
 
 
 def _candidates(text: str, viewer_id: int, *, following: bool) -> dict[int, bool]:
-    """The ids of everybody who fits, and whether this is the exact address of each."""
+    """Return the ids of matching accounts, each with whether the text is its exact address."""
     pair = split_address(text)
     username, domain = pair if pair is not None else ("", None)
     parts = [_ADDRESS_MATCHES]

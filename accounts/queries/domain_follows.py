@@ -1,4 +1,4 @@
-"""Reads the follows between people here and those of other servers, as a rule for a server would end them."""
+"""Reads follows between local accounts and other servers' accounts, as a rule for a server would end them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMED: Final = 10
 
 @dataclass
 class FollowsUnder:
-    """Numbers of follows from here and to here, and some of them by name: who follows whom."""
+    """Numbers of follows by local accounts and of local accounts, and some of them as (follower, followed)."""
 
     from_here: int = 0
     to_here: int = 0
@@ -25,7 +25,9 @@ class FollowsUnder:
 
 
 def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
-    """Follows with people of these servers and their subdomains, by domain; five queries. Servers without any are left out."""
+    """Load the follows with accounts of these domains and their subdomains, by domain, in five queries. Domains without any
+    are left out.
+    """
     wanted = set(domains)
     if not wanted:
         return {}

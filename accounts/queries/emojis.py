@@ -1,4 +1,4 @@
-"""Reads custom emojis: those a text may show."""
+"""Reads custom emojis that texts may show."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ SHORTCODE: Final = regex.compile(r"(?<=[^\p{L}\p{N}:]|^):([a-zA-Z0-9_]{2,}):(?=[
 
 
 def shortcodes_in(*texts: str) -> set[str]:
-    """The shortcodes written in these texts (contract, behaviours section 8)."""
+    """Return the shortcodes in these texts (contract, behaviours section 8)."""
     return {code for text in texts if ":" in text for code in SHORTCODE.findall(text)}
 
 
 def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, str | None], CustomEmoji]:
-    """Enabled emojis by (shortcode, domain), in one query; none when nothing is asked for."""
+    """Load enabled emojis by (shortcode, domain), in one query; no query for none."""
     pairs = set(wanted)
     if not pairs:
         return {}
-    # The same names are used by very many servers: only those of the servers asked for are read.
+    # Filtered by server, too, because very many servers use the same names.
     home = Q(domain=None) | Q(domain__one_of={domain for _code, domain in pairs if domain is not None})
     found = CustomEmoji.objects.filter(home, shortcode__one_of={code for code, _domain in pairs}, disabled=False)
     emojis = {(emoji.shortcode, emoji.domain): emoji for emoji in found}
@@ -33,18 +33,18 @@ def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, 
 
 
 def list_local_emojis() -> list[CustomEmoji]:
-    """Emojis of the picker: enabled local ones, by category and shortcode."""
+    """List the emojis of the picker: enabled local ones, by shortcode."""
     return list(CustomEmoji.objects.filter(domain=None, disabled=False, visible_in_picker=True).order_by("shortcode"))
 
 
 def find_picture_url(emoji_id: int) -> str:
-    """The address of an emoji's picture on its own server, of one that is shown. Raises NotFound, also for one of ours."""
+    """Return the address of an enabled remote emoji's picture on its own server. Raises NotFound, also for a local emoji."""
     found = CustomEmoji.objects.filter(id=emoji_id, disabled=False).exclude(domain=None)
     return require_found(found.values_list("remote_url", flat=True).first())
 
 
 class EmojiLookup:
-    """The emojis that a page of accounts or posts needs, read once and asked without queries."""
+    """Emojis for a page of accounts or posts, loaded once."""
 
     def __init__(self, texts: Iterable[tuple[str | None, Iterable[str]]]) -> None:
         wanted = {(code, domain) for domain, parts in texts for code in shortcodes_in(*parts)}
@@ -52,11 +52,11 @@ class EmojiLookup:
 
     @classmethod
     def for_accounts(cls, accounts: Iterable[Account]) -> EmojiLookup:
-        """Emojis in the names, bios and fields of these accounts."""
+        """Load the emojis in the names, bios and fields of these accounts."""
         return cls((account.domain, account_texts(account)) for account in accounts)
 
     def find(self, domain: str | None, *texts: str) -> list[CustomEmoji]:
-        """The emojis in these texts, sorted by shortcode."""
+        """Return the emojis in these texts, sorted by shortcode, without a query."""
         if not self._emojis:
             return []
         found = (self._emojis.get((code, domain)) for code in sorted(shortcodes_in(*texts)))
@@ -64,6 +64,6 @@ class EmojiLookup:
 
 
 def account_texts(account: Account) -> list[str]:
-    """The texts of an account that may hold emojis."""
+    """The texts of an account that may contain emojis."""
     fields = [text for item in account.fields for text in (item["name"], item["value"])]
     return [account.display_name, account.note, *fields]

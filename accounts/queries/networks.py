@@ -1,7 +1,7 @@
-"""Reads lists of people: who follows whom, who asks to, who is endorsed, newest first by row; and follows that were
-ended from outside.
+"""Reads lists of accounts around an account: followers, follows, follow requests and endorsements, newest first by row;
+and follows that were ended by blocks or suspensions.
 
-Each answers rows with `id` and the account's id; entities are loaded by whoever presents a page of them.
+Each list returns rows with `id` and the account's id; the caller loads the entities for a page of them.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ FAMILIAR_SHOWN = 10
 
 
 def list_followers(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
-    """Followers of the account, as the viewer may see them (`person_id`): nobody for who is suspended, hides their
-    network, or blocks the viewer; without whom the viewer blocks or mutes and who blocks the viewer.
+    """List followers of the account (`person_id`) that the viewer may see: none if the account is suspended, hides its
+    network or blocks the viewer; without accounts that the viewer blocks or mutes, or that block the viewer.
     """
     rows = Follow.objects.filter(target=account).annotate(person_id=F("account_id"))
     return _shown_to(rows, "account_id", account, viewer_id)
 
 
 def list_following(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
-    """Accounts that the account follows; otherwise as `list_followers`."""
+    """List accounts that the account follows; otherwise as `list_followers`."""
     rows = Follow.objects.filter(account=account).annotate(person_id=F("target_id"))
     return _shown_to(rows, "target_id", account, viewer_id)
 
 
 def list_follows(account_id: int) -> QuerySet[Follow]:
-    """The follows of the account with whom they are of, suspended people included: a whole list, for its owner."""
+    """List all follows of the account with their `target`, suspended ones included, for the account itself."""
     return Follow.objects.filter(account_id=account_id).select_related("target")
 
 
 def list_follow_requests(account_id: int) -> QuerySet[FollowRequest]:
-    """Requests that wait for an answer of the account; suspended people are left out."""
+    """List pending follow requests to the account; those of suspended accounts are left out."""
     rows = FollowRequest.objects.filter(is_present("account"), target_id=account_id)
     return rows.annotate(person_id=F("account_id"))
 
 
 def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
-    """Accounts that the account endorses, to be paged by the endorsed account's id; suspended people are left out."""
+    """List accounts that the account endorses, to be paged by the endorsed account's id; suspended ones are left out."""
     rows = Endorsement.objects.filter(is_present("target"), account_id=account_id)
     return rows.annotate(person_id=F("target_id"))
 
 
 def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
-    """The number of people of another server the account follows and is followed by: what a block of it would end.
+    """Count the accounts of another server that the account follows and that follow it, which a block of the server would end.
 
-    `domain` in any spelling; none for what is no name of another server.
+    `domain` may be in any spelling; an invalid one has zeros.
     """
     name = normalise_domain(domain)
     if not name:
@@ -66,7 +66,7 @@ def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
     return following, Follow.objects.filter(target_id=account_id, account__domain=name).count()
 
 
-# Begun at the viewer, who follows fewer than may follow whom everybody knows.
+# Starts from the viewer's follows, which are fewer than the followers of a popular account.
 _FAMILIAR: Final = f"""
 SELECT known.id, familiar.account_id
   FROM unnest(%(ids)s::bigint[]) known (id) CROSS JOIN LATERAL (
@@ -80,9 +80,9 @@ SELECT known.id, familiar.account_id
 
 
 def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[int, list[int]]:
-    """Load some of the followers of each existing one of these accounts whom the viewer follows.
+    """Load followers of each of these accounts whom the viewer follows, at most FAMILIAR_SHOWN each, in two queries.
 
-    At most FAMILIAR_SHOWN each, none for who hides their network; nobody who hides theirs is named. Two queries.
+    Accounts that hide their network have none. Missing accounts are left out, and so are followers that hide their network.
     """
     known = Account.objects.filter(is_present(), id__one_of=account_ids).values_list("id", "hide_collections")
     open_ids = [number for number, hidden in known if not hidden and number != viewer_id]
@@ -103,12 +103,12 @@ def _shown_to(rows: QuerySet[Follow], person: str, owner: Account, viewer_id: in
 
 
 def list_severances(account_id: int) -> QuerySet[SeveredAccount]:
-    """The acts that ended follows of the account, the latest first, with what each cost it."""
+    """List the acts that ended follows of the account, the latest first, with the numbers of follows."""
     return SeveredAccount.objects.filter(account_id=account_id).select_related("severance").order_by("-id")
 
 
 def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
-    """Losses by acts, with the acts, by id."""
+    """Load the account's losses with their acts, by id."""
     if not severed_ids:
         return {}
     found = SeveredAccount.objects.filter(id__one_of=list(severed_ids)).select_related("severance")
@@ -116,17 +116,17 @@ def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
 
 
 def find_severance(account_id: int, severed_id: int) -> SeveredAccount:
-    """Find a severance of the viewer's. Raises NotFound, for somebody else's too."""
+    """Return a loss of the account with its act. Raises NotFound, also for somebody else's."""
     return require_found(list_severances(account_id).filter(id=severed_id).first())
 
 
 def list_ended_follows(severed: SeveredAccount) -> QuerySet[SeveredFollow]:
-    """Follows that ended: whom the account followed until then, with `target`."""
+    """List the account's own follows that ended, with `target`."""
     rows = SeveredFollow.objects.filter(severance_id=severed.severance_id, account_id=severed.account_id)
     return rows.select_related("target")
 
 
 def list_ended_followers(severed: SeveredAccount) -> QuerySet[SeveredFollow]:
-    """Follows that ended: who followed the account until then, with `account`."""
+    """List the follows of the account by others that ended, with `account`."""
     rows = SeveredFollow.objects.filter(severance_id=severed.severance_id, target_id=severed.account_id)
     return rows.select_related("account")

@@ -1,4 +1,4 @@
-"""Reads how viewers stand to accounts: one statement for all of it, for one viewer or for many."""
+"""Reads the relations of one or many viewers to accounts, in one statement."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from accounts.policies.collections import Audience, featuring_audience
 from accounts.policies.relations import NO_RELATIONS, FollowOptions, Hidden, MuteOptions, Relations
 from social.kernel.statements import rows_of
 
-# The arrays stand in a SELECT so that their length is unknown to the planner, which else plans anew for every call
-# (docs/adr/0011). Accounts are looked up only for the few who block a server at all.
+# The arrays are in a SELECT so that the planner does not know their length, for which it would plan again at every call
+# (docs/adr/0011). Accounts are looked up only for the few viewers who block a server.
 _READING: Final = """
 SELECT 'following', target_id, show_reblogs, notify, languages, direct_since FROM accounts_follow
  WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
@@ -44,7 +44,7 @@ SELECT 'domain_blocking', a.id, NULL, NULL, NULL, NULL FROM accounts_account a
    AND a.domain IN (SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s)
 """  # noqa: S608 (constants)
 
-# Few posts make it matter whom their authors follow.
+# Optional: only for few posts does it matter whether their author follows the viewer.
 _FOLLOWERS: Final = """
 UNION ALL
 SELECT 'followed_by', account_id, NULL, NULL, NULL, NULL FROM accounts_follow
@@ -76,8 +76,8 @@ SELECT 'known', id, suspended_at IS NOT NULL, NULL, NULL, NULL FROM accounts_acc
  WHERE id = ANY((SELECT %(ids)s)::bigint[])
 """  # noqa: S608 (constants)
 
-# The viewers may be thousands: they stand in the statement once. Most of them have nothing to do with most of the people,
-# so the answer is short.
+# There may be thousands of viewers, who are therefore in the statement only once. Most have no relation to most accounts, so
+# the result is short.
 _RELATIONS_OF_VIEWERS: Final = """
 WITH viewers AS MATERIALIZED (SELECT unnest(%(viewers)s::bigint[]) AS id)
 SELECT 'following', account_id, target_id, show_reblogs, notify, languages, direct_since FROM accounts_follow
@@ -123,10 +123,10 @@ def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relatio
 
 
 def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """Relations like `load_relations`, but only those that decide which posts are shown: follows of the viewer, blocks,
-    mutes, servers, who is read in lists alone; and who follows the viewer, if asked for.
+    """Load the relations that decide which posts are shown to the viewer: the viewer's follows, blocks, mutes, blocked servers
+    and exclusive lists, and with `with_followed_by` the viewer's followers.
 
-    For pages of posts, which ask it every time.
+    For pages of posts, which need it every time; otherwise as `load_relations`.
     """
     return _load(_hiding(with_followed_by), viewer_id, account_ids)
 
@@ -137,15 +137,17 @@ def _hiding(with_followed_by: bool) -> str:
 
 
 def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """Relations like `load_hiding`, but only those that decide what the viewer may read: follows of the viewer, and who
-    shuts the viewer out.
+    """Load the relations that decide which posts the viewer may read: the viewer's follows, and blocks of the viewer;
+    otherwise as `load_hiding`.
     """
     return _load(_READING_AND_FOLLOWERS if with_followed_by else _READING, viewer_id, account_ids)
 
 
 def register_read_apart(condition: str) -> None:
-    """Say, at the start of a process, who is read in lists alone: a condition on the account `a`, for the app that has the
-    lists. `%(viewer)s` is whose lists they are. So it costs pages of posts no statement of its own.
+    """Register, at the start of a process, the SQL condition for accounts that the viewer reads only in exclusive lists.
+
+    The app with the lists registers it, so that pages of posts need no statement of their own for it. The account is `a`,
+    and `%(viewer)s` is the owner of the lists.
     """
     _read_apart[:] = [
         f"""
@@ -157,8 +159,9 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
-    """The ids of those of these accounts, and those they moved to, to which a viewer's relations decide whether the
-    viewer may feature them: who is locked and wants to be found. `approving` are ids of further such accounts.
+    """Return the ids of those of these accounts, and of the accounts they moved to, that only their followers may feature.
+
+    `approving` are ids of further such accounts.
     """
     ids = set(approving)
     for account in accounts:
@@ -169,8 +172,10 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 
 
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
-    """The relations that decide whether the viewer may feature these accounts, and those they moved to: a query only if
-    one of them is locked and wants to be found. `approving` are ids of further such accounts.
+    """Load the relations that decide whether the viewer may feature these accounts, and those they moved to.
+
+    It is a query only if there are accounts that only their followers may feature; `approving` are ids of further such
+    accounts.
     """
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 
@@ -187,14 +192,14 @@ def _load(sql: str, viewer_id: int | None, account_ids: Iterable[int]) -> Relati
 def load_relations_of(
     viewer_ids: Collection[int], account_ids: Collection[int], *, followable: Collection[int] | None = None
 ) -> dict[int, Relations]:
-    """Follows, blocks and mutes between many viewers and these accounts: by viewer, in one query.
+    """Load follows, blocks and mutes between many viewers and these accounts: by viewer, in one query.
 
-    A viewer without relations to them is left out (`Relations(viewer_id=...)` is right for that one). Requests, and who
-    follows the viewers, are not read. `followable` narrows the accounts of which it matters whether they are followed.
+    Viewers without relations to them are left out (use `Relations(viewer_id=...)`). Follow requests, and follows of the
+    viewers, are not read. `followable` limits the accounts whose follows by viewers are read.
     """
     if not viewer_ids or not account_ids:
         return {}
-    # An array written out is ten times quicker for thousands than to let the driver look at each number.
+    # An array literal is ten times faster for thousands of ids than the driver's adaptation of each number.
     written = "{" + ",".join(map(str, viewer_ids)) + "}"
     ids = list(account_ids)
     by_viewer: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
@@ -209,7 +214,7 @@ def load_relations_of(
 def load_known_relations(
     viewer_id: int, account_ids: Iterable[int], *, with_suspended: bool
 ) -> tuple[set[int], Relations]:
-    """The ids among these that are accounts, suspended ones only if asked for; and the relations to them. One query."""
+    """Return which of these ids are accounts (suspended ones only `with_suspended`), and the relations to them. One query."""
     ids = sorted(set(account_ids))
     if not ids:
         return set(), Relations(viewer_id=viewer_id)
@@ -219,7 +224,7 @@ def load_known_relations(
 
 
 def load_hidden(viewer_id: int) -> Hidden:
-    """The viewer's blocks, mutes and blocked servers, whole: for who is shown posts of anybody. One query."""
+    """Load all blocks, mutes and blocked servers of the viewer, for viewers who are shown anybody's posts. One query."""
     sets: dict[str, set[int]] = defaultdict(set)
     muting: dict[int, datetime | None] = {}
     domains: set[str] = set()
@@ -234,12 +239,14 @@ def load_hidden(viewer_id: int) -> Hidden:
 
 
 def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
-    """The blocks among these that stand: (who blocks, whom). One query."""
+    """Load those of these blocks that still exist, as (blocking, blocked) account ids. One query."""
     return set(Block.objects.filter(id__one_of=block_ids).values_list("account_id", "target_id"))
 
 
 def load_nearby_pairs(account_ids: Collection[int], target_ids: Collection[int]) -> set[tuple[int, int]]:
-    """Pairs of these accounts of which one follows, or has asked to follow, the other; one query."""
+    """Load the pairs (account, target) of these in which the account follows, or has requested to follow, the target; one
+    query.
+    """
     if not account_ids or not target_ids:
         return set()
     follows, requests = (
@@ -258,9 +265,7 @@ SELECT f.account_id, f.target_id
 
 
 def load_followers_since(pairs: Collection[tuple[int, int]], moment: datetime) -> set[tuple[int, int]]:
-    """Choose of these (follower, followed) those whose follow stands since the moment or longer: one query, none for no
-    pairs.
-    """
+    """Return those of these pairs (follower, followed) whose follow existed at the moment; one query, none for no pairs."""
     if not pairs:
         return set()
     followers, targets = map(list, zip(*pairs, strict=True))
@@ -271,7 +276,7 @@ def load_followers_since(pairs: Collection[tuple[int, int]], moment: datetime) -
 
 
 def is_awaited(account_id: int) -> bool:
-    """Tell whether somebody follows the account and wants to be notified of what it posts."""
+    """Tell whether any follower wants to be notified of the account's posts."""
     return bool(rows_of(_AWAITED, {"account": account_id}))
 
 
@@ -281,44 +286,44 @@ def blocks_domain(account_id: int, domain: str) -> bool:
 
 
 def list_blocked_domains(account_id: int) -> QuerySet[AccountDomainBlock]:
-    """The servers the account blocks."""
+    """List the servers that the account blocks."""
     return AccountDomainBlock.objects.filter(account_id=account_id)
 
 
 def find_block(uri: str | None) -> Block | None:
-    """The block that another server gave this id, with whom it is of; None when there is none."""
+    """Return the block with this ActivityPub id, with its `target`; None when there is none."""
     return None if uri is None else Block.objects.select_related("target").filter(uri=uri).first()
 
 
 def list_blocked(account_id: int) -> QuerySet[Block]:
-    """The people whom the account blocks; suspended ones are left out."""
+    """List the accounts that the account blocks; suspended ones are left out."""
     rows = Block.objects.filter(is_present("target"), account_id=account_id)
     return rows.annotate(person_id=F("target_id"))
 
 
 def list_muted(account_id: int) -> QuerySet[Mute]:
-    """The people whom the account mutes now; suspended ones are left out."""
+    """List the accounts that the account mutes now; suspended ones are left out."""
     rows = Mute.objects.filter(is_present("target"), account_id=account_id)
     return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now())).annotate(person_id=F("target_id"))
 
 
 def list_all_blocked(account_id: int) -> QuerySet[Block]:
-    """The blocks of the account with whom they are of, suspended people included: a whole list, for its owner."""
+    """List all blocks by the account with their `target`, suspended ones included, for the account itself."""
     return Block.objects.filter(account_id=account_id).select_related("target")
 
 
 def list_blocks_of(account_id: int) -> QuerySet[Block]:
-    """The blocks of the account by others."""
+    """List the blocks of the account by others."""
     return Block.objects.filter(target_id=account_id)
 
 
 def list_mutes_of(account_id: int) -> QuerySet[Mute]:
-    """The mutes of the account by others that count now."""
+    """List the mutes of the account by others that have not expired."""
     return Mute.objects.filter(Q(expires_at=None) | Q(expires_at__gt=Now()), target_id=account_id)
 
 
 def list_all_muted(account_id: int) -> QuerySet[Mute]:
-    """Accounts like those of `list_all_blocked`, of the mutes that count now."""
+    """List all mutes by the account that have not expired, like `list_all_blocked`."""
     rows = Mute.objects.filter(account_id=account_id).select_related("target")
     return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
 

@@ -1,4 +1,4 @@
-"""Reads which files of other servers are kept here."""
+"""Reads copies of remote files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _BYTES = Coalesce(Sum("file_size"), 0) + Coalesce(Sum("preview_size"), 0)
 
 
 def find_copy(purpose: CopyPurpose, url: str) -> RemoteCopy | None:
-    """The copy of a file, whatever its state; None when nobody has asked for one."""
+    """Return the copy of a file, in any state; None when it was never requested."""
     return RemoteCopy.objects.filter(digest=digest_of(purpose, url)).first()
 
 
 def find_picture_url(account_id: int, name: str) -> str:
-    """The address on another server of the `avatar` or `header` of an account that is shown. Raises NotFound."""
+    """Return the remote address of the `avatar` or `header` of a remote account that is not suspended. Raises NotFound."""
     found = Account.objects.filter(is_present(), id=account_id).exclude(domain=None)
     url = found.values_list(f"{name}_remote_url", flat=True).first()
     if not url:
@@ -29,13 +29,13 @@ def find_picture_url(account_id: int, name: str) -> str:
 
 
 def count_bytes(copies: QuerySet[RemoteCopy] | None = None) -> int:
-    """The bytes of all copies, or of these."""
+    """Count the bytes of all copies, or of these."""
     chosen = RemoteCopy.objects.filter(state=CopyState.READY) if copies is None else copies
     total: int = chosen.aggregate(total=_BYTES)["total"]
     return total
 
 
 def sum_up() -> list[tuple[str, str, int, int]]:
-    """Copies summed up by purpose and state: both, how many, and their bytes."""
+    """Sum up copies by purpose and state: rows of purpose, state, number and bytes."""
     copies = RemoteCopy.objects.values_list("purpose", "state").order_by("purpose", "state")
     return list(copies.annotate(count=Count("id"), bytes=_BYTES))

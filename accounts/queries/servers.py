@@ -1,4 +1,4 @@
-"""Reads what is known of other servers, by the names that people's addresses have and those of their hosts."""
+"""Reads other servers, by the domains of their accounts' addresses and by their hosts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _SENDING: Final = [queue for queue, terms in TERMS.items() if terms.sends]
 
 
 def list_troubled() -> QuerySet[Host]:
-    """The hosts that do not answer as they should and that somebody here has to do with: what is sent to them fails, or
-    people of theirs are followed from here. Any stranger can name other ones, which there may not be.
+    """List failing hosts that concern local accounts: deliveries to them fail, or local accounts follow accounts of theirs.
+
+    Other failing hosts are left out, because strangers can cause requests to any host, even to ones that do not exist.
     """
     follows = Follow.objects.filter(account__domain=None, target__domain=OuterRef("name"))
     at_host = Q(name=OuterRef("name")) | Q(host=OuterRef("name"))
@@ -26,8 +27,8 @@ def list_troubled() -> QuerySet[Host]:
 
 
 def load_names(hosts: Iterable[str]) -> dict[str, list[str]]:
-    """The servers at each of these hosts, by the names in people's addresses: the one that has the host's name, else those
-    whose documents are there, else the host's own name, as of a relay.
+    """Load the domains of the servers at each of these hosts: the host itself if it is a known domain, else the domains whose
+    documents are there, else the host itself, as for a relay.
     """
     wanted = list(hosts)
     known = set(Domain.objects.filter(name__one_of=wanted).values_list("name", flat=True))
@@ -39,6 +40,6 @@ def load_names(hosts: Iterable[str]) -> dict[str, list[str]]:
 
 
 def load_hosts(name: str) -> list[str]:
-    """The names of a server under which anything is sent to it: its own, and that of the host of its documents."""
+    """Load the hosts to which requests to a server go: its domain, and the host of its documents."""
     hosts = Domain.objects.filter(name=name).exclude(host="").values_list("host", flat=True)
     return list(dict.fromkeys([name, *hosts]))

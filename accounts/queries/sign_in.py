@@ -1,4 +1,4 @@
-"""Reads in which browsers somebody is signed in, and how they prove at sign-in that it is them besides the password."""
+"""Reads a user's browser sessions and second factors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SESSIONS_SHOWN: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """Browser in which a user is signed in. `last_seen` is noted once a day; `address` is the last one then."""
+    """Browser in which a user is signed in. `last_seen` is stored once a day, with the `address` of that moment."""
 
     id: int
     browser: Browser
@@ -31,14 +31,14 @@ class BrowserSession:
 
 
 def live_sessions(user: User) -> QuerySet[UserSession]:
-    """The user's sessions that have neither ended nor expired."""
+    """List the user's sessions that have neither ended nor expired."""
     stored = Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=clock.now())
     found: QuerySet[UserSession] = UserSession.objects.filter(Exists(stored), user=user)
     return found
 
 
 def list_sessions(user: User, current_key: str | None) -> list[BrowserSession]:
-    """The browsers used last, that with `current_key` first; at most SESSIONS_SHOWN, in one query."""
+    """List the browsers used last, the one with `current_key` first; at most SESSIONS_SHOWN, in one query."""
     found = live_sessions(user).order_by("-last_seen_at", "-id")[:SESSIONS_SHOWN]
     sessions = [
         BrowserSession(
@@ -56,7 +56,7 @@ def list_sessions(user: User, current_key: str | None) -> list[BrowserSession]:
 
 @dataclass(frozen=True, slots=True)
 class Passkey:
-    """A passkey. `alone`: it is known to work without the password."""
+    """Passkey of a user. `alone`: it is known to work without the password."""
 
     id: int
     name: str
@@ -67,7 +67,7 @@ class Passkey:
 
 @dataclass(frozen=True, slots=True)
 class SecondFactors:
-    """Factors a user has set up; `app` is an authenticator app, `codes` how many recovery codes are left."""
+    """Second factors of a user; `app` tells whether there is an authenticator app, `codes` is the number of recovery codes."""
 
     app: bool
     passkeys: tuple[Passkey, ...]
@@ -75,12 +75,12 @@ class SecondFactors:
 
     @property
     def any(self) -> bool:
-        """Tell whether a second factor is asked for when they sign in with their password."""
+        """Tell whether a sign-in with the password requires a second factor."""
         return self.app or bool(self.passkeys)
 
 
 def load_second_factors(user: User) -> SecondFactors:
-    """Factors the user has set up, in two queries."""
+    """Load the user's second factors, in two queries."""
     found = list(Authenticator.objects.filter(user=user).order_by("created_at", "pk"))
     return SecondFactors(
         app=any(one.type == Authenticator.Type.TOTP for one in found),
@@ -90,7 +90,7 @@ def load_second_factors(user: User) -> SecondFactors:
 
 
 def find_app(user: User) -> Authenticator | None:
-    """The user's authenticator app."""
+    """Return the user's authenticator app, if there is one."""
     return Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).first()
 
 
@@ -106,6 +106,6 @@ def _passkey(found: Authenticator) -> Passkey:
 
 
 def is_registered_passkey(credential_id: str) -> bool:
-    """Tell whether anybody has a passkey with this id, as browsers write it."""
+    """Tell whether any user has a passkey with this id, in the encoding of browsers."""
     passkeys = Authenticator.objects.filter(type=Authenticator.Type.WEBAUTHN)
     return bool(passkeys.filter(data__credential__rawId=credential_id).exists())

@@ -1,4 +1,4 @@
-"""Reads what stands in the way of a new account, and what opens it: names, addresses, blocks, invitations."""
+"""Reads facts that decide whether an account can be created: usernames, e-mail addresses, blocks, invitations."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ from social.kernel.text.names import normalise_domain
 def load_findings(
     *, username: str, email: str, address: str | None, mail_hosts: Collection[str] | None = None
 ) -> Findings:
-    """Findings of the tables about a new account; seven small statements, none of which depends on how many blocks
-    exist.
+    """Look up a new account in the tables, in seven small statements, whose cost does not depend on the number of blocks.
 
-    `mail_hosts` are those that take mail for the address (none: it is unreachable); None when the DNS was not asked.
+    `mail_hosts` are the hosts that accept mail for the address (empty: it is unreachable); None when the DNS was not asked.
     """
     by_email = load_email_findings(email, mail_hosts)
     return Findings(
@@ -48,7 +47,7 @@ def load_findings(
 
 
 def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -> Findings:
-    """Findings like `load_findings`, of an e-mail address alone."""
+    """Look up an e-mail address alone, as `load_findings` does."""
     return Findings(
         email_in_use=User.objects.filter(email__lower=email.lower()).exists(),
         canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),
@@ -58,21 +57,21 @@ def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -
 
 
 def _username_in_use(username: str) -> bool:
-    # In this order: an account that is deleted between the two statements is found by the first or by the second.
+    # In this order, an account that is deleted between the two statements is found by one of them.
     return Account.objects.filter(has_address(username, None)).exists() or is_retired(username)
 
 
 def is_retired(username: str) -> bool:
-    """Tell whether this was the name of an account of this server that was deleted."""
+    """Tell whether this was the username of a local account that was deleted."""
     return RetiredUsername.objects.filter(username=username.lower()).exists()
 
 
 def find_email_domain_blocks(email: str, mail_hosts: Iterable[str]) -> QuerySet[EmailDomainBlock]:
-    """The blocks of the domain of an address, of what takes mail for it, and of the domains above those."""
+    """List the blocks of an address's domain, of its mail hosts, and of the parent domains of these."""
     domain = normalise_domain(email.rpartition("@")[2])
     if domain is None:
         return EmailDomainBlock.objects.none()
-    # A provider of mail is blocked with all the domains it serves.
+    # With mail hosts, a block of a mail provider covers all domains that it serves.
     named = {name for host in (domain, *mail_hosts) for name in domain_and_parents(host)}
     return EmailDomainBlock.objects.filter(domain__one_of=named)
 
@@ -82,8 +81,8 @@ def _email_domain(email: str, mail_hosts: Iterable[str]) -> Decision:
 
 
 def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
-    """The last HISTORY_DAYS days of each block of an e-mail domain, today first, in one query: how many sign-ups it
-    refused, from how many network addresses.
+    """Load the last HISTORY_DAYS days of each e-mail domain block, today first, in one query: the numbers of refused sign-ups
+    and of their network addresses.
     """
     ids = list(block_ids)
     today = clock.now().astimezone(UTC).date()
@@ -95,7 +94,7 @@ def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
 
 
 def with_refusals(blocks: QuerySet[EmailDomainBlock]) -> QuerySet[EmailDomainBlock]:
-    """The blocks with `refused`: how many sign-ups each met in the last HISTORY_DAYS days, None for none."""
+    """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days, None for none."""
     oldest = clock.now().astimezone(UTC).date() - timedelta(days=HISTORY_DAYS - 1)
     found = EmailDomainRefusal.objects.filter(block_id=OuterRef("pk"), day__gte=oldest).order_by().values("block_id")
     return blocks.annotate(refused=Subquery(found.annotate(total=Sum("uses")).values("total")))
@@ -124,30 +123,30 @@ def _strictest(allowed_with_approval: Iterable[bool]) -> Decision:
 
 
 def list_ip_blocks() -> QuerySet[IpBlock]:
-    """The blocks of networks that count now."""
+    """List the network blocks that have not expired."""
     return IpBlock.objects.filter(Q(expires_at=None) | Q(expires_at__gt=clock.now()))
 
 
 def load_refused_networks() -> list[str]:
-    """The networks whose people may ask nothing at all."""
+    """Load the networks from which every request is refused."""
     return list(list_ip_blocks().filter(severity=Severity.NO_ACCESS).values_list("network", flat=True))
 
 
 def find_invite(code: str) -> Invite | None:
-    """The invitation with this code, usable or not, with its inviter."""
+    """Return the invitation with this code, usable or not, with its inviter."""
     if not code or "\0" in code:
         return None
     return Invite.objects.select_related("inviter__account", "inviter__role").filter(code=code).first()
 
 
 def find_usable_invite(code: str) -> Invite | None:
-    """The invitation with this code, if people may sign up with it now."""
+    """Return the invitation with this code, if people may sign up with it now."""
     invite = find_invite(code)
     return invite if invite is not None and is_usable(invite) else None
 
 
 def usable_invites() -> QuerySet[Invite]:
-    """The invitations that have neither expired nor been used up, of people who may use their account."""
+    """List the invitations that have neither expired nor been used up, and whose inviter may use their account."""
     return Invite.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=clock.now()),
         Q(max_uses=None) | Q(uses__lt=F("max_uses")),
@@ -156,11 +155,11 @@ def usable_invites() -> QuerySet[Invite]:
 
 
 def list_invites(inviter: User) -> QuerySet[Invite]:
-    """The invitations that somebody has made, the newest first; `usable` says whether people may sign up with one now."""
+    """List an inviter's invitations, the newest first; `usable` says whether people may sign up with one now."""
     usable = usable_invites().filter(pk=OuterRef("pk"))
     return Invite.objects.filter(inviter=inviter).annotate(usable=Exists(usable)).order_by("-id")
 
 
 def is_usable(invite: Invite) -> bool:
-    """Tell whether people may sign up with it now."""
+    """Tell whether people may sign up with the invitation now."""
     return usable_invites().filter(pk=invite.pk).exists()

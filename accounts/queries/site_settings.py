@@ -1,4 +1,4 @@
-"""Reads the settings an operator changes while the server runs."""
+"""Reads the settings that an operator changes while the server runs."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _DEFAULTS: Final[dict[str, Any]] = {
 
 
 ACCESS_SETTING: Final = "timelines_access"
-"""The key of how open timelines are: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
+"""The key of the access to timelines: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
 
 BACKUP_SETTING: Final = "backup_taken"
-"""The key of when the last backup was taken."""
+"""The key of the time of the last backup."""
 
 
 def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
-    """Texts and choices of staff about this server, else what fits any server; `raw`: only what they have written.
+    """Load the texts and settings of staff about this server, with defaults for missing ones; `raw`: stored ones only.
 
-    How open a kind of timeline is stands as `site_access_<kind>_<origin>`.
+    The access to a kind of timeline has the key `site_access_<kind>_<origin>`.
     """
     rows = SiteSetting.objects.filter(Q(key__startswith="site_") | Q(key=ACCESS_SETTING))
     stored = dict(rows.values_list("key", "value"))
@@ -59,17 +59,17 @@ def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
 
 
 def fixed_site_settings() -> frozenset[str]:
-    """The names of those that are set in the environment, which staff cannot change."""
+    """The keys of settings from the environment, which staff cannot change."""
     return frozenset(_key_of(name) for name in settings.FIXED_SITE_SETTINGS)
 
 
 def kept_days(name: str) -> int:
-    """The days for which something is kept, 0 for ever; `name` is that of the setting."""
+    """The retention in days of the setting with this name; 0 stands for ever."""
     return int(_find(name))
 
 
 def find_registrations() -> Literal["open", "approval", "closed"]:
-    """Find who may sign up without an invitation: everybody, whom staff let in, or nobody."""
+    """Return who may sign up without an invitation: everybody, people whom staff approve, or nobody."""
     return cast(Literal["open", "approval", "closed"], _find("REGISTRATIONS"))
 
 
@@ -78,7 +78,7 @@ def _find(name: str) -> Any:
 
 
 def _value_of(name: str, stored: Any) -> Any:
-    """The environment wins, then what staff have chosen, then the default."""
+    """Return the value from the environment, else the stored one, else the default."""
     is_default = name in settings.FIXED_SITE_SETTINGS or stored is None or stored == ""
     return getattr(settings, name) if is_default else stored
 
@@ -88,12 +88,12 @@ def _key_of(name: str) -> str:
 
 
 def find_site_text(key: str) -> tuple[str, datetime] | None:
-    """Find a text that staff have written, and since when it stands; None for an empty one."""
+    """Return a text of staff, and when it was last changed; None for an empty one."""
     found = SiteSetting.objects.filter(key=key).first()
     return (str(found.value), found.updated_at) if found is not None and found.value else None
 
 
 def find_site_title() -> str:
-    """The name of this server: what staff have written, else its domain."""
+    """The name of this server: that of staff, else its domain."""
     found = find_site_text("site_title")
     return settings.LOCAL_DOMAIN if found is None else found[0]

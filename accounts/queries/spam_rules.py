@@ -1,4 +1,4 @@
-"""Reads the rules against spam, and what they have met."""
+"""Reads spam rules, and the numbers of their matches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _recent: Final[Recent[SpamRules]] = Recent()
 
 
 def load_rules(subject: RuleSubject) -> SpamRules:
-    """The enabled rules of a kind, at most RECENT_SECONDS old in every process."""
+    """Return the enabled rules for a subject, from a cache that is at most RECENT_SECONDS old in every process."""
     return _recent.get(subject, lambda: SpamRules(list(_enabled(subject))))
 
 
@@ -30,7 +30,7 @@ def list_rules() -> QuerySet[SpamRule]:
 
 
 def find_rule(name: str) -> SpamRule:
-    """The rule with this name, or this id. Raises NotFound."""
+    """Return the rule with this name or id. Raises NotFound."""
     number = parse_id(name)
     by_id = SpamRule.objects.filter(id=number).first() if number is not None else None
     return require_found(SpamRule.objects.filter(name=name).first() or by_id)

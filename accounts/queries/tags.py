@@ -1,4 +1,4 @@
-"""Reads hashtags: how often they were used lately, and on whose profiles they are shown."""
+"""Reads hashtags, their recent uses, and their places on profiles."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SELECT tag_id, day, count(*), sum(uses) FROM accounts_taguse
 
 @dataclass(frozen=True, slots=True)
 class DayOfUse:
-    """Use of a hashtag on one day (UTC): by how many accounts, and how often."""
+    """Use of a hashtag on one day (UTC): number of accounts, and of uses."""
 
     day: date
     accounts: int = 0
@@ -44,7 +44,7 @@ class DayOfUse:
 
 @dataclass(frozen=True, slots=True)
 class TagView:
-    """View of hashtags: the days of their use, and which of them a viewer follows and shows on the own profile."""
+    """Histories of hashtags, and which of them the viewer follows and features."""
 
     viewer_id: int | None
     histories: Mapping[int | None, Sequence[DayOfUse]]
@@ -53,7 +53,7 @@ class TagView:
 
 
 def named_tag(name: str) -> Tag:
-    """A hashtag by its name in an address, not saved: without an id. Raises NotFound for what is no hashtag."""
+    """Build a hashtag, unsaved and without an id, from its name in a URL. Raises NotFound for an invalid name."""
     shown = name.removeprefix("#")
     normalised = normalise_hashtag(shown)
     if not is_hashtag(shown) or not normalised or len(normalised) > TAG_LIMIT:
@@ -62,12 +62,12 @@ def named_tag(name: str) -> Tag:
 
 
 def list_followed_tags(account_id: int) -> QuerySet[TagFollow]:
-    """The hashtags the account follows, with the `tag` loaded."""
+    """List the account's follows of hashtags, with the `tag` loaded."""
     return TagFollow.objects.filter(account_id=account_id).select_related("tag")
 
 
 def view_tags(tags: Iterable[Tag], viewer_id: int | None) -> TagView:
-    """The view of these hashtags for a viewer: three queries, one for nobody."""
+    """Load the view of these hashtags for a viewer: three queries, one for an anonymous viewer."""
     ids = list({tag.id for tag in tags if tag.id is not None})
     histories: dict[int | None, list[DayOfUse]] = {None: [DayOfUse(day) for day in _days()]}
     for number, days in load_histories(ids).items():
@@ -86,7 +86,7 @@ def _days() -> list[date]:
 
 
 def load_histories(tag_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
-    """The last HISTORY_DAYS days of each hashtag, today first, in one query; days without use are in it."""
+    """Load the last HISTORY_DAYS days of each hashtag, today first, in one query; days without use are included."""
     ids, days = list(tag_ids), _days()
     rows = rows_of(_USES, {"ids": ids, "since": days[-1].isoformat()}) if ids else []
     known = {(number, day): DayOfUse(day, accounts, uses) for number, day, accounts, uses in rows}
@@ -94,11 +94,11 @@ def load_histories(tag_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
 
 
 def find_tag_by_id(tag_id: int) -> Tag:
-    """The hashtag with this id. Raises NotFound."""
+    """Return the hashtag with this id. Raises NotFound."""
     return require_found(Tag.objects.filter(id=tag_id).first())
 
 
-# Without an upper end of the range, as in `accounts.queries.discovery`.
+# No upper bound of the range, as in `accounts.queries.discovery`.
 _SEARCH: Final = """
 SELECT t.id, t.name, t.display_name
   FROM (SELECT * FROM accounts_tag WHERE name ~>=~ %(name)s ORDER BY name USING ~<~ LIMIT 500) t
@@ -109,11 +109,11 @@ SELECT t.id, t.name, t.display_name
 
 
 def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: bool = False) -> list[Tag]:
-    """The hashtags that begin so, the one that is called so first, then the shortest: of the first 500 by their names.
+    """Return the hashtags that begin with a text, the exact one first, then the shortest, from the first 500 by name.
 
-    Without those that staff have taken out of search, and private ones: a name says what somebody wrote about. With
-    `exclude_unreviewed` only such as staff have looked at, and the one that is called exactly so (contract, behaviours
-    section 15). One query.
+    Hashtags that staff have excluded from search are left out, and private ones, whose names would reveal what somebody
+    wrote about. With `exclude_unreviewed` only reviewed ones and the exact one are found (contract, behaviours section 15).
+    One query.
     """
     name = normalise_hashtag(text.strip().removeprefix("#"))
     if not name or "\0" in name:
@@ -123,6 +123,6 @@ def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: b
 
 
 def list_featured_tags(account: Account) -> QuerySet[FeaturedTag]:
-    """The account's, most used first; none of a suspended one."""
+    """List the hashtags that the account features, most used first; none if it is suspended."""
     found = FeaturedTag.objects.filter(account=account).select_related("tag").order_by("-statuses_count", "id")
     return found.none() if account.suspended else found

@@ -1,6 +1,4 @@
-"""Reads applications, what people have authorized them to do, who is behind a token, and whether a person may use their
-account.
-"""
+"""Reads applications, their authorizations, the holders of tokens, and whether users may use their account."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from social.kernel.plans import Plan, Slot
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """Rights that one user gives one application, all its tokens taken together."""
+    """Authorization of an application by a user, with the scopes of all its tokens."""
 
     id: int
     name: str
@@ -34,14 +32,14 @@ class Authorization:
 
 
 def find_application(application_id: int | None) -> Application:
-    """The application with this id. Raises NotFound."""
+    """Return the application with this id. Raises NotFound."""
     found: Application | None = Application.objects.filter(pk=application_id).first()
     return require_found(found)
 
 
 def find_by_client_id(client_id: str) -> Application | None:
-    """The application that calls itself so, if there is one."""
-    # PostgreSQL refuses NUL in text, and an address may hold one.
+    """Return the application with this client id, if there is one."""
+    # PostgreSQL refuses NUL in text, and a URL may contain one.
     found: Application | None = None
     if client_id:
         found = Application.objects.filter(client_id=client_id.replace("\0", "")).first()
@@ -49,7 +47,7 @@ def find_by_client_id(client_id: str) -> Application | None:
 
 
 def find_token(token_id: int) -> AccessToken:
-    """The token with its application and user, in one query. Raises NotFound."""
+    """Return the token with its application and user, in one query. Raises NotFound."""
     found: AccessToken | None = AccessToken.objects.select_related("application", "user").filter(pk=token_id).first()
     return require_found(found)
 
@@ -61,7 +59,7 @@ def has_token(*, user: User, application: Application, scopes: tuple[str, ...]) 
 
 
 def list_authorizations(user: User) -> list[Authorization]:
-    """The applications that hold a token of the user, the newest first, in one query."""
+    """List the applications that hold a token of the user, the newest token first, in one query."""
     by_application: dict[int, list[AccessToken]] = {}
     tokens = AccessToken.objects.filter(user=user, application__isnull=False, expires__gt=clock.now())
     for token in tokens.select_related("application").order_by("-created"):
@@ -106,16 +104,16 @@ _IDENTITY = Plan(
 
 @dataclass(frozen=True, slots=True)
 class FoundToken:
-    """A valid token: who holds it, and on which day it was last noted that it was used."""
+    """Valid token: its holder, and the last stored time of its use, precise to a day."""
 
     identity: Identity
     last_used_at: datetime | None
 
 
 def find_holder(token: str) -> FoundToken | None:
-    """The holder of a token, in one query; None for an unknown one. Raises Unauthorized for one that was revoked.
+    """Return the holder of a token, in one query; None for an unknown one. Raises Unauthorized for a revoked one.
 
-    A user is confirmed when their primary e-mail address is: that is allauth's to know.
+    A user is confirmed when their primary e-mail address is, which allauth's tables say.
     """
     row = _IDENTITY.first(checksum=checksum_of(token), now=clock.now())
     if row is None:
@@ -144,7 +142,7 @@ def find_holder(token: str) -> FoundToken | None:
 
 
 class SignInState(Enum):
-    """State of a person: may they use their account, and if not, why."""
+    """State of a user: whether they may use their account, and if not, why."""
 
     ACTIVE = "active"
     DISABLED = "disabled"
@@ -155,7 +153,7 @@ class SignInState(Enum):
 
 
 def find_sign_in_state(user: User) -> SignInState:
-    """The first reason, in the order of the API (contract, behaviours section 3), why the account cannot be used."""
+    """Return the first reason, in the order of the API (contract, behaviours section 3), why the account cannot be used."""
     if user.disabled_at is not None:
         return SignInState.DISABLED
     if user.account.suspended:
@@ -168,7 +166,7 @@ def find_sign_in_state(user: User) -> SignInState:
 
 
 def find_email_of(name: str) -> str | None:
-    """The e-mail address a local person signs in with, by their username: `anna`, `@anna`, `@anna@this.server`."""
+    """Return the e-mail address of a local account by its username: `anna`, `@anna`, `@anna@this.server`."""
     if "@" in name.removeprefix("@") and not name.startswith("@"):
         return None
     pair = split_address(name.replace("\0", ""))

@@ -1,4 +1,4 @@
-"""Reads imports, archives and moves, for the pages of whose they are."""
+"""Reads imports, archives and moves, for their owners' pages."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ LIST_SIZE = 20
 
 
 def find_latest_archive(account_id: int) -> Archive | None:
-    """The last archive that the account has asked for, if it is still there."""
+    """Return the last archive that the account has requested, if it still exists."""
     return Archive.objects.filter(account_id=account_id).order_by("-id").first()
 
 
 def list_imports(account_id: int) -> QuerySet[Import]:
-    """The imports of the account, the newest first, some of them."""
+    """List the latest LIST_SIZE imports of the account."""
     return Import.objects.filter(account_id=account_id).order_by("-id")[:LIST_SIZE]
 
 
 def find_import(account_id: int, import_id: int) -> Import:
-    """An import of the account. Raises NotFound, also for somebody else's."""
+    """Return an import of the account. Raises NotFound, also for somebody else's."""
     return require_found(Import.objects.filter(account_id=account_id, id=import_id).first())
 
 
 def list_failures(batch: Import) -> QuerySet[ImportRow]:
-    """The lines of an import that have failed, in the order of the file, some of them."""
+    """List the first LIST_SIZE failed lines of an import, in the order of the file."""
     return _failures(batch)[:LIST_SIZE]
 
 
 def all_failures(batch: Import) -> Iterator[ImportRow]:
-    """Yield all failures, read in batches."""
+    """Yield all failed lines of an import, read in batches."""
     last = 0
     while rows := list(_failures(batch).filter(line__gt=last)[:BATCH]):
         yield from rows
@@ -46,11 +46,11 @@ def _failures(batch: Import) -> QuerySet[ImportRow]:
 
 
 def list_moves(account_id: int) -> QuerySet[Move]:
-    """The moves of the account, the newest first, some of them."""
+    """List the latest LIST_SIZE moves of the account."""
     return Move.objects.filter(account_id=account_id).order_by("-created_at")[:LIST_SIZE]
 
 
 def load_aliases(account: Account) -> list[tuple[str, Account | None]]:
-    """The other names of an account as ids, each with the account as far as it is known here; in one query."""
+    """Load the aliases of an account: each ActivityPub id with the account, or None if it is unknown; in one query."""
     known = {one.uri: one for one in Account.objects.filter(uri__one_of=account.also_known_as)}
     return [(uri, known.get(uri)) for uri in account.also_known_as]

@@ -1,4 +1,4 @@
-"""Reads users and lists of people around an account."""
+"""Reads users, with the rows and counters that their own account's entity needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from social.kernel.statements import rows_of
 FOLLOW_REQUESTS_SHOWN: Final = 40
 
 
-# A row that is changed is a new one, of another transaction or in another place.
+# A changed row is a new row version, with another transaction (xmin) or place (ctid).
 _VERSIONS: Final = """concat_ws(' ', accounts_user.xmin, accounts_user.ctid, accounts_account.xmin, accounts_account.ctid,
  accounts_role.xmin, accounts_role.ctid)"""
 _OWN_STATE: Final = f"""
@@ -33,7 +33,7 @@ SELECT {_VERSIONS}, stat.followers_count, stat.following_count, stat.statuses_co
 
 
 class OwnState(NamedTuple):
-    """Facts of one's own account that change without its rows, and the versions of those rows: equal means unchanged."""
+    """Counters of one's own account, which change without its rows, and the versions of its rows: equal if unchanged."""
 
     versions: str
     followers_count: int | None
@@ -44,14 +44,14 @@ class OwnState(NamedTuple):
 
 
 class _CountOf(Subquery):
-    """Count of a query's rows, its limit included."""
+    """Count of a query's rows, which respects its limit."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
     output_field = IntegerField()
 
 
 class _Versions(Func):
-    """The versions of the rows of a user, the account and the role."""
+    """Versions of the rows of a user, the account and the role."""
 
     template = _VERSIONS
     output_field = TextField()
@@ -72,13 +72,13 @@ _OWN_ACCOUNT = Plan(lambda: Account.objects.filter(id=Slot("id", Account._meta.p
 
 
 def find_user(user_id: int | None) -> User:
-    """The user with everything their own account's entity needs: one query. Raises NotFound."""
+    """Return the user with everything that their own account's entity needs, in one query. Raises NotFound."""
     return _known(_USER.first(id=user_id or 0))
 
 
 def find_user_with_state(user_id: int | None) -> tuple[User, OwnState]:
-    """The user, and the state of their rows with the number of requests to follow, counted up to the largest number clients
-    get: one query. Raises NotFound.
+    """Return the user and their state, with follow requests counted up to FOLLOW_REQUESTS_SHOWN, in one query. Raises
+    NotFound.
     """
     user = _known(_USER_WITH_REQUESTS.first(id=user_id or 0))
     stat = getattr(user.account, "stat", None)
@@ -89,7 +89,7 @@ def find_user_with_state(user_id: int | None) -> tuple[User, OwnState]:
 
 
 def find_own_state(user_id: int) -> OwnState | None:
-    """The state of a user's rows, None for nobody. One small query."""
+    """Return the state of a user's rows, or None for an unknown user. One small query."""
     rows = rows_of(_OWN_STATE, {"user": user_id})
     return OwnState(*rows[0]) if rows else None
 
@@ -97,18 +97,18 @@ def find_own_state(user_id: int) -> OwnState | None:
 def _known(user: User | None) -> User:
     if user is None:
         raise NotFound
-    # The account's way back to its user is known: asking for it again would join both tables a second time.
+    # Set the reverse relation, which would otherwise be read by another query.
     user.account.user = user
     return user
 
 
 def find_own_account(account_id: int | None) -> Account:
-    """Find one's own account without counters and role, for acts that show none of it. Raises NotFound."""
+    """Return one's own account without counters and role, for acts that show neither. Raises NotFound."""
     return require_found(_OWN_ACCOUNT.first(id=account_id or 0))
 
 
 def list_staff(permission: Permission) -> QuerySet[User]:
-    """Users whose role grants a permission and who can use their account, with account and role."""
+    """List users whose role grants a permission and who can use their account, with account and role."""
     return (
         User.objects.select_related("account", "role")
         .alias(granted=F("role__permissions").bitand(Permission.ADMINISTRATOR | permission))
@@ -119,5 +119,5 @@ def list_staff(permission: Permission) -> QuerySet[User]:
 
 
 def find_user_of_account(account_id: int) -> User:
-    """The user whose account this is, with account and role. Raises NotFound for an account of another server."""
+    """Return the user of a local account, with account and role. Raises NotFound for a remote account."""
     return require_found(User.objects.select_related("account", "role").filter(account_id=account_id).first())

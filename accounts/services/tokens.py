@@ -1,5 +1,4 @@
-"""Registers client applications, issues and revokes tokens (contract, behaviours section 5), and finds their holders.
-"""
+"""Registers client applications, issues and revokes tokens (contract, behaviours section 5), and finds their holders."""
 
 from __future__ import annotations
 
