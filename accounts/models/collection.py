@@ -65,7 +65,7 @@ class Collection(models.Model):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """All addresses of the collection: its page, its ActivityPub id, and for a local one the former kind of id."""
+        """Addresses of the collection: its page, its ActivityPub id, and for a local one the former kind of id."""
         known = (self.page_url, self.object_uri)
         if self.uri is not None:
             return known

@@ -26,7 +26,7 @@ class FollowerState(models.TextChoices):
 
 
 class _Following(models.Model):
-    # ActivityPub id of the Follow; NULL for local follows, whose id is computed when it is needed.
+    # ActivityPub id of the Follow; NULL for follows between local accounts, and after another follow has taken the id.
     uri = models.TextField(null=True, unique=True)
     show_reblogs = models.BooleanField(default=True)
     notify = models.BooleanField(default=False)

@@ -1,4 +1,4 @@
-"""Other servers, and cached copies of remote files."""
+"""Known servers, and cached copies of remote files."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class Role(models.Model):
 
     @property
     def granted(self) -> int:
-        """All permission bits that the role grants; every bit for administrators."""
+        """Permission bits that the role grants; every bit for administrators."""
         own = self.permissions | self.inherited
         return int(sum(Permission)) if own & Permission.ADMINISTRATOR else own
 

@@ -39,8 +39,8 @@ def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return those of these accounts that exist, are not suspended, and have no block with the viewer, also of a server, in
-    either direction. One query.
+    """Return those of these accounts that exist and are not suspended, unless they block the viewer or the viewer's server or
+    the viewer blocks them or their server. One query.
     """
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     hidden = relations.domain_blocking | relations.domain_blocked_by

@@ -108,7 +108,7 @@ def list_severances(account_id: int) -> QuerySet[SeveredAccount]:
 
 
 def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
-    """Load the account's losses with their acts, by id."""
+    """Load accounts' rows for acts that ended follows, with the acts, by id."""
     if not severed_ids:
         return {}
     found = SeveredAccount.objects.filter(id__one_of=list(severed_ids)).select_related("severance")
@@ -116,7 +116,7 @@ def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
 
 
 def find_severance(account_id: int, severed_id: int) -> SeveredAccount:
-    """Return a loss of the account with its act. Raises NotFound, also for somebody else's."""
+    """Return the account's row for an act that ended follows, with the act. Raises NotFound, also for somebody else's."""
     return require_found(list_severances(account_id).filter(id=severed_id).first())
 
 

@@ -106,7 +106,9 @@ class Validator(OAuth2Validator):
         return challenge
 
     def _save_bearer_token(self, token: dict[str, Any], request: Request) -> None:
-        """Reuse the existing token of the same application, user and scopes; no token expires or is refreshed."""
+        """Issue a token, or return the existing one of the same application, user and scopes; it neither expires nor can be
+        refreshed.
+        """
         issued = issue_token(application=request.client, user=request.user, scopes=request.scopes)
         del token["expires_in"]
         token |= {"access_token": issued.token, "scope": issued.scope, "created_at": int(issued.created.timestamp())}

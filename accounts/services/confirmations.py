@@ -102,7 +102,7 @@ def confirmation_url(address: EmailAddress, return_to: str = "") -> str:
 
 
 def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
-    """Handle ConfirmationRequested: send a mail to those who have not confirmed yet. Raises Unavailable."""
+    """Handle ConfirmationRequested: send a mail to users who have not confirmed yet. Raises Unavailable."""
     return_to = {event.user_id: event.return_to for event in events if event.return_to}
     waiting = EmailAddress.objects.select_related("user__account").filter(
         user_id__one_of={event.user_id for event in events}, primary=True, verified=False

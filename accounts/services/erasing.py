@@ -112,7 +112,7 @@ def erase_account(account_id: int) -> bool:
 
     A step begins when those before it find nothing more. Of a suspended account that is not deleted, its own row and those
     of `keep_of_suspended` stay; of a deleted one, its own row and those of a lasting hold, if there is one. Nothing is done
-    for an account that is held, or whose suspension was lifted: releasing it publishes AccountErasureDue again.
+    for an account whose suspension was lifted, nor for a held one, whose release publishes AccountErasureDue again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
     if account is None:

@@ -49,7 +49,7 @@ _apart: Final[set[_Column]] = {
     ("accounts.FollowRequest", "account"),
     ("accounts.FollowRequest", "target"),
 }
-"""Columns whose rows are not moved unchanged."""
+"""Columns that registered steps move, or that stay with the first account."""
 
 
 def register(name: str, step: Step | None, *columns: _Column) -> None:

@@ -101,7 +101,7 @@ def move_account(*, user: User, target: Account) -> Move:
 
 
 def receive_move(*, account: Account, target: Account) -> Move:
-    """Apply the move of a remote account to `target`, whose alias it is, as its server has sent it.
+    """Apply the move of a remote account, sent by its server, to `target`, which has it as an alias.
 
     Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL. Announces AccountMoved and ProfileUpdated.
     """

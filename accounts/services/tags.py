@@ -155,7 +155,7 @@ def set_use(featured: FeaturedTag, *, statuses_count: int, last_status_at: datet
 
 
 def count_featured_use(account_id: int, tag_ids: Sequence[int] | QuerySet[Any], used_at: datetime, change: int) -> None:
-    """Add a post to (`change` 1) or subtract it from (-1) the counts of those of the hashtags that the account features.
+    """Change the counts of those hashtags that the account features by `change`: 1 for a new post, -1 for a deleted one.
 
     The day of the last use stays when a post is deleted. The caller holds a transaction.
     """
