@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts.events import AccountUnfollowed
 from accounts.models import Account, FollowRequest
 from accounts.services.blocking import block_account, mute_account, unmute_account
 from accounts.services.follow_requests import authorize_request
@@ -24,6 +25,7 @@ from tests.timelines.conftest import Person, follow, person, work
 from tests.timelines.listeners import EventStream, open_socket
 from tests.timelines.server import StreamingServer
 from timelines.models import List, ListMember
+from timelines.services.lists import leave_lists
 from timelines.stores import feed
 
 LISTS = "/api/v1/lists"
@@ -291,6 +293,14 @@ def test_members_who_are_followed_no_more_leave_with_their_posts(reader: Person,
     block_account(account=other.account, target=reader.account)
     assert posts(reader, number) == []
     assert not ListMember.objects.exists()
+
+
+@pytest.mark.django_db
+def test_many_follows_that_end_are_looked_for_in_lists_once(reader: Person) -> None:
+    events = [AccountUnfollowed(reader.id, make_account().id, number, None, reader.id) for number in range(5)]
+    with CaptureQueriesContext(connection) as queries:
+        leave_lists(events)
+    assert len(queries) == 1
 
 
 @pytest.mark.django_db

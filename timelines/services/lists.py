@@ -131,7 +131,15 @@ def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
 
     Somebody who is followed again, or asked to be, stays. Who has moved is replaced by the new account, if that is followed.
     """
+    members = ListMember.objects.filter(
+        list__account_id__one_of={event.account_id for event in events},
+        account_id__one_of={event.target_id for event in events},
+    )
+    # Most are in no list. Nobody is put into one without a follow, so who is in none now stays out.
+    listed = set(members.values_list("list__account_id", "account_id"))
     for event in events:
+        if (event.account_id, event.target_id) not in listed:
+            continue
         with transaction.atomic():
             if _allowed(event.account_id, [event.target_id]):
                 continue
