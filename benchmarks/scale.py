@@ -6,6 +6,7 @@ GET of the OpenAPI document (as it is, with each of its parameters, for the pers
 the admin and the public pages are asked for in this process. The slowest are printed with the median of the processor time that
 PostgreSQL took for the request; the exit code is 1 when one is above the limit.
 
+`--generic-plans` has one plan of each statement for all values, which PostgreSQL may keep from the sixth time on.
 `--statistics absent` measures before any ANALYZE. `--kept-plans` has each statement planned while the tables are empty, on
 the one connection that is measured, as on a server that has grown since its processes began.
 """
@@ -157,10 +158,10 @@ def _owner(user: Any) -> Any:
     return User.objects.get(id=user.id)
 
 
-def _plan_on_empty_tables() -> None:
+def _plan_on_empty_tables(only: str) -> None:
     from tests.factories.accounts import make_user
 
-    calls = _calls(_owner(make_user("first")), "")
+    calls = _calls(_owner(make_user("first")), only)
     for _time in range(_UNTIL_PLANS_ARE_KEPT):
         for _label, call in calls:
             call()
@@ -181,7 +182,7 @@ def _show(found: list[tuple[float, str, float, int, str]], title: str, limit: fl
     return len(above)
 
 
-def _start(folder: Path, longest: float = 0.0) -> Any:
+def _start(folder: Path, longest: float, *, generic: bool) -> Any:
     from social.runtime.embedded import Embedded, generate_secrets
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -200,9 +201,10 @@ def _start(folder: Path, longest: float = 0.0) -> Any:
 
     settings.ALLOWED_HOSTS = ["*"]
     call_command("migrate", verbosity=0)
-    if longest:
-        with connection.cursor() as cursor:
-            cursor.execute(f"ALTER ROLE CURRENT_USER SET statement_timeout = {longest * 1000:.0f}")
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER ROLE CURRENT_USER SET statement_timeout = {longest * 1000:.0f}")
+        mode = "force_generic_plan" if generic else "auto"
+        cursor.execute(f"ALTER ROLE CURRENT_USER SET plan_cache_mode = {mode}")
     return embedded
 
 
@@ -215,6 +217,7 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=7, help="of each request")
     parser.add_argument("--statistics", choices=("analyzed", "absent"), default="analyzed")
     parser.add_argument("--kept-plans", action="store_true", help="plan on empty tables, then fill; in a new folder")
+    parser.add_argument("--generic-plans", action="store_true", help="no plan is made for the values of one request")
     parser.add_argument("--only", default="", help="requests whose addresses match this; no links are followed")
     parser.add_argument("--statements", action="store_true", help="print the slowest statement of each")
     parser.add_argument("--longest", type=float, default=10.0, help="seconds after which a statement is given up")
@@ -223,7 +226,7 @@ def main() -> int:
     marker = options.folder / "filled"
     if options.kept_plans and options.folder.exists():
         shutil.rmtree(options.folder)
-    embedded = _start(options.folder, options.longest)
+    embedded = _start(options.folder, options.longest, generic=options.generic_plans)
     watch = Watch(embedded.processes["postgres"].pid)
     try:
         from django.db import connection
@@ -234,7 +237,7 @@ def main() -> int:
             cursor.execute("SET statement_timeout = 0")
             if not marker.exists():
                 if options.kept_plans:
-                    _plan_on_empty_tables()
+                    _plan_on_empty_tables(options.only)
                 print("Filling", flush=True)
                 fill(options.posts)
                 marker.write_text(str(THREAD))
@@ -252,11 +255,16 @@ def main() -> int:
         connection.close()
         if options.fill_only:
             return 0
+        if options.kept_plans:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE generic_plans > 0")
+                print(f"{cursor.fetchone()[0]} statements have kept plans", flush=True)
         with watch.watching():
             calls = _calls(_owner(User.objects.get(account_id=FIRST_PERSON)), options.only)
             print(f"{len(calls)} requests", flush=True)
             found = [_measure(label, call, watch, options.times) for label, call in calls]
         title = "kept plans" if options.kept_plans else f"statistics {options.statistics}"
+        title += ", generic plans" * options.generic_plans
         return int(_show(found, title, options.limit, statements=options.statements) > 0)
     finally:
         embedded.stop()
