@@ -1,4 +1,4 @@
-"""Pages on which staff see posts that anybody may read, and remove them."""
+"""Admin pages on which staff view public and unlisted posts, and remove them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from statuses.services.moderating import remove_status
 
 EXCERPT = 160
 ID_LENGTH = 15
-# Parts of words are found by reading the posts, and they are read twice, because they are counted: a million take seconds.
+# A search for parts of words scans the posts, twice because the results are counted too: a million posts take seconds.
 POSTS_SEARCHED = 20_000
 VISIBILITIES: dict[Any, Any] = dict(
     zip(
@@ -56,7 +56,7 @@ _ID_IN_ADDRESS = re.compile(r"^https?://\S+?/(\d+)/?$")
 
 
 class HomeFilter(ConditionFilter):
-    """Filter by where posts are from: this server or another."""
+    """Filter by origin: this server or another."""
 
     title = gettext_lazy("home")
     parameter_name = "home"
@@ -67,7 +67,7 @@ class HomeFilter(ConditionFilter):
 
 
 class VisibilityFilter(ConditionFilter):
-    """Filter by visibility, of those that are shown here."""
+    """Filter by visibility, among those that staff are shown."""
 
     title = gettext_lazy("visibility")
     parameter_name = "visibility"
@@ -88,7 +88,7 @@ class MediaFilter(ConditionFilter):
 
 
 def words_of(status: Status) -> str:
-    """Write a post as text: what it warns of, then its own words; pictures alone say what they show."""
+    """Return a post as text: its content warning, then its own text, or the descriptions of its pictures when it has neither."""
     parts = [f"[{text}]" for name in READ_COLUMNS if (text := getattr(status, name))]
     text = plain(status.content)
     if text:
@@ -104,8 +104,9 @@ def _page(status: Status) -> Any:
 
 
 def files_shown(files: Iterable[MediaAttachment]) -> Any:
-    """Show pictures that are kept here and name others, with what they show and where they are: looking at a post here must
-    not send a request to its server (docs/adr/0021).
+    """Return the HTML that shows stored pictures and lists other files by description and address.
+
+    Viewing a post must not send a request to the file's server (docs/adr/0021).
     """
     found = []
     for media in files:
@@ -123,7 +124,7 @@ def files_shown(files: Iterable[MediaAttachment]) -> Any:
 
 
 def _elsewhere(media: MediaAttachment, url: str) -> Any:
-    """A file of which nothing is here: what it is, what it shows, and where it is."""
+    """Return the HTML for a file without a local copy: its type, description and address."""
     kind = FILE_KINDS.get(media.type) or media.content_type or _("File")
     said = format_html(" <bdi>{}</bdi>", media.description) if media.description else ""
     shown = '<p class="words">{}:{} <a href="{}" dir="ltr" rel="noreferrer">{}</a></p>'
@@ -142,7 +143,7 @@ def _earlier(status: Status) -> Any:
 
 
 def earlier_lines(versions: Sequence[tuple[datetime, str]]) -> Any:
-    """Earlier versions of a post, each with the time since when it said so; None when there are none."""
+    """Return the HTML of a post's earlier versions, each with the time from which it applied; None when there are none."""
     rows = [(date_format(localtime(moment), "DATETIME_FORMAT"), words) for moment, words in versions]
     return format_html_join("", '<p dir="auto"><small>{}</small> {}</p>', rows) or None
 
@@ -209,7 +210,7 @@ class StatusAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Status]:
-        """Select what anybody could read as well."""
+        """Select only posts that everyone may read."""
         rows: QuerySet[Status] = super().get_queryset(request)
         rows = rows.filter(visibility__in=OPEN_VISIBILITIES, deleted_at=None, reblog_of=None)
         return rows.select_related("account", "application", "stat").prefetch_related("media")
@@ -217,12 +218,12 @@ class StatusAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Status], search_term: str
     ) -> tuple[QuerySet[Status], bool]:
-        """Search by author for what begins with `@`, by address or number for one post, else by words."""
+        """Search by author if the term begins with `@`, for one post if it is an address or id, else by words."""
         term = search_term.strip()
         if not term:
             return queryset, False
         address = _ID_IN_ADDRESS.match(term)
-        # A short number is a word like any other: ids are made of the time.
+        # A short number is searched as a word: ids contain the time and are never short.
         number = parse_id(address[1]) if address else parse_id(term) if len(term) >= ID_LENGTH else None
         if number is not None or "://" in term:
             return queryset.filter(Q(id=number) | Q(url=term) | Q(uri=term)), False
@@ -233,7 +234,7 @@ class StatusAdmin(ReadOnlyAdmin):
         return newest(queryset, POSTS_SEARCHED).filter(Q(*words, _connector=Q.OR)), False
 
     def name_of(self, row: Status) -> str:
-        """Author and beginning."""
+        """Name a post by its author and its beginning."""
         return f"@{row.account.acct}: {words_of(row)[:EXCERPT]}"
 
     def has_remove_permission(self, request: HttpRequest) -> bool:

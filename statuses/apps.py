@@ -12,9 +12,8 @@ class StatusesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps below, say what is removed of deleted accounts, moved of merged ones and put
-        into archives, and add the pages of this app to the settings
-        and its table to those that people take along.
+        """Subscribe to events of the apps below; register what is deleted with accounts, moved when accounts merge, and
+        written to archives; and add this app's settings page and its portable data.
         """
         from statuses import reactions  # noqa: F401  # importing it subscribes
         from statuses.pages.retention import register_entry

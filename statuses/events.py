@@ -6,11 +6,10 @@ from social.kernel.events import Event
 
 
 class StatusPublished(Event, key="status:{status_id}"):
-    """A post exists: written here, received, or a boost (`reblog`), which is a post like any other.
+    """A post was created: written locally, received, or a boost (`reblog`), which is a post like any other.
 
-    The flags say which reactions have nothing to do: `mentions` whether anybody is addressed, `link` whether the text
-    holds a link, `reply` whether it answers something, `awaited` whether somebody wants to be notified of what its author
-    posts.
+    The flags say which reactions have nothing to do: `mentions` is whether the post addresses anyone, `link` whether its text
+    contains a link, `reply` whether it is a reply, `awaited` whether anyone wants to be notified of its author's posts.
     """
 
     status_id: int
@@ -24,17 +23,17 @@ class StatusPublished(Event, key="status:{status_id}"):
 
 
 class StatusFetched(Event, key="status:{status_id}"):
-    """An old post was fetched from its server: it is stored, and nobody is notified of it."""
+    """An old post was fetched from its server and stored; nobody is notified of it."""
 
     status_id: int
     account_id: int
 
 
 class StatusEdited(Event, key="status:{status_id}"):
-    """Edit of a post by its author; the version before is kept.
+    """Edit of a post by its author; the previous version is stored.
 
-    The flags are those of StatusPublished. `first_mention_id` is the first of the mentions that came with this edit, by
-    their ids; None when it mentions nobody else than before.
+    The flags are those of StatusPublished. `first_mention_id` is the lowest id of the mentions that this edit added; None
+    when it mentions no further account.
     """
 
     status_id: int
@@ -45,30 +44,31 @@ class StatusEdited(Event, key="status:{status_id}"):
 
 
 class FilesUnmeasured(Event, key="status:{status_id}"):
-    """A post of another server came, or was edited, with files whose type or size its server does not say."""
+    """A remote post with files of unknown type or size was received or edited."""
 
     status_id: int
 
 
 class QuotePolicyChanged(Event, key="status:{status_id}"):
-    """Change by its author of who may quote a post, and of nothing else; no version is kept."""
+    """Change, by the author, of a post's quote policy alone; no earlier version is stored."""
 
     status_id: int
     account_id: int
 
 
 class StatusJoinedThread(Event, key="status:{status_id}"):
-    """A post was known before the post it answers, which has arrived now."""
+    """A reply that was stored before its parent is now linked to it, because the parent has arrived."""
 
     status_id: int
     account_id: int
 
 
 class StatusDeleted(Event, key="status:{status_id}"):
-    """A post is gone, and every boost of it with it: no events of their own are published (their rows name it in `reblog_of`).
+    """A post was deleted together with all its boosts, for which no events of their own are published (their rows name the
+    post in `reblog_of`).
 
-    For an undone boost `reblog_of_id` is the post that was boosted. `had_files`: whether it or an earlier version of it had
-    files, which its row tells no more.
+    For an undone boost `reblog_of_id` is the post that was boosted. `had_files` is whether the post or an earlier version of
+    it had files, which its row no longer shows.
     """
 
     status_id: int
@@ -79,19 +79,19 @@ class StatusDeleted(Event, key="status:{status_id}"):
 
 
 class BoostsOutlived(Event, key="status:{status_id}"):
-    """A post was deleted that has more boosts than are deleted in one step."""
+    """A deleted post has more boosts than are deleted in one step."""
 
     status_id: int
 
 
 class AnswersOutlived(Event, key="status:{status_id}"):
-    """A post was deleted that has more answers than are detached in one step."""
+    """A deleted post has more replies than are detached in one step."""
 
     status_id: int
 
 
 class StatusReblogged(Event, key="status:{status_id}"):
-    """`account_id` has boosted `status_id` with the post `reblog_id`, for which StatusPublished is published as well."""
+    """Boost of `status_id` by `account_id`; StatusPublished is published as well, for the boost `reblog_id`."""
 
     status_id: int
     account_id: int
@@ -99,7 +99,7 @@ class StatusReblogged(Event, key="status:{status_id}"):
 
 
 class StatusQuoted(Event, key="status:{status_id}"):
-    """`account_id` has quoted `status_id`, and the quote `quote_id` is accepted."""
+    """Accepted quote `quote_id` of `status_id` by `account_id`."""
 
     status_id: int
     quote_id: int
@@ -107,14 +107,14 @@ class StatusQuoted(Event, key="status:{status_id}"):
 
 
 class QuoteSettled(Event, key="status:{status_id}"):
-    """The quote `quote_id` in the post `status_id` became accepted, rejected, revoked or deleted."""
+    """State of the quote `quote_id` in the post `status_id` changed to accepted, rejected, revoked or deleted."""
 
     status_id: int
     quote_id: int
 
 
 class StatusFavourited(Event, key="status:{status_id}"):
-    """`account_id` likes `status_id`. `local` says of the post whether it was written here: what reactions have to do."""
+    """Favourite of `status_id` by `account_id`. `local` is whether the post is local; reactions depend on it."""
 
     status_id: int
     account_id: int
@@ -123,7 +123,7 @@ class StatusFavourited(Event, key="status:{status_id}"):
 
 
 class StatusUnfavourited(Event, key="status:{status_id}"):
-    """`account_id` likes `status_id` no more; the favourite's row is gone. `local` as with StatusFavourited."""
+    """Removal of a favourite of `status_id` by `account_id`; its row is deleted. `local` as in StatusFavourited."""
 
     status_id: int
     account_id: int
@@ -132,22 +132,22 @@ class StatusUnfavourited(Event, key="status:{status_id}"):
 
 
 class StatusPinChanged(Event, key="status:{status_id}"):
-    """The author of a post has pinned it to the profile, or taken it off."""
+    """Pin or unpin of a post by its author."""
 
     status_id: int
     local: bool
 
 
 class FiltersChanged(Event, key="account:{account_id}"):
-    """An account has made, changed or deleted a filter, or what it looks for."""
+    """Creation, change or deletion of an account's filter, or of its keywords or posts."""
 
     account_id: int
 
 
 class PollEnded(Event, key="status:{status_id}"):
-    """End of a poll: nobody can vote in it any more.
+    """End of a poll: nobody can vote any more.
 
-    Published beforehand, to be handled at that time. An edit may have moved the end: who handles it looks at the poll.
+    Published in advance with the time at which it is handled. An edit may have moved the end, so the handler checks the poll.
     """
 
     poll_id: int
@@ -155,16 +155,16 @@ class PollEnded(Event, key="status:{status_id}"):
 
 
 class PollVoted(Event, key="status:{status_id}"):
-    """Vote of somebody here in a poll of another server."""
+    """Vote of a local account in a remote poll."""
 
     vote_id: int
     status_id: int
 
 
 class PollVotesDue(Event, key="status:{status_id}"):
-    """Votes in a poll written here are to be announced to other servers.
+    """Votes in a local poll are due to be announced to other servers.
 
-    Published beforehand with the first vote, to be handled some minutes later, once for all that were cast meanwhile.
+    Published in advance with the first vote and handled some minutes later, once for all votes cast meanwhile.
     """
 
     poll_id: int
@@ -172,26 +172,27 @@ class PollVotesDue(Event, key="status:{status_id}"):
 
 
 class MediaUploaded(Event):
-    """A file was uploaded here that must be converted before it can be shown."""
+    """A file was uploaded that must be converted before it can be shown."""
 
     media_id: int
 
 
 class CardsDue(Event):
-    """Wake-up for the fetching of previews; several of them do no more than one."""
+    """Wake-up of the queue that fetches previews; several of them do no more than one."""
 
 
 class CardAttached(Event, key="status:{status_id}"):
-    """A post shows the preview `card_id` of its link now."""
+    """The preview `card_id` was attached to a post's link."""
 
     status_id: int
     card_id: int
 
 
 class ScheduledStatusDue(Event, key="account:{account_id}"):
-    """The time of a scheduled post has come.
+    """A scheduled post is due.
 
-    Published beforehand, to be handled at that time. The post may have been moved or deleted since: who handles it looks.
+    Published in advance with the time at which it is handled. The post may have been moved or deleted since, so the handler
+    checks it.
     """
 
     scheduled_id: int
@@ -199,8 +200,8 @@ class ScheduledStatusDue(Event, key="account:{account_id}"):
 
 
 class ScheduledStatusFailed(Event, key="account:{account_id}"):
-    """A scheduled post could not be published at its time. The `reason` is in its author's language; it is empty when something
-    that the post names is gone.
+    """A scheduled post could not be published. `reason` is in its author's language; it is empty when something that the post
+    refers to no longer exists.
     """
 
     scheduled_id: int
@@ -209,7 +210,7 @@ class ScheduledStatusFailed(Event, key="account:{account_id}"):
 
 
 class HeldPostApproved(Event, key="account:{account_id}"):
-    """Staff have approved a held post of another server: it is to be stored and published."""
+    """Approval by staff of a held remote post, which is then stored and published."""
 
     held_id: int
     account_id: int

@@ -1,4 +1,4 @@
-"""Ports by which this app asks an app above it."""
+"""Ports through which this app calls apps above it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from statuses.models import MediaAttachment
 
 
 class RemoteThreads(Protocol):
-    """Has the answers to posts of other servers fetched in the background."""
+    """Fetches the replies of remote posts in the background."""
 
     def refresh(self, status_id: int) -> AsyncRefresh | None:
-        """Have what is above and below a post of another server fetched, if that was not done lately; how far it is while
-        it goes on, else None.
+        """Start fetching the ancestors and replies of a remote post, unless that was done recently. Return its progress while
+        it runs, else None.
         """
         ...
 
     def find(self, status_id: int) -> AsyncRefresh | None:
-        """State of that for the post with this id; None when it was not asked for lately."""
+        """Return the progress of fetching the thread of this post; None when it was not requested recently."""
         ...
 
 
 class RemoteDocuments(Protocol):
-    """Reads the documents of posts of other servers that wait for review."""
+    """Reads the documents of held remote posts."""
 
     def read_files(self, author: Account, document: str) -> Sequence[MediaAttachment]:
-        """The files that the post would have, without rows; no server is asked for them."""
+        """Return unsaved attachments for the files of the document, without a request to any server."""
         ...
 
 

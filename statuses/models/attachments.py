@@ -1,4 +1,4 @@
-"""Files and polls of posts."""
+"""Models of the media attachments and polls of posts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MediaType(models.TextChoices):
 
 
 class Processing(models.TextChoices):
-    """Progress of the server with a file; what is not complete has no address."""
+    """Progress of the server's processing of a file; only a complete one has an address."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -37,13 +37,15 @@ class Processing(models.TextChoices):
 
 
 class MediaAttachment(models.Model):
-    """File of an account. Without `status` it waits to be attached, for a day from `unattached_at`, unless it has a
-    `former_status`: an edit has taken it out of that post, whose earlier versions show it, and no other post can have it.
+    """Media file that an account has uploaded, or that belongs to a remote post.
 
-    `file` and `preview` are paths in the media storage, empty while there is no copy; `meta` is the entity's own
-    (`original`, `small`, `focus`). `position` is the author's order within the post. Until it is processed `source` is
-    the path of the file as it was sent, which is never served, and `content_type` is what that file is; `attempts` is
-    how often processing has begun.
+    A file without `status` is unattached: it is deleted a day after `unattached_at`, unless it has a `former_status`. In that
+    case an edit removed it from that post, earlier versions of the post still show it, and no other post can attach it.
+
+    `file` and `preview` are paths in the media storage, empty while this server has no copy; `meta` is the entity's own
+    (`original`, `small`, `focus`). `position` is the author's order within the post. Until the file is processed, `source` is
+    the path of the uploaded file, which is never served, and `content_type` is the media type of that upload; `attempts`
+    counts how often processing has begun.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -110,20 +112,20 @@ class MediaAttachment(models.Model):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The stored files that are its own."""
+        """Paths of the files that this attachment has in the media storage."""
         return tuple(path for path in (self.file, self.preview, self.source) if path)
 
 
-# Polls of other servers are clamped to this; local ones are limited by `statuses.policies.polls`.
+# Limit for polls of other servers; `statuses.policies.polls` limits local ones.
 OPTIONS_LIMIT = 500
 
 
 class Poll(models.Model):
-    """The poll of `status`. `tallies` counts the votes for each of the `options`, `voters_count` the people who voted:
-    None when the server of a remote poll does not say.
+    """The poll of `status`. `tallies` counts the votes for each of the `options`; `voters_count` counts the people who voted
+    and is None when the server of a remote poll does not say.
 
-    `expires_at` is None for a remote poll without an end. `announce_at` is when new votes in a poll written here are
-    announced to other servers; None while there are none.
+    `expires_at` is None for a remote poll without an end. `announce_at` is when new votes in a local poll are announced to
+    other servers; it is None while there are no new votes.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -47,13 +47,13 @@ class CardType(models.TextChoices):
 
 
 class PreviewCard(models.Model):
-    """Description that a page on the web gives of itself: one row for all posts that link to it.
+    """Preview of a web page, as the page describes itself: one row for all posts that link to it.
 
-    `url` is the address that was fetched, in the spelling of `social.kernel.http.addresses.parse_url`; `host` is where the
-    answer came from, after redirects. Without a `title` there is nothing to show: it was not fetched yet (`fetched_at` is
-    None), or the page says nothing. `player_url` is the address of a player that may stand in a frame, `creator` the
-    address of the account that the page names as its author, whether that account agrees or not. `image` is a path in
-    the media storage.
+    `url` is the address that was fetched, in the spelling of `social.kernel.http.addresses.parse_url`; `host` is the server
+    that answered after redirects. A card without a `title` is not shown: either the page was not fetched yet (`fetched_at` is
+    None), or it does not describe itself. `player_url` is the address of a player that may be embedded in a frame; `creator`
+    is the address of the account that the page names as its author, whether or not that account has confirmed it. `image` is
+    a path in the media storage.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -91,12 +91,12 @@ class PreviewCard(models.Model):
 
     @property
     def is_shown(self) -> bool:
-        """Tell whether there is anything to show."""
+        """Tell whether clients are shown this card."""
         return bool(self.title)
 
 
 class StatusCard(models.Model):
-    """`status` shows `card`; `url` is the link as it stands in the post."""
+    """Link between `status` and the `card` it shows; `url` is the link as written in the post."""
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="status_card")
     card = models.ForeignKey(PreviewCard, on_delete=models.CASCADE, related_name="status_cards", db_index=False)
@@ -108,7 +108,7 @@ class StatusCard(models.Model):
 
 
 class CardFetch(WaitingRow):
-    """A card whose page is to be fetched from `host`, once however many posts link to it."""
+    """Queued fetch of a card's page from `host`; one row, however many posts link to the page."""
 
     queue = "cards"
     due = CardsDue

@@ -1,4 +1,4 @@
-"""Filters of what people do not want to read, with their keywords and posts."""
+"""Models of the filters that hide posts from their owners, with keywords and single posts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYWORD_LIMIT = 512
 
 
 class FilterAction(models.TextChoices):
-    """Action of a client on a post that matches."""
+    """Action that a client takes on a post that matches."""
 
     WARN = "warn"
     HIDE = "hide"
@@ -34,7 +34,7 @@ class FilterContext(models.TextChoices):
 
 
 class Filter(models.Model):
-    """A filter of `account`. After `expires_at` it is listed and matches nothing; NULL: it never expires."""
+    """A filter of `account`. After `expires_at` it is still listed but matches nothing; NULL means that it never expires."""
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="filters")
@@ -52,7 +52,7 @@ class Filter(models.Model):
 
 
 class FilterKeyword(models.Model):
-    """A text that a filter looks for, in any case; as `whole_word` only where no word goes on at its ends."""
+    """A keyword that a filter looks for, ignoring case; with `whole_word` it matches only between word boundaries."""
 
     filter = models.ForeignKey(Filter, on_delete=models.CASCADE, related_name="keywords")
     keyword = models.TextField()
@@ -63,7 +63,7 @@ class FilterKeyword(models.Model):
 
 
 class FilterStatus(models.Model):
-    """A post that a filter matches whatever its text, and of an ordinary post also its boosts."""
+    """A post that a filter matches whatever its text; boosts of that post match as well."""
 
     id = SnowflakeField(primary_key=True)
     filter = models.ForeignKey(Filter, on_delete=models.CASCADE, related_name="statuses", db_index=False)

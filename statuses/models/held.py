@@ -1,4 +1,4 @@
-"""Posts that are held for review by staff."""
+"""Models of posts that are held for review by staff."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from statuses.models.status import Status
 
 EXCERPT_LIMIT = 5000
 BOOSTS_LIMIT = 200
-"""Boosts that are kept of one held post."""
+"""Limit of boosts that are stored for one held post."""
 
 
 class HeldPost(models.Model):
-    """A post, or an edit of `status`, that met a rule against spam and is none yet: nothing but its author and staff knows
-    of it.
+    """A post, or an edit of `status`, that matched a spam rule and is not published: only its author and staff can see it.
 
-    Of a post written here `scheduled` has what its author sent, and its files, of an edit `draft`; of one of another
-    server `document` is what that server sent, `uri` the id of the post, `recipient` whose inbox it came to, and `announced`
-    whether people are notified of it when it is published. The rest is for staff to decide by. `approved_at` is set while a
-    received one is on its way to being published.
+    A new local post is stored in `scheduled` with its files, a local edit in `draft`. For a remote post `document` is what
+    its server sent, `uri` the id of the post, `recipient` the account whose inbox received it, and `announced` whether people
+    are notified when it is published. The other columns help staff to decide. `approved_at` is set while an approved remote
+    post is waiting to be published.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -77,7 +76,7 @@ class HeldPost(models.Model):
 
 
 class HeldBoost(models.Model):
-    """A boost by `account`, with the id `uri`, that came while the post was held: it is stored when the post is approved."""
+    """A boost by `account`, with the id `uri`, received while the post was held: it is stored once the post is approved."""
 
     held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="boosts")
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
@@ -90,9 +89,9 @@ class HeldBoost(models.Model):
 
 
 class HeldMedia(models.Model):
-    """A file that belongs to a held edit: it can be attached to no other post, and waits as long as the edit does.
+    """A file that belongs to a held edit: no other post can attach it, and it is stored as long as the edit is held.
 
-    One with `preview_of` is nothing but a preview picture, to be that file's.
+    A row with `preview_of` is not a file of the post but a thumbnail for that file.
     """
 
     held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="media")

@@ -1,4 +1,4 @@
-"""Likes, bookmarks and pins of posts, and mutes of their threads."""
+"""Models of favourites, bookmarks and pins of posts, and of muted conversations."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from statuses.models.status import Status
 
 
 class Favourite(models.Model):
-    """`account` likes `status`, once; never a boost, always the post that was boosted.
+    """Favourite of `status` by `account`, at most one; it always names the boosted post, never the boost.
 
-    `uri` is the id of the remote Like that made it; NULL for ours, which follows from the row's id.
+    `uri` is the id of the remote Like activity; it is NULL for local favourites, whose id follows from the row's id.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="favourites", db_index=False)
@@ -36,7 +36,9 @@ class Favourite(models.Model):
 
 
 class Bookmark(models.Model):
-    """`account` has bookmarked `status`, once; never a boost, always the post that was boosted. Nobody else learns of it."""
+    """Bookmark of `status` by `account`, at most one; it always names the boosted post, never the boost. Only `account` sees
+    it.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="bookmarks", db_index=False)
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="bookmarks")
@@ -48,7 +50,7 @@ class Bookmark(models.Model):
 
 
 class Pin(models.Model):
-    """`status` is pinned to the profile of its author, `account`. The newest pin has the highest id."""
+    """Pin of `status` on the profile of its author, `account`. The newest pin has the highest id."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="pins")
     status = models.OneToOneField(Status, on_delete=models.CASCADE, related_name="pin")
@@ -56,10 +58,10 @@ class Pin(models.Model):
 
 
 class ConversationMute(models.Model):
-    """`account` gets no notifications of the thread whose first known post is `thread_id`.
+    """Mute by `account` of the conversation whose first known post is `thread_id`: it gets no notifications of it.
 
-    No foreign key: the first post may be deleted while the thread goes on. When its own parent arrives from another
-    server, the row follows the thread to its new first post.
+    `thread_id` is no foreign key, because the first post may be deleted while the conversation goes on. When the parent of
+    that post arrives from another server, the row is updated to the conversation's new first post.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)

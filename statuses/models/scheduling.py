@@ -1,4 +1,4 @@
-"""Posts that are published or deleted later, and the keys of repeated requests."""
+"""Models of scheduled posts, automatic deletion of old posts, and idempotency keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from statuses.models.status import Status
 
 
 class ScheduledStatus(models.Model):
-    """A post of `account` for `scheduled_at`. `draft` is what it is composed of: a `Draft` as an object."""
+    """A post of `account` to be published at `scheduled_at`. `draft` is a serialised `Draft`."""
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="scheduled_statuses", db_index=False)
@@ -35,7 +35,9 @@ class ScheduledStatus(models.Model):
 
 
 class ScheduledMedia(models.Model):
-    """A file that belongs to a scheduled post: it can be attached to no other one, and waits as long as the post does."""
+    """A file that belongs to a scheduled post: no other post can attach it, and it is stored as long as the post is
+    scheduled.
+    """
 
     scheduled = models.ForeignKey(ScheduledStatus, on_delete=models.CASCADE, related_name="media")
     media = models.OneToOneField(MediaAttachment, on_delete=models.CASCADE, related_name="scheduled")
@@ -43,8 +45,8 @@ class ScheduledMedia(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """An `Idempotency-Key` of an account, remembered for an hour (contract, behaviours section 9), with the post that it
-    made, or the scheduled post; a key without either names one that was deleted.
+    """An `Idempotency-Key` that an account sent, stored for an hour (contract, behaviours section 9), with the post or
+    scheduled post that was created. A key without either belongs to one that was deleted.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -62,10 +64,10 @@ class IdempotencyKey(models.Model):
 
 
 class RetentionPolicy(models.Model):
-    """Posts and boosts of `account` that are older than `min_age` days are deleted, but those it keeps.
+    """Settings by which posts and boosts of `account` older than `min_age` days are deleted automatically, with exceptions.
 
-    `min_favourites` and `min_reblogs` keep posts with at least so many; None keeps none. `due_at` is when its posts are
-    looked at next, beginning behind the post `after_id`.
+    `min_favourites` and `min_reblogs` keep posts that have at least that many; None means no such exception. `due_at` is when
+    the account's posts are checked next, starting after the post `after_id`.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="retention")

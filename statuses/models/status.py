@@ -1,4 +1,4 @@
-"""Posts, originals and boosts, local and remote, with their mentions, hashtags, quotes and earlier versions."""
+"""Models of posts and boosts, local and remote, with their mentions, hashtags, quotes and earlier versions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
-# Remote posts are clamped to this; local ones are limited by `statuses.policies.publishing`.
+# Limit for remote posts; `statuses.policies.publishing` limits local ones.
 CONTENT_LIMIT = 200_000
-# Collections that a post is known to link to; what it links to beyond that is a link like others.
+# Limit of linked collections that are stored for one post; links to further collections are treated as plain links.
 COLLECTIONS_LIMIT = 10
 
 
 class Written(models.Model):
-    """Columns that a post and its earlier versions have alike. `text` is the source, `content` the HTML made from it once (or
-    received and sanitised).
+    """Columns that posts and their earlier versions share. `text` is the source; `content` is the HTML, rendered once from
+    `text` or received and sanitised.
     """
 
     text = models.TextField(default="")
@@ -34,16 +34,16 @@ class Written(models.Model):
 class Status(Written):
     """A post. A boost has `reblog_of` and no text of its own.
 
-    `content_type` is what its source is written in. `thread_path` lists the ids from the thread's first known post down to
-    this one, so that a whole context is read with one condition: ancestors are named in the path, descendants begin with it
-    (docs/adr/0005). `version` is raised by every change that shows in the entity. `uri` is NULL for local posts: theirs
-    follows from the username and the id. A deleted post keeps its row, invisible. `fetched` is true for a post of another
-    server that was fetched and that its author has not sent (yet): nobody was notified of it.
+    `content_type` is the format of the source. `thread_path` lists the ids from the thread's first known post down to this
+    one, so that a whole context is read with one condition: the path names the ancestors, and descendants' paths begin with
+    it (docs/adr/0005). `version` is raised by every change that is visible in the entity. `uri` is NULL for local posts:
+    theirs follows from the username and the id. A deleted post keeps its row, invisible. `fetched` is true for a remote post
+    that this server fetched and that its author has not sent (yet): nobody was notified of it.
     """
 
     id = SnowflakeField(primary_key=True)
-    # The composite indexes below stand in for those Django would make for each foreign key: a post is written with
-    # half the index entries.
+    # The composite indexes below replace those that Django would make for each foreign key: writing a post then updates half
+    # as many index entries.
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="statuses", db_index=False)
     uri = models.TextField(null=True)
     url = models.TextField(null=True)
@@ -58,13 +58,13 @@ class Status(Written):
     in_reply_to_account = models.ForeignKey(
         Account, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
     )
-    # Set for a reply whose parent is not known here, so that it can be joined when the parent arrives.
+    # Set for a reply whose parent is not stored yet, so that the two can be linked when the parent arrives.
     in_reply_to_uri = models.TextField(null=True)
     reblog_of = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="reblogs", db_index=False)
     thread_id = models.BigIntegerField(null=True)
     thread_path = ArrayField(models.BigIntegerField(), null=True)
     conversation_uri = models.TextField(null=True)
-    # As `statuses.policies.quotes` encodes it; nobody's unless the author said something else.
+    # Encoded by `statuses.policies.quotes`; 0, the default, lets nobody quote the post.
     quote_policy = models.SmallIntegerField(default=0, db_default=0)
     application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     fetched = models.BooleanField(null=True)
@@ -113,14 +113,16 @@ class Status(Written):
                 name="statuses_status_public_local",
                 condition=Q(visibility="public", reblog_of=None, deleted_at=None, local=True),
             ),
-            # Of every visibility, for staff; what they ask of them stands in it, so that posts are not read to be counted.
+            # Covers all visibilities, for staff, and includes the columns they filter by, so that counting does not read the
+            # posts.
             models.Index(
                 fields=["-id"],
                 include=["visibility", "reblog_of", "deleted_at"],
                 name="statuses_status_here",
                 condition=Q(local=True),
             ),
-            # Backwards by an expression: only this index has that order, so that no plan walks another one for a rare language.
+            # The descending expression is deliberate: no other index has that order, so that the planner never scans another
+            # one for a rare language.
             models.Index(
                 F("local"),
                 F("language"),
@@ -131,7 +133,7 @@ class Status(Written):
             models.Index(
                 fields=["thread_id", "id"], name="statuses_status_thread", condition=Q(thread_id__isnull=False)
             ),
-            # With the id, because answers are read in its order, and some posts and people have very many.
+            # Includes the id because replies are read in its order, and some posts and accounts have very many.
             models.Index(
                 fields=["in_reply_to", "id"], name="statuses_status_answers", condition=Q(in_reply_to__isnull=False)
             ),
@@ -164,34 +166,35 @@ class Status(Written):
 
     @property
     def is_deleted(self) -> bool:
-        """Tell whether the post is gone for everybody."""
+        """Tell whether the post was deleted."""
         return self.deleted_at is not None
 
     @property
     def original(self) -> Status | None:
-        """The post that this one boosts; None when it is no boost."""
+        """The boosted post; None when this post is not a boost."""
         return self.reblog_of
 
     @property
     def is_for_anybody(self) -> bool:
-        """Tell whether anybody may read it: public or unlisted (`distributable`)."""
+        """Tell whether everyone may read it: public or unlisted (`distributable`)."""
         return self.visibility in (Visibility.PUBLIC, Visibility.UNLISTED)
 
     @property
     def thread_root_id(self) -> int:
-        """The first known post of the thread: this one when it answers nothing known."""
+        """Id of the first known post of the thread: this post's own when it replies to nothing known."""
         return self.thread_id or self.id
 
     @property
     def path(self) -> list[int]:
-        """The ids from the thread's first known post down to this one."""
+        """Ids from the thread's first known post down to this one."""
         return self.thread_path or [self.id]
 
 
 class StatusStat(models.Model):
-    """A post's counters, apart so that counting never rewrites the post. A post without counts has no row.
+    """A post's counters, in a table of their own so that counting never rewrites the post. A post without counts has no row.
 
-    The `remote` ones are what the server of a post says, of which not every boost and favourite comes here; only shown.
+    The `remote` columns are the counts that the post's own server reports, since not every boost and favourite is sent to
+    this server; they are only displayed.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -204,7 +207,7 @@ class StatusStat(models.Model):
 
 
 class Mention(models.Model):
-    """An account addressed by a post; `silent` when it stands in the addressing but not in the text."""
+    """An account addressed by a post; `silent` when it is in the addressing but not in the text."""
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="mentions", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mentions", db_index=False)
@@ -216,7 +219,7 @@ class Mention(models.Model):
 
 
 class UnknownMention(models.Model):
-    """The ActivityPub id of somebody unknown here (yet) whom a post of another server addresses and mentions."""
+    """ActivityPub id of an account that a remote post addresses and mentions, and that this server does not know (yet)."""
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="unknown_mentions", db_index=False)
     uri = models.TextField()
@@ -241,8 +244,8 @@ class StatusTag(models.Model):
 
 
 class LinkedCollection(models.Model):
-    """A collection of people that a post links to, in the order of the text. One that was not known here when the post was
-    written is named by its `uri`.
+    """A collection of accounts that a post links to, in the order of the text. A collection that this server did not know
+    when the post was written is stored by its `uri`.
     """
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="linked_collections", db_index=False)
@@ -265,23 +268,23 @@ class LinkedCollection(models.Model):
 
 
 class QuoteState(models.TextChoices):
-    """Answer of the author of the quoted post; other states that clients see depend on who looks."""
+    """Decision of the quoted author; the other states that clients see depend on the viewer."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     REVOKED = "revoked"
-    # As the server of the quoted post says; a post that is known here has this in its own row.
+    # Reported by the server of the quoted post; for a post that is stored here, its own row says that it is deleted.
     DELETED = "deleted"
 
 
 class Quote(models.Model):
-    """`status` quotes `quoted_status`, never a boost; a post quotes at most one (FEP-044f).
+    """Quote of `quoted_status` by `status`. The quoted post is never a boost, and a post quotes at most one (FEP-044f).
 
-    `quoted_uri` is the id of a quoted post of another server that is not known here (yet); a deleted one may have none.
-    `request_uri` is the id of the QuoteRequest of a quote whose author or quoted author is elsewhere, `approval_uri` that of
-    the authorization another server gave. `legacy` quotes were made without asking: by the properties that came before
-    FEP-044f.
+    `quoted_uri` is the id of a quoted remote post that this server does not have (yet); a deleted one may have none.
+    `request_uri` is the id of the QuoteRequest when the author or the quoted author is remote, `approval_uri` the id of the
+    authorization that another server gave. A `legacy` quote was made without asking, with the properties that were used
+    before FEP-044f.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -325,10 +328,10 @@ class Quote(models.Model):
 
 
 class StatusEdit(Written):
-    """A version of `status` that an edit has replaced; the current one stands in the post itself.
+    """A version of `status` that an edit has replaced; the current version is the post itself.
 
-    `created_at` is when it was written: of the first version the post's own time. `media_ids` are its files in their order,
-    each described by the text at its place in `media_descriptions`. `poll_options` is None without a poll.
+    `created_at` is when this version was written: for the first version, when the post was created. `media_ids` are its files
+    in order, and `media_descriptions` their descriptions in the same order. `poll_options` is None without a poll.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -1,9 +1,9 @@
 """Rules that decide which posts a surface (a timeline, a thread, a search, a stream) shows, and who may act on them.
 
-The first rule is the same everywhere: only posts that the viewer may read. It is a predicate (`can_see`), a condition on
-querysets (`visible_to`) and SQL (`readable_by_viewer`). What a surface asks besides is an `Audience`, declared once below, with
-a predicate and SQL. Sources: contract, behaviours sections 7, 11, 14, 15 and 16. A property test compares each surface with one
-naive model.
+The first rule is the same everywhere: only posts that the viewer may read. It exists as a predicate (`can_see`), a condition
+on querysets (`visible_to`) and SQL (`readable_by_viewer`). The further conditions of a surface are an `Audience`, declared
+once below, as a predicate and SQL. Sources: contract, behaviours sections 7, 11, 14, 15 and 16. A property test compares each
+surface with one naive model.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from statuses.policies.visibility import (
 
 
 def can_see(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
-    """Tell whether the viewer (None: anybody) may read the post.
+    """Tell whether the viewer (None: an anonymous one) may read the post.
 
-    `relations` must know the author, and the author of the boosted post. `mentioned_ids` are the accounts that the post
+    `relations` must include the author, and the author of the boosted post. `mentioned_ids` are the accounts that the post
     addresses, silently or not; for a boost, those that the boosted post addresses.
     """
     original = post.original
@@ -44,7 +44,7 @@ def can_see(post: Post, viewer_id: int | None, relations: Relations, mentioned_i
 
 
 def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
-    # Also when mentioned: who blocks is seen nowhere any more by those it blocks (SEED-129).
+    # A mention makes no difference: a blocked account sees nothing of the account that blocks it (SEED-129).
     if post.is_deleted or not PRESENT.shows(post.account_id, relations, post.author.is_suspended):
         return False
     if post.visibility in OPEN_VISIBILITIES:
@@ -57,19 +57,21 @@ def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, men
 
 
 def may_favourite(post: Post | Status, relations: Relations) -> bool:
-    """Tell whether a reader may like the post: not one who blocks its author (section 7)."""
+    """Tell whether the viewer may favourite the post: not if it blocks the author (section 7)."""
     return post.account_id not in relations.blocking
 
 
 def may_reblog(account: Account, post: Post | Status, relations: Relations) -> bool:
-    """Tell whether a reader may boost the post: a private one only its author, others whoever does not block the author."""
+    """Tell whether the viewer may boost the post: only the author boosts a private one; an open one, anyone who does not
+    block the author.
+    """
     if is_for_followers_only(post.visibility):
         return post.account_id == account.id
     return post.visibility in OPEN_VISIBILITIES and post.account_id not in relations.blocking
 
 
 def visible_to(viewer_id: int | None, *, prefix: str = "") -> Q:
-    """`can_see` as a condition on a queryset of Status; of a boost it checks the boosted post too.
+    """Return `can_see` as a condition on a queryset of Status; for a boost it checks the boosted post too.
 
     `prefix` (`"status__"`) is the path to the post in a queryset of another model.
     """
@@ -92,9 +94,10 @@ def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
 
 
 def readable_by_viewer(author: str = "s.account_id") -> str:
-    """`can_see` as an SQL condition on the post `s` alone: of a boost, the boosted post needs a condition of its own.
+    """Return `can_see` as an SQL condition on the post `s` alone: the boosted post of a boost needs a condition of its own.
 
-    `author` is an expression for the author's id. Given as a parameter, PostgreSQL evaluates its conditions once, not per post.
+    `author` is an SQL expression for the author's id. If it is a parameter, PostgreSQL evaluates the author's conditions
+    once, not once for each post.
     """
     return f"""s.deleted_at IS NULL AND {PRESENT.sql(author, has_viewer=False)}
   AND ({author} = %(viewer)s OR (
@@ -104,17 +107,17 @@ def readable_by_viewer(author: str = "s.account_id") -> str:
 
 NAMES_HIDDEN: Final = """EXISTS (
   SELECT 1 FROM statuses_mention m WHERE m.status_id IN ({posts}) AND m.account_id IN (SELECT id FROM hidden))"""
-"""SQL condition that the viewer hides an account mentioned by `{posts}` (ids, as expressions); needs VIEWER_SETS."""
+"""SQL condition: the viewer hides an account mentioned by `{posts}` (ids, as expressions). Needs VIEWER_SETS."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Conditions of a surface for a post, besides that its viewer may read it.
+    """Conditions under which a surface shows a post that its viewer may read.
 
     - `authors`: the accounts whose posts it shows;
     - `boosted`: the accounts whose posts it shows as boosts, if that differs from `authors`;
     - `listed`: it shows public posts only, and no boosts;
-    - `replies`: it shows answers to other people too;
+    - `replies`: it shows replies to other accounts too;
     - `mentions`: it leaves out posts that mention an account which the viewer blocks or mutes, except the viewer's own posts.
     """
 
@@ -125,9 +128,9 @@ class Audience:
     mentions: bool = False
 
     def shows(self, post: Post, relations: Relations) -> bool:
-        """Tell whether the surface shows its viewer the post.
+        """Tell whether the surface shows the post to its viewer.
 
-        `relations` are the viewer's, NO_RELATIONS for an anonymous one. They must know the author and the boosted author,
+        `relations` are the viewer's, NO_RELATIONS for an anonymous one. They must include the author and the boosted author,
         with `mentions` also the accounts that the two posts mention.
         """
         original = post.original
@@ -154,11 +157,13 @@ class Audience:
         return not self.mentions or account_id == relations.viewer_id or not relations.hides_any(mentioned)
 
     def shows_answer(self, post: Post) -> bool:
-        """Tell whether the surface shows the post as far as it depends on what it answers."""
+        """Tell whether the surface shows the post, considering only what it replies to."""
         return self.replies or not post.is_reply or post.in_reply_to_account_id == post.account_id
 
     def sql(self, *, has_viewer: bool = True) -> str:
-        """`shows` and `shows_answer` as an SQL condition on a post `s` that is no boost; with a viewer it needs VIEWER_SETS."""
+        """Return `shows` and `shows_answer` as an SQL condition on a post `s` that is no boost; with a viewer it needs
+        VIEWER_SETS.
+        """
         conditions = [PUBLIC_POST] if self.listed else []
         conditions.append(self.authors.sql("s.account_id", has_viewer=has_viewer))
         if self.mentions and has_viewer:
@@ -174,13 +179,13 @@ class Audience:
 _PUBLIC_AUTHORS: Final = People(hidden=True, servers=True, limited=Limited.NOBODY)
 
 THREAD: Final = Audience(People(hidden=True, servers=True, limited=Limited.FOLLOWERS))
-"""Threads, lists of quotes and posts asked for by several ids (behaviours section 7), and the search among posts that the
+"""Threads, lists of quotes and posts requested by several ids (behaviours section 7), and the search among posts that the
 viewer wrote, marked or is mentioned in (section 15).
 """
 
 PROFILE: Final = Audience(PRESENT, boosted=UNHIDDEN)
-"""The page of one account (sections 7 and 11): its posts are shown even if the viewer hides it, hidden people's boosted ones
-are not.
+"""The profile of one account (sections 7 and 11): its posts are shown even if the viewer hides the account, but boosts of
+posts by hidden accounts are not.
 """
 
 HOME: Final = Audience(People(hidden=True), boosted=UNHIDDEN, mentions=True)
@@ -196,8 +201,8 @@ FOLLOWED_HASHTAG: Final = replace(HASHTAG_TIMELINE, mentions=True)
 """Home timelines, for posts with a followed hashtag (section 11)."""
 
 HASHTAG_STREAM: Final = FOLLOWED_HASHTAG
-"""Public and hashtag streams (section 16). Posts that quote an account outside UNHIDDEN are left out as well: all listeners get
-the same bytes, while a timeline can mark the quote as hidden for one viewer.
+"""Public and hashtag streams (section 16). Posts that quote an account outside UNHIDDEN are left out as well: all listeners
+get the same bytes, while a timeline can mark the quote as hidden for one viewer.
 """
 
 PUBLIC_SEARCH: Final = Audience(People(hidden=True, servers=True, limited=Limited.FOLLOWERS), listed=True)

@@ -1,5 +1,5 @@
-"""Chooses the link of a post that has a preview, and says when the preview is fetched again (contract, behaviours
-section 9 "Cards").
+"""Chooses the link of a post that gets a preview, and when the preview is fetched again (contract, behaviours section 9
+"Cards").
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from statuses.models import PreviewCard
 from statuses.models.card import URL_LIMIT
 
 CARD_LIFETIME: Final = timedelta(days=14)
-"""Lifetime of what a page said."""
+"""Time after which the preview of a page is fetched again."""
 EMPTY_CARD_LIFETIME: Final = timedelta(days=1)
-"""Time in which a page that said nothing is left alone."""
+"""Time after which a page that gave no preview is fetched again."""
 
 HOSTS_LIMIT: Final = 100
-"""Hosts of one post that are looked at."""
+"""Limit of hosts that are read from one post."""
 
 _MENTION_CLASSES: Final = frozenset({"mention", "hashtag", "u-url", "h-card"})
 _SIGNS: Final = ("@", "#", "＠", "＃")
@@ -29,9 +29,9 @@ _QUOTE_CLASS: Final = "quote-inline"
 
 
 def find_link(content: str) -> str | None:
-    """The first link of a post's HTML that may have a preview, as it stands there.
+    """Return the first link of a post's HTML that may have a preview, as written there; None without one.
 
-    Links to people, hashtags, this server and what `card_url` refuses are passed over.
+    Links to accounts, hashtags and this server, links in quotes, and those that `card_url` refuses are skipped.
     """
     found = ""
     text = ""
@@ -51,7 +51,7 @@ def find_link(content: str) -> str | None:
 
 
 def _address(link: Tag) -> str:
-    """Address that a link leads to; empty for one without a preview."""
+    """Return the address of a link; empty if it cannot have a preview."""
     attributes = link.read_attributes()
     kinds = {*attributes.get("class", "").split(), *attributes.get("rel", "").split()}
     if "tag" in kinds or not kinds.isdisjoint(_MENTION_CLASSES):
@@ -61,7 +61,9 @@ def _address(link: Tag) -> str:
 
 
 def find_hosts(content: str) -> list[str]:
-    """The hosts that a post's HTML links to, each once, at most HOSTS_LIMIT; links to people and hashtags do not count."""
+    """Return the distinct hosts that a post's HTML links to, at most HOSTS_LIMIT; links to accounts and hashtags do not
+    count.
+    """
     found: dict[str, None] = {}
     for token in tokenise(content):
         if isinstance(token, str) or token.closing or token.name != "a" or len(found) >= HOSTS_LIMIT:
@@ -78,9 +80,10 @@ def find_hosts(content: str) -> list[str]:
 
 
 def card_url(url: str) -> str | None:
-    """The address under which the preview of a link is kept; None for what has none: of another scheme, too long, ours.
+    """Return the address under which the preview of a link is stored; None without one: another scheme, too long, this
+    server.
 
-    Addresses that differ in their fragment alone, or in the letters of their host, share a preview.
+    Addresses that differ only in their fragment, or in the case of their host, share a preview.
     """
     try:
         target = parse_url(url)
@@ -91,12 +94,12 @@ def card_url(url: str) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """The server of an address that `card_url` gave."""
+    """Return the server of an address that `card_url` returned."""
     return parse_url(url).netloc
 
 
 def is_stale(card: PreviewCard) -> bool:
-    """Tell whether the page is to be fetched (again) when a post links to it."""
+    """Tell whether the page must be fetched (again) when a post links to it."""
     if card.fetched_at is None:
         return True
     return clock.now() - card.fetched_at > (CARD_LIFETIME if card.is_shown else EMPTY_CARD_LIFETIME)

@@ -1,4 +1,4 @@
-"""Reads what a page says about itself by oEmbed."""
+"""Reads the oEmbed document of a page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EMBED_BYTES: Final = 256 * 1024
 
 
 def read_embed(body: bytes, preview: Preview) -> Preview:
-    """The preview of a page with what its oEmbed document says, which comes first. Never raises."""
+    """Return the preview of a page, in which values of its oEmbed document take precedence. Never raises."""
     found = _embed(body)
     kind = found.get("type")
     preview = replace(
@@ -45,13 +45,15 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
 
 
 def _before(url: str, pictures: tuple[PagePicture, ...]) -> tuple[PagePicture, ...]:
-    """The picture that an oEmbed document names, then those of the page, whose first description it gets: it has none."""
+    """Put the picture of an oEmbed document before those of the page. It has no description, so it gets that of the page's
+    first one.
+    """
     description = pictures[0].description if pictures else ""
     return first_pictures([PagePicture(url, description), *pictures])
 
 
 def _embed(body: bytes) -> Mapping[str, Any]:
-    """An oEmbed document, JSON or XML whatever it is called; empty for what is neither."""
+    """Parse an oEmbed document as JSON or XML, whatever its media type; empty if it is neither."""
     body = body.removeprefix(codecs.BOM_UTF8).strip()
     if not body.startswith(b"<"):
         try:
@@ -68,7 +70,7 @@ def _embed(body: bytes) -> Mapping[str, Any]:
 
 
 def _player_in(html: Any) -> str:
-    """The address of the first frame in a provider's HTML, if it is such a player."""
+    """Return the address of the first frame in a provider's HTML, if it is an allowed player."""
     if not isinstance(html, str) or not html.strip():
         return ""
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, recover=True)

@@ -1,8 +1,8 @@
 """Compares a post with a viewer's filters (contract, behaviours section 12).
 
-A whole word is compared with the words of a text and never with parts of them: a keyword is whole words and single
-characters between them, and so is the text. Anything else is looked for among the characters. Both are one pass over the
-text, whatever the filters hold (security row 67).
+A whole-word keyword is compared with the words of a text and never with parts of them: keyword and text are both split into
+words and the single characters between them. Any other keyword is searched for among the characters. Both comparisons are one
+pass over the text, however many filters there are (security row 67).
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from social.kernel.text.searching import Text, comparable, split
 from statuses.models import FilterAction
 
 CHARACTERS_LIMIT: Final = 20_000
-"""Characters of all different keywords of a viewer that are looked for; keywords that come later match nothing."""
+"""Limit of characters in all distinct keywords of a viewer; keywords beyond it match nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """Keyword that is looked for."""
-
     text: str
     whole_word: bool
 
@@ -38,17 +36,17 @@ class ActiveFilter:
     status_ids: frozenset[int]
 
     def has_expired(self, moment: datetime) -> bool:
-        """Tell whether it matches nothing any more, at a moment after it was read."""
+        """Tell whether the filter, which was read earlier, has expired at this moment."""
         expires_at = self.shown["expires_at"]
         return expires_at is not None and datetime.fromisoformat(expires_at) <= moment
 
 
-# A filter and a keyword, by their places among the filters and in the filter.
+# Index of a filter, and index of a keyword in that filter.
 _Place = tuple[int, int]
 
 
 class Filters:
-    """The active filters of a viewer, in their order, and how posts are compared with all of them at once."""
+    """Active filters of a viewer, in order, which compares a post with all of them at once."""
 
     def __init__(self, filters: Sequence[ActiveFilter] = ()) -> None:
         self._filters = filters
@@ -58,7 +56,7 @@ class Filters:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[list[_Place]], Patterns[list[_Place]]]:
-        """The keywords that are found among characters, and those that are found among words; the same one is one."""
+        """Patterns for keywords that match characters, and for whole-word keywords; equal keywords share a pattern."""
         places: dict[tuple[str, bool], list[_Place]] = {}
         for number, active in enumerate(self._filters):
             for order, keyword in enumerate(active.keywords):
@@ -77,7 +75,7 @@ class Filters:
         return Patterns(parts), Patterns(words)
 
     def _found(self, text: Text) -> Iterator[tuple[_Place, int, int]]:
-        """Keywords in a text, with start and end of their first places."""
+        """Yield the keywords in a text with the start and end of their first match."""
         parts, words = self._patterns
         for places, start, end in parts.find(text.lowered):
             for place in places:
@@ -87,9 +85,9 @@ class Filters:
                 yield place, text.ends[start], text.ends[end]
 
     def search(self, text: Text) -> dict[int, str]:
-        """Find for each filter with a keyword in the text, by its place among the filters, what the post writes there.
+        """Return the matching text by index of the filter, for each filter with a keyword in the text.
 
-        Of the keywords of a filter the one that comes first in the text counts.
+        If several keywords of a filter match, the one that comes first in the text counts.
         """
         first: dict[int, tuple[int, int, int]] = {}
         for (number, order), start, end in self._found(text):
@@ -101,10 +99,10 @@ class Filters:
     def results(
         self, words: dict[int, str], status_ids: Collection[int], moment: datetime | None = None
     ) -> list[dict[str, Any]]:
-        """The entities "FilterResult" of a post in whose text `search` found these words.
+        """Return the entities "FilterResult" of a post, given the matches that `search` found in its text.
 
-        `status_ids` is its id, and of a boost that of the boosted post. With `moment` filters that have expired until then
-        match nothing.
+        `status_ids` is its id, and for a boost also that of the boosted post. With `moment`, filters that have expired by
+        then match nothing.
         """
         results: list[dict[str, Any]] = []
         for number, active in enumerate(self._filters):
@@ -120,8 +118,8 @@ class Filters:
         return results
 
     def hides(self, written: str, status_id: int, context: str) -> bool:
-        """Ask whether a post with this text is hidden in a context, one of the words of the entity: for what is shown where
-        no client reads the results.
+        """Tell whether a filter hides a post with this text in a context (a value of the entity), where no client reads the
+        results.
         """
         results = self.results(self.search(Text(written)), (status_id,)) if self._filters else []
         shown = [found["filter"] for found in results]

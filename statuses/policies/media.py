@@ -1,4 +1,4 @@
-"""Limits of files that may be uploaded and of what may be said about them (contract, parameters section 3 "Media")."""
+"""Limits of uploaded files and their descriptions (contract, parameters section 3 "Media")."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from social.kernel.media import images, recordings, types
 from statuses.models.attachments import DESCRIPTION_LIMIT, MediaAttachment, MediaType
 
 IMAGE_SIZE_LIMIT: Final = 16 * 1024 * 1024
-"""Bytes of a picture as it is sent, a GIF that moves included."""
+"""Limit of bytes of an uploaded picture, animated GIFs included."""
 VIDEO_SIZE_LIMIT: Final = 99 * 1024 * 1024
-"""Bytes of a video or a sound as it is sent."""
+"""Limit of bytes of an uploaded video or sound."""
 
 SUPPORTED_TYPES: Final = (*images.ACCEPTED, *recordings.ACCEPTED)
 """`configuration.media_attachments.supported_mime_types` of the instance documents."""
@@ -25,10 +25,10 @@ _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3}
 
 
 def check_file(head: bytes, size: int, said: str) -> str:
-    """The type of a file of so many bytes that begins with `head`.
+    """Return the media type of a file, given its size and its first bytes, `head`.
 
-    Raises Invalid for an empty file, a type that is not taken, a picture called a video or the reverse, and a file that
-    is too large. The first bytes decide what a file is; `said`, the content type sent, decides only between two errors.
+    Raises Invalid for an empty file, a type that is not accepted, a picture declared as a video or the reverse, and a file
+    that is too large. The first bytes decide the type; `said`, the content type sent, decides only between two errors.
     """
     labels = (_("File"), _("File content type"))
     found = _checked(head, said, "file", labels, (*images.ACCEPTED, *recordings.READABLE))
@@ -41,7 +41,7 @@ def check_file(head: bytes, size: int, said: str) -> str:
 
 
 def check_thumbnail(head: bytes, size: int, said: str) -> None:
-    """Raises Invalid for a thumbnail that is no picture this server takes, or one that is too large."""
+    """Raise Invalid for a thumbnail that is not a picture of an accepted type, or is too large."""
     labels = (_("Thumbnail"), _("Thumbnail content type"))
     _checked(head, said, "thumbnail", labels, images.ACCEPTED)
     if size >= IMAGE_SIZE_LIMIT:
@@ -67,32 +67,33 @@ def _checked(head: bytes, said: str, field: str, labels: tuple[str, str], accept
 
 
 def _is_other(found: str, claimed: str) -> bool:
-    """Tell whether a picture is called a video or a sound, or one of these a picture: containers of the two look alike."""
+    """Tell whether a picture is declared as a video or sound, or one of these as a picture. Video and sound share containers."""
     accepted = found in images.ACCEPTED or found in recordings.READABLE
     return accepted and found.startswith("image/") != claimed.startswith("image/")
 
 
 def check_description(description: str) -> None:
-    """Raises Invalid for a text that is too long."""
+    """Raise Invalid for a description that is too long."""
     if len(description) > DESCRIPTION_LIMIT:
         message = _("is too long (maximum is %(count)s characters)") % {"count": DESCRIPTION_LIMIT}
         raise Invalid.of([FieldError("description", "ERR_TOO_LONG", message, _("Description"))])
 
 
 def may_have_thumbnail(media: MediaAttachment) -> bool:
-    """Tell whether a picture may be put in front of it: of a video with sound, or a sound (SEED-028)."""
+    """Tell whether a file may have a thumbnail: a video with sound, or a sound (SEED-028)."""
     return media.type in (MediaType.AUDIO, MediaType.VIDEO)
 
 
 def no_thumbnail_allowed() -> Invalid:
-    """The error for a thumbnail on anything but audio and video (SEED-028)."""
+    """Return the error for a thumbnail on anything but audio and video (SEED-028)."""
     return Invalid.of([FieldError("thumbnail", "ERR_INVALID", _("must be blank"), _("Thumbnail"))])
 
 
 def read_focus(written: str | None) -> dict[str, float | None] | None:
-    """`x,y` as the `focus` of a `meta`; None when nothing was written.
+    """Parse `x,y` as the `focus` of a `meta`; None when nothing was sent.
 
-    The range is not checked, what is no number is 0, and a missing `y` is null (contract, parameters section 3 "Media").
+    The range is not checked, a value that is not a number becomes 0, and a missing `y` is null (contract, parameters section
+    3 "Media").
     """
     if not written or not written.strip():
         return None
@@ -103,10 +104,10 @@ def read_focus(written: str | None) -> dict[str, float | None] | None:
 def _number(written: str) -> float:
     match = _NUMBER.match(written)
     number = float(match[0]) if match else 0.0
-    # PostgreSQL gives larger ones back as whole numbers of any length, which no answer can hold.
+    # PostgreSQL returns larger ones as integers of any length, which no response can hold.
     return number if abs(number) < 2**53 else 0.0
 
 
 def proxied_path(media_id: int, *, small: bool = False) -> str:
-    """The path under which this server shows a file of another one, without a slash in front."""
+    """Return the path under which this server proxies a remote file, without a leading slash."""
     return f"media_proxy/{media_id}/{'small' if small else 'original'}"

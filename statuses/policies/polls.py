@@ -1,4 +1,4 @@
-"""Rules of polls: what a local one may be, who may vote (contract, parameters section 3, behaviours section 9 "Polls")."""
+"""Rules of polls: limits of local polls, and valid votes (contract, parameters section 3, behaviours section 9 "Polls")."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ from social.kernel.errors import FieldError, Invalid
 from social.kernel.text.characters import graphemes
 
 OPTION_COUNTS: Final = (2, 4)
-"""The fewest and the most options."""
+"""Minimum and maximum number of options."""
 
 OPTION_LIMIT: Final = 50
-"""Characters of an option, as people see them."""
+"""Limit of characters of an option, counted as grapheme clusters."""
 
 DURATION_SECONDS: Final = (300, 2_629_746)
-"""The shortest and the longest time until a poll ends: five minutes, and a month."""
+"""Minimum and maximum duration of a poll: five minutes, and a month."""
 
 _RAW_OPTION_LIMIT: Final = 2_000
 
 
 @dataclass(frozen=True)
 class PollDraft:
-    """Values that a client sent for a poll. `expires_in` is in seconds; `sent` has the same values as they were
-    written.
-    """
+    """Poll as a client sent it. `expires_in` is in seconds; `sent` has the same values as the client wrote them."""
 
     options: tuple[str, ...] = ()
     expires_in: int | None = None
@@ -39,15 +37,13 @@ class PollDraft:
 
     @property
     def choices(self) -> list[str]:
-        """The options as they are kept: without spaces around them, and without blank ones."""
+        """Options as they are stored: stripped, and without blank ones."""
         return [stripped for stripped in (option.strip() for option in self.options) if stripped]
 
 
 @dataclass(frozen=True)
 class RemotePoll:
-    """Poll of another server as its document says it: `voters_count` is None where it does not say, `expires_at` where the
-    poll has no end.
-    """
+    """Remote poll as its document describes it: `voters_count` is None if not given, `expires_at` if the poll has no end."""
 
     options: list[str]
     tallies: list[int]
@@ -58,7 +54,7 @@ class RemotePoll:
 
 
 def check_poll(draft: PollDraft) -> None:
-    """Raises Invalid for a poll against the rules, with every rule that is broken."""
+    """Raise Invalid, with every broken rule, for a poll that breaks the rules."""
     choices = draft.choices
     reasons: list[FieldError] = []
 
@@ -91,12 +87,12 @@ def check_poll(draft: PollDraft) -> None:
 
 
 def has_ended(expires_at: datetime | None, moment: datetime) -> bool:
-    """Tell whether nobody can vote any more."""
+    """Tell whether the poll has ended, so that nobody can vote any more."""
     return expires_at is not None and expires_at <= moment
 
 
 def check_vote(choices: Sequence[int], already: Sequence[int], *, options: int, multiple: bool) -> None:
-    """Raises Invalid for a vote that cannot be counted: an option that is not there, or one vote too many."""
+    """Raise Invalid for a vote that cannot be counted: for an option that does not exist, or one vote too many."""
     if any(not 0 <= choice < options for choice in choices):
         raise Invalid.sentence(_("The chosen vote option does not exist"))
     both = [*already, *choices]

@@ -1,6 +1,6 @@
-"""A post as everything reads it: what it is (`Post`), who wrote it (`Author`) and what it says (`PostBody`). Pure values, which
-`statuses.queries.posts` loads: the client API, streams, ActivityPub, pages, feeds and search begin with them. What is
-written begins with `AuthorColumns` as well.
+"""Posts as they are read: the post (`Post`), its author (`Author`) and its content (`PostBody`). They are pure values, loaded
+by `statuses.queries.posts`, from which the client API, streams, ActivityPub, pages, feeds and search are built. Values to be
+written share `AuthorColumns`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(slots=True)
 class Author:
-    """Author of a post: what decides whether it is seen, and what is counted."""
+    """Author of a post: the values that decide whether the post is visible, and counters."""
 
     id: int
     version: int
@@ -38,11 +38,11 @@ class Author:
 
 @dataclass(slots=True)
 class Post:
-    """A post without its body: what decides who sees it, and what changes too often to be kept.
+    """A post without its body: the values that decide who sees it, and those that change too often to be cached.
 
-    `original` is the boosted post, `quoted` the post it quotes, whatever came of the quote (`quote_state`, None for a post
-    without one). `addressed_ids` are the accounts it mentions, silently or not; a boost addresses nobody itself.
-    `collection_ids` are the collections it links to, in the order of its text.
+    `original` is the boosted post; `quoted` is the quoted post, whatever the state of the quote (`quote_state`, None without
+    a quote). `addressed_ids` are the accounts it mentions, silently or not; a boost itself addresses nobody. `collection_ids`
+    are the collections it links to, in the order of its text.
     """
 
     id: int
@@ -77,12 +77,12 @@ class Post:
 
     @property
     def username(self) -> str:
-        """The author's name."""
+        """Username of the author."""
         return self.author.username
 
     @property
     def domain(self) -> str | None:
-        """The author's server, None for this one."""
+        """Domain of the author's server, None for this one."""
         return self.author.domain
 
     @property
@@ -92,22 +92,22 @@ class Post:
 
     @property
     def created_at(self) -> datetime:
-        """Moment at which it was written."""
+        """Time at which it was written."""
         return _EPOCH + timedelta(milliseconds=self.created_ms)
 
     @property
     def proper(self) -> Post:
-        """The post that is read: of a boost the boosted one."""
+        """The post that is read: this one, or the boosted post of a boost."""
         return self.original if self.original is not None else self
 
     @property
     def mentioned_ids(self) -> list[int]:
-        """The accounts addressed by the post that is read, silently or not, as `can_see` wants them."""
+        """Accounts that `proper` addresses, silently or not, as `can_see` expects them."""
         return self.proper.addressed_ids
 
     @property
     def quotes(self) -> list[Post]:
-        """The posts that deciding on its quote takes: what the post that is read quotes, and what that quotes."""
+        """Posts needed to decide about the quote of `proper`: the quoted post, and the post that one quotes."""
         quoted = self.proper.quoted
         if quoted is None:
             return []
@@ -115,21 +115,21 @@ class Post:
 
     @property
     def is_reply(self) -> bool:
-        """Tell whether it answers something: known here, not known, or deleted meanwhile."""
+        """Tell whether it is a reply: to a known post, an unknown one, or one that was deleted since."""
         return self.in_reply_to_id is not None or self.is_orphan or self.in_reply_to_account_id is not None
 
     def count_favourite(self, change: int) -> None:
-        """Show a favourite that was made or taken back since the post was read."""
+        """Add a favourite that was made, or subtract one that was removed, after the post was read."""
         self.favourites_count = max(0, self.favourites_count + change)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorColumns:
-    """Columns of a post that its author fills in, by their names in the table (`Written`): what a client sends (`Draft`) or
-    another server (`ReceivedNote`), what is stored (`Composed`), and what is read (`PostBody`) begin with them.
+    """Columns of a post that its author fills in, by their names in the table (`Written`). What a client sends (`Draft`),
+    what another server sends (`ReceivedNote`), what is stored (`Composed`) and what is read (`PostBody`) inherit them.
 
-    Each has a default, which an edit that leaves it out brings back, and is a value that JSON has. `text` is the source, empty
-    for a post of another server; the others are members of the entity and of its versions, by these names.
+    Each has a default, which is restored by an edit that leaves it out, and is a JSON value. `text` is the source, empty for
+    a remote post; the others are members of the entity and of its versions, by these names.
     """
 
     text: str = ""
@@ -137,7 +137,7 @@ class AuthorColumns:
 
     @property
     def author_columns(self) -> dict[str, Any]:
-        """Values of these columns, by name."""
+        """Values of AUTHOR_COLUMNS, by name."""
         return {name: getattr(self, name) for name in AUTHOR_COLUMNS}
 
     @property
@@ -147,28 +147,28 @@ class AuthorColumns:
 
     @property
     def read_texts(self) -> list[str]:
-        """The texts of READ_COLUMNS."""
         return [getattr(self, name) for name in READ_COLUMNS]
 
 
 AUTHOR_COLUMNS: Final = tuple(each.name for each in fields(AuthorColumns))
 SHOWN_COLUMNS: Final = tuple(name for name in AUTHOR_COLUMNS if name != "text")
-"""Columns of these that everybody is shown, beside the content."""
+"""Columns among AUTHOR_COLUMNS that everyone is shown, in addition to the content."""
 READ_COLUMNS: Final = ("spoiler_text",)
-"""Columns of these that are texts people read, beside the content: filters, search, rules against spam and their dry runs,
-emojis, excerpts and pages for staff look at them. Only of the warning say something: web pages and feeds, mails, Web Push,
-trends, and the limit of characters (`check_text`)."""
+"""Columns among AUTHOR_COLUMNS whose text people read, in addition to the content: filters, search, spam rules and their dry
+runs, emojis, excerpts and staff pages use them. Web pages and feeds, mails, Web Push, trends, and the character limit
+(`check_text`) use the content warning alone.
+"""
 VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
-"""Columns that earlier versions of a post keep."""
+"""Columns that earlier versions of a post store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostBody(AuthorColumns):
-    """Content of a post, which everybody sees alike, where it belongs, and the application that has written it.
+    """Content of a post, the same for every viewer, its place in a thread, and the application that wrote it.
 
-    `addressed` are the accounts it mentions, with id, username, domain, url, uri, whether that is `silent`, and of a group
-    `group_followers`, the id of the collection of its followers; `tags` are normalised names, in the order of the text.
-    `quote` is how the quote is known to other servers: its id, `quoted_uri` and `approval_uri`; None for a post without one.
+    `addressed` are the accounts it mentions, with id, username, domain, url, uri, whether the mention is `silent`, and for a
+    group `group_followers`, the id of the collection of its followers; `tags` are normalised names, in the order of the text.
+    `quote` is how other servers know the quote: its id, `quoted_uri` and `approval_uri`; None for a post without one.
     `thread_root_id` is the first known post of the thread.
     """
 
@@ -190,17 +190,19 @@ class PostBody(AuthorColumns):
 
     @property
     def mentions(self) -> list[dict[str, Any]]:
-        """Mentions among the addressed: those whom the text names."""
+        """Addressed accounts that the text mentions."""
         return [account for account in self.addressed if not account["silent"]]
 
     def texts(self, *, local: bool) -> tuple[str, ...]:
-        """The texts that may hold emojis: what was typed here, or the HTML that came from elsewhere, and the poll's options."""
+        """Return the texts that may contain emojis: the source of a local post or the HTML of a remote one, and the poll's
+        options.
+        """
         return (self.text if local else self.content, *self.read_texts, *self.poll_options)
 
 
 def read_as_text(texts: Iterable[str], content: str, *others: str | None) -> str:
-    """Text of all that people see of a post: the texts of READ_COLUMNS, the content, options and descriptions. The addresses
-    that links show in part come last, so that they push nothing beyond the part that is searched.
+    """Return everything that people see of a post as text: the texts of READ_COLUMNS, the content, options and descriptions.
+    Addresses that links show in part come last, so that they push nothing beyond the part that is searched.
     """
     seen, addresses = shown(content)
     return "\n\n".join(part for part in (*texts, seen, *others, *addresses) if part)

@@ -1,7 +1,7 @@
-"""Checks and cuts the single values that a page, or a provider, says about a page; what is unusable becomes nothing.
+"""Validates and truncates single values that a page or provider gives for a preview; unusable ones become empty.
 
-Nothing of a page's or a provider's HTML is passed on. All that is taken is text, cut and without characters nobody sees,
-and addresses of http or https; of a player only its address, and only of the providers in `_PLAYERS` (security row 2).
+No HTML of a page or provider is passed on. Only text is taken, truncated and without invisible characters, and http or https
+addresses; of a player only its address, and only from the providers in `_PLAYERS` (security row 2).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from social.kernel.text.names import visible_text
 from statuses.models.card import NAME_LIMIT, URL_LIMIT
 
 _SIDE_LIMIT: Final = 10_000
-# Where players may come from: host and the beginning of the path, as these providers document their frames.
+# Allowed players: host and beginning of the path, as these providers document their frames.
 _PLAYERS: Final = {
     "www.youtube.com": "/embed/",
     "www.youtube-nocookie.com": "/embed/",
@@ -33,15 +33,15 @@ _PLAYERS: Final = {
 
 
 def text_of(value: Any, limit: int) -> str:
-    """A text as one line of what can be seen, cut to fit; empty for what is none."""
+    """Return a text as one line of visible characters, truncated; empty if the value is not text."""
     if not isinstance(value, str):
         return ""
-    # Some write references in JSON or twice; more than that is their own affair.
+    # Some pages write HTML references in JSON, or escape twice; deeper escaping is not resolved.
     return visible_text(unescape(value[: limit * 8]))[:limit].strip()
 
 
 def address_of(value: Any) -> str:
-    """An address of http or https in its plain spelling; empty for anything else."""
+    """Return an http or https address in its normal form; empty for anything else."""
     if not isinstance(value, str):
         return ""
     try:
@@ -52,7 +52,7 @@ def address_of(value: Any) -> str:
 
 
 def player_of(url: str) -> str:
-    """The address, if it is a player of a provider whose frames are shown."""
+    """Return the address if it is a player of a provider in `_PLAYERS`; else empty."""
     if not url.startswith("https://"):
         return ""
     target = parse_url(url)
@@ -62,19 +62,19 @@ def player_of(url: str) -> str:
 
 
 def side_of(value: Any) -> int:
-    """A width or height in pixels; 0 for none that is of use."""
+    """Return a width or height in pixels; 0 if the value is unusable."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 5:
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _SIDE_LIMIT else 0
 
 
 def language_of(*values: Any) -> str | None:
-    """The first of these codes that names a language."""
+    """Return the first of these codes that names a language."""
     return choose_language(*(value if isinstance(value, str) else None for value in values))
 
 
 def moment_of(value: Any) -> datetime | None:
-    """A time by ISO 8601 or RFC 2822; None for what cannot be read, and for times that no page is of."""
+    """Parse a time in ISO 8601 or RFC 2822; None if it cannot be read or is before 1900 or after 2099."""
     if not isinstance(value, str):
         return None
     text = value.strip()[:40]
@@ -89,7 +89,7 @@ def moment_of(value: Any) -> datetime | None:
 
 
 def creator_of(value: str) -> str:
-    """The address of an account, without its sign; empty for what is none."""
+    """Return the address of an account without its leading `@`; empty if it is not one."""
     address = value.strip().removeprefix("@")
     username, at, domain = address.partition("@")
     plain = len(address) <= NAME_LIMIT and address.isprintable() and not re.search(r"[\s/?#]", address)

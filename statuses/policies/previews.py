@@ -1,5 +1,5 @@
-"""Reads what a page says about itself by Open Graph, else JSON-LD, else plain HTML (behaviours section 9 "Cards"); what it
-says by oEmbed comes before all of these (`statuses.policies.embeds`).
+"""Reads a page's Open Graph, else JSON-LD, else plain HTML metadata (behaviours section 9 "Cards"); its oEmbed document takes
+precedence over all of these (`statuses.policies.embeds`).
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from statuses.policies.preview_values import (
 )
 
 PAGE_BYTES: Final = 1 << 20
-"""Length of the part of a page that is read: what it says about itself stands at its beginning."""
+"""Limit of bytes of a page that are read: its metadata is at the beginning."""
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 EMBED_LINKS: Final = ("application/json+oembed", "text/json+oembed", "text/xml+oembed", "application/xml+oembed")
 """Types of a page's links to its oEmbed document (oEmbed, section 4), the preferred one first."""
 IMAGE_BYTES: Final = 8 * 1024 * 1024
 """Contract, federation section 16 "Card image"."""
 PICTURES_TRIED: Final = 3
-"""Pictures of a page that are fetched, one after the other, until one can be shown."""
+"""Limit of pictures of a page that are tried, one after the other, until one can be shown."""
 
 _TAGS: Final = 20_000
 _PICTURES_READ: Final = 10
-# JSON is wrapped in these for old readers of HTML and XML; control characters are not allowed in its strings.
+# Wrappers around JSON for old HTML and XML parsers; JSON strings may not contain control characters.
 _WRAPPINGS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"))
 _COMMENT_SIGNS: Final = " \t\r\n/*;"
 _CONTROLS: Final = re.compile(r"[\x00-\x1f]+")
@@ -49,7 +49,7 @@ _SCRIPT_BYTES: Final = 200_000
 
 @dataclass(frozen=True)
 class PagePicture:
-    """Address of a picture, and what its page says that it shows."""
+    """Address of a picture, and the description that its page gives."""
 
     url: str
     description: str = ""
@@ -57,8 +57,8 @@ class PagePicture:
 
 @dataclass(frozen=True)
 class Preview:
-    """Description of a page. Texts are empty and numbers 0 for what it does not say; `embed_url` is its oEmbed
-    document, and of `pictures` the first that can be had is shown.
+    """Preview of a page. Texts are empty and numbers 0 if it does not give them; `embed_url` is its oEmbed document, and the
+    first of `pictures` that can be fetched is shown.
     """
 
     title: str = ""
@@ -79,7 +79,7 @@ class Preview:
 
 
 def read_page(body: bytes, content_type: str, url: str) -> Preview:
-    """Read what the HTML at `url` says about itself. Never raises: what cannot be read says nothing."""
+    """Return the preview of the HTML page at `url`. Never raises: metadata that cannot be parsed is ignored."""
     page = _Page(url)
     text = decode_page(body[:PAGE_BYTES], content_type)
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, recover=True)
@@ -93,7 +93,7 @@ def read_page(body: bytes, content_type: str, url: str) -> Preview:
 
 
 def first_pictures(pictures: Iterable[PagePicture]) -> tuple[PagePicture, ...]:
-    """The first pictures that have an address, each once."""
+    """Return the first PICTURES_TRIED distinct pictures that have an address."""
     found: dict[str, PagePicture] = {}
     for each in pictures:
         if each.url:
@@ -105,14 +105,14 @@ def first_pictures(pictures: Iterable[PagePicture]) -> tuple[PagePicture, ...]:
 
 @dataclass
 class _OpenGraphPicture:
-    """Addresses of one picture as a page writes them, and what the picture shows."""
+    """One Open Graph picture: its addresses as the page writes them, and its description."""
 
     addresses: list[str] = field(default_factory=list)
     description: str = ""
 
 
 class _Page:
-    """The parts of a page that are looked at; of equal ones the first counts."""
+    """Metadata read from a page; the first of equal entries counts."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -235,7 +235,7 @@ def _type_of(element: Any) -> str:
 
 
 def _article(script: str) -> dict[str, Any]:
-    """The description of an article or page in a script of JSON-LD (schema.org)."""
+    """Return the description of an article or page in a JSON-LD script (schema.org)."""
     try:
         found = json.loads(_unwrapped(script[:_SCRIPT_BYTES]))
     except json.JSONDecodeError:

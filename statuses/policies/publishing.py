@@ -1,4 +1,4 @@
-"""Limits of what a local post may contain, and its defaults where the author does not say.
+"""Limits of the content of local posts, and defaults for values that the author does not give.
 
 Source: contract, parameters section 3 and behaviours sections 8 and 9.
 """
@@ -19,20 +19,20 @@ from statuses.models import MediaAttachment, MediaType, Processing
 from statuses.policies.visibility import CHOICES, FOLLOWER_VISIBILITIES, allowed_visibility, is_reserved_for_posts
 
 TEXT_LIMIT: Final = 500
-# A cluster may hold any number of joiners and a link counts 23: what is stored needs a bound of its own, low enough that
-# the HTML made of it stays within the column's.
+# A grapheme cluster may contain any number of joiners, and a link counts as 23 characters: stored text needs a limit of its
+# own, low enough that the HTML rendered from it fits its column.
 RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
 REBLOG_CHOICES: Final = FOLLOWER_VISIBILITIES
 PLAIN_TEXT: Final = "text/plain"
 MARKDOWN: Final = "text/markdown"
 CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
-"""Forms in which the text of a post may be written: `text/markdown` is an extension of ours (contract, README)."""
+"""Formats in which the text of a post may be written: `text/markdown` is our extension (contract, README)."""
 _SINGLE_MEDIA_TYPES: Final = (MediaType.AUDIO, MediaType.VIDEO)
 
 
 def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
-    """Raises Invalid for a post with nothing in it, or with more than TEXT_LIMIT characters as they are counted."""
+    """Raise Invalid for an empty post, or for one with more than TEXT_LIMIT counted characters."""
     if not text.strip() and not has_more:
         raise Invalid.of([FieldError("text", "ERR_BLANK", _("can't be blank"), _("Text"))])
     if len(text) + len(spoiler_text) > RAW_LIMIT or counted_length(text, spoiler_text) > TEXT_LIMIT:
@@ -42,9 +42,9 @@ def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
 def choose_visibility(
     author: Account, wanted: str | None, user_default: str | None, *, choices: Sequence[str] = CHOICES
 ) -> str:
-    """Choose what was asked for, else the user's setting, else private for a locked account, else public.
+    """Return the requested visibility, else the user's default, else private for a locked account, else public.
 
-    Posts of a limited author are unlisted at most. Raises Invalid for a word that is no visibility.
+    Public becomes unlisted for a limited author. Raises Invalid for a value that is not a visibility.
     """
     if wanted is not None and wanted not in choices:
         reserved = wanted in CHOICES and is_reserved_for_posts(wanted)
@@ -55,9 +55,7 @@ def choose_visibility(
 
 
 def choose_content_type(wanted: str | None, otherwise: str = PLAIN_TEXT) -> str:
-    """Choose how the text is written: as it says, else `otherwise`. Raises Invalid for what is not offered, HTML
-    included.
-    """
+    """Return the requested content type, else `otherwise`. Raises Invalid for a type that is not offered, HTML included."""
     chosen = wanted.partition(";")[0].strip().lower() if wanted else otherwise
     if chosen not in CONTENT_TYPES:
         message = _("is not included in the list")
@@ -66,7 +64,7 @@ def choose_content_type(wanted: str | None, otherwise: str = PLAIN_TEXT) -> str:
 
 
 def check_media_count(media_ids: Sequence[object]) -> None:
-    """Raises Invalid for more files than a post may have."""
+    """Raise Invalid for more files than a post may have."""
     if len(media_ids) > MEDIA_LIMIT:
         raise Invalid(
             ngettext("Cannot attach more than %(count)d file", "Cannot attach more than %(count)d files", MEDIA_LIMIT)
@@ -75,18 +73,18 @@ def check_media_count(media_ids: Sequence[object]) -> None:
 
 
 def missing_media(media_ids: Sequence[int | str]) -> Invalid:
-    """The error for files that are not the author's, not there, or attached already; the error does not say which."""
+    """Return the error for files that belong to another account, do not exist or are already attached; it does not say which."""
     ids = ", ".join(map(str, media_ids))
     return Invalid(_("Media %(ids)s not found or already attached to another post") % {"ids": ids})
 
 
 def missing_parent() -> NotFound:
-    """The error for an answer to a post that its author may not read, or that is gone."""
+    """Return the error for a reply to a post that its author may not read, or that was deleted."""
     return NotFound(_("The post you are trying to reply to does not appear to exist."))
 
 
 def check_media(media: Sequence[MediaAttachment]) -> None:
-    """Raises Invalid for files that cannot be attached to one post together, or are not ready."""
+    """Raise Invalid for files that cannot be attached to the same post, or are still being processed."""
     if len(media) > 1 and any(item.type in _SINGLE_MEDIA_TYPES for item in media):
         raise Invalid(_("Cannot attach a video to a post that already contains images"))
     if any(item.processing != Processing.COMPLETE for item in media):
@@ -94,7 +92,7 @@ def check_media(media: Sequence[MediaAttachment]) -> None:
 
 
 def check_tags(tags: Iterable[Tag]) -> None:
-    """Raise Invalid for hashtags that staff have refused: they stand in no new post of this server."""
+    """Raise Invalid for hashtags that staff have disallowed: new local posts may not use them."""
     refused = [tag.display_name for tag in tags if not tag.usable]
     if refused:
         raise Invalid.sentence(

@@ -1,7 +1,7 @@
-"""Permission to quote a post, as its author said and for whom it is visible, and what a viewer sees of a quote.
+"""Permission to quote a post, from its author's policy and its visibility, and what a viewer sees of a quote.
 
-Source: contract, entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f. The policy of a post is kept as a
-number: the groups approved automatically in its lower four bits, those approved by the author in the next four.
+Source: contract, entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f. The policy of a post is stored as
+a number: the groups approved automatically in its lower four bits, those approved by the author in the next four.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from statuses.policies.visibility import ADDRESSED_VISIBILITIES, OPEN_VISIBILITI
 class Group(IntFlag):
     """Groups of accounts that may quote a post; the names in lower case are those of the entity.
 
-    Local posts name the first two. `FOLLOWING` are those the author follows, `UNSUPPORTED_POLICY` stands for people this
-    server cannot tell, such as the members of a list.
+    Local posts use the first two. `FOLLOWING` are the accounts that the author follows; `UNSUPPORTED_POLICY` stands for
+    accounts that this server cannot determine, such as the members of a list.
     """
 
     PUBLIC = 1
@@ -38,13 +38,13 @@ NO_GROUP: Final = Group(0)
 
 _MANUAL_SHIFT: Final = 4
 _ALL_GROUPS: Final = 15
-# Plain numbers for what is asked of every post of a page: each operator of an IntFlag takes a microsecond.
+# Plain integers, because every post of a page is checked: each operator of an IntFlag takes a microsecond.
 _PUBLIC, _FOLLOWERS, _FOLLOWING, _UNSUPPORTED = (group.value for group in Group)
 _POLICY_GROUPS: Final = {QUOTES_BY_ANYBODY: Group.PUBLIC, QUOTES_BY_FOLLOWERS: Group.FOLLOWERS}
 
 
 class Permission(StrEnum):
-    """Outcome that the viewer may expect who quotes a post: the member `current_user` of the entity."""
+    """Expected outcome if the viewer quotes a post: the member `current_user` of the entity."""
 
     AUTOMATIC = "automatic"
     MANUAL = "manual"
@@ -53,29 +53,29 @@ class Permission(StrEnum):
 
 
 def encode_policy(automatic: Group, manual: Group = NO_GROUP) -> int:
-    """The number that a post's policy is kept as."""
+    """Return a quote policy as the number that is stored."""
     return int(automatic) | int(manual) << _MANUAL_SHIFT
 
 
 def automatic_groups(policy: int) -> Group:
-    """Groups whose quotes are approved automatically."""
+    """Return the groups whose quotes are approved automatically."""
     return Group(policy & _ALL_GROUPS)
 
 
 def manual_groups(policy: int) -> Group:
-    """Groups whose quotes the author decides about."""
+    """Return the groups whose quotes the author approves manually."""
     return Group(policy >> _MANUAL_SHIFT & _ALL_GROUPS)
 
 
 def local_policy(visibility: str, chosen: str) -> int:
-    """The policy of a post written here, from one of QUOTE_POLICIES: nobody may quote it unless it is public or unlisted."""
+    """Return the policy of a local post, from one of QUOTE_POLICIES: nobody may quote it unless it is public or unlisted."""
     if visibility not in OPEN_VISIBILITIES:
         return 0
     return encode_policy(_POLICY_GROUPS.get(chosen, NO_GROUP))
 
 
 def choose_policy(wanted: str | None, user_default: str) -> str:
-    """Choose what was asked for, else the user's setting. Raises Invalid for a word that is no policy."""
+    """Return the requested policy, else the user's default. Raises Invalid for a value that is not a policy."""
     if wanted is None:
         return user_default
     if wanted not in QUOTE_POLICIES:
@@ -92,9 +92,9 @@ _SHOWN_STATES: Final = frozenset({QuoteState.ACCEPTED, _BLOCKED_DOMAIN, _BLOCKED
 
 
 def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
-    """The state of a post's quote as the viewer sees it (contract, entities "Quote").
+    """Return the state of a post's quote as the viewer sees it (contract, entities "Quote").
 
-    `relations` are the viewer's and know the quoted author.
+    `relations` are the viewer's and include the quoted author.
     """
     quoted = post.quoted
     if post.quote_state != QuoteState.ACCEPTED:
@@ -114,8 +114,8 @@ def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
 def shows_quoted(post: Post, viewer_id: int | None, relations: Relations, *, whatever_state: bool = False) -> bool:
     """Tell whether the viewer gets the quoted post (or its id) with the state, or null.
 
-    With `whatever_state` an author gets it with the source of a post, also when the quote is not accepted; never somebody
-    who may not read it.
+    With `whatever_state`, an author who reads the source of a post gets it even when the quote is not accepted, provided that
+    the author may read the quoted post.
     """
     if post.quoted is None:
         return False
@@ -125,12 +125,12 @@ def shows_quoted(post: Post, viewer_id: int | None, relations: Relations, *, wha
 
 
 def missing_quoted() -> NotFound:
-    """The error for a quote of a post that its author may not read or may not quote, or that is gone."""
+    """Return the error for quoting a post that the author may not read or quote, or that was deleted."""
     return NotFound(_("The post you are trying to quote does not appear to exist."))
 
 
 def check_addressing(visibility: str, quoted_author_id: int | None, addressed: Collection[int]) -> None:
-    """Raises Invalid for a post to some people only that quotes somebody who is not among them.
+    """Raise Invalid for a post to certain accounts only that quotes an account which is not among them.
 
     `addressed` are the accounts it mentions, and its author.
     """
@@ -139,10 +139,10 @@ def check_addressing(visibility: str, quoted_author_id: int | None, addressed: C
 
 
 def permission(post: Post, viewer_id: int | None, relations: Relations) -> Permission:
-    """Decide what the viewer, who may read the post, may expect who quotes it.
+    """Return the expected outcome if the viewer, who may read the post, quotes it.
 
-    `relations` are the viewer's and know the author, if the policy `depends_on_relations`. Authors quote what they like,
-    but for direct posts, which nobody quotes.
+    `relations` are the viewer's and include the author, if the policy `depends_on_relations`. Authors may quote any of their
+    own posts except direct ones, which nobody may quote.
     """
     if viewer_id is None or is_reserved_for_posts(post.visibility):
         return Permission.DENIED
@@ -161,12 +161,12 @@ def permission(post: Post, viewer_id: int | None, relations: Relations) -> Permi
 
 
 def depends_on_relations(policy: int) -> bool:
-    """Tell whether it matters how a viewer stands to the author."""
+    """Tell whether the policy depends on the relations between viewer and author."""
     return bool((policy | policy >> _MANUAL_SHIFT) & (_FOLLOWERS | _FOLLOWING)) and not policy & _PUBLIC
 
 
 def asks_who_follows(policy: int) -> bool:
-    """Tell whether it matters whom the author follows."""
+    """Tell whether the policy depends on which accounts the author follows."""
     return bool((policy | policy >> _MANUAL_SHIFT) & _FOLLOWING)
 
 
