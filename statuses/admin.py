@@ -88,7 +88,9 @@ class MediaFilter(ConditionFilter):
 
 
 def words_of(status: Status) -> str:
-    """Return a post as text: its content warning, then its own text, or the descriptions of its pictures when it has neither."""
+    """Return a post as text: its content warning, then its own text, or the descriptions of its pictures when
+    it has neither.
+    """
     parts = [f"[{text}]" for name in READ_COLUMNS if (text := getattr(status, name))]
     text = plain(status.content)
     if text:

@@ -67,7 +67,9 @@ def _checked(head: bytes, said: str, field: str, labels: tuple[str, str], accept
 
 
 def _is_other(found: str, claimed: str) -> bool:
-    """Tell whether a picture is declared as a video or sound, or one of these as a picture. Video and sound share containers."""
+    """Tell whether a picture is declared as a video or sound, or one of these as a picture. Video and sound
+    share containers.
+    """
     accepted = found in images.ACCEPTED or found in recordings.READABLE
     return accepted and found.startswith("image/") != claimed.startswith("image/")
 

@@ -73,7 +73,9 @@ def check_media_count(media_ids: Sequence[object]) -> None:
 
 
 def missing_media(media_ids: Sequence[int | str]) -> Invalid:
-    """Return the error for files that belong to another account, do not exist or are already attached; it does not say which."""
+    """Return the error for files that belong to another account, do not exist or are already attached; it
+    does not say which.
+    """
     ids = ", ".join(map(str, media_ids))
     return Invalid(_("Media %(ids)s not found or already attached to another post") % {"ids": ids})
 

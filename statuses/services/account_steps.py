@@ -1,5 +1,5 @@
-"""Removes what a deleted account has written, liked and uploaded, moves posts to another account that is the same person,
-and writes files into archives: steps of `erasing`, `merging` and `archives` of accounts.
+"""Deletes the posts, favourites, votes and files of deleted accounts, moves posts when accounts are merged, and writes files
+into archives: the steps that this app adds to `erasing`, `merging` and `archives` of accounts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _POSTS_PER_STEP: Final = 10 * erasing.BATCH_SIZE
 
 
 def _delete_posts(account_id: int) -> int:
-    # Several transactions for one query: it reads the rows of deleted posts again, which stay for thirty days.
+    # Several transactions share one query, because it scans the rows of deleted posts again, which stay for thirty days.
     posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("-id")
     chosen = list(posts.values_list("id", flat=True)[:_POSTS_PER_STEP])
     for start in range(0, len(chosen), erasing.BATCH_SIZE):
@@ -35,14 +35,14 @@ def _take_back_favourites(account_id: int) -> int:
 
 
 def _take_back_votes(account_id: int) -> int:
-    """Votes in polls of this server count no more; what polls of other servers say is what those servers count."""
+    """Delete votes and subtract them from local polls; the counts of remote polls are those of their servers."""
     with transaction.atomic():
         votes = PollVote.objects.filter(account_id=account_id).order_by("poll_id", "id")
         chosen = list(votes.values_list("id", "poll_id", "choice")[: erasing.BATCH_SIZE])
         choices: dict[int, list[int]] = defaultdict(list)
         for _vote_id, poll_id, choice in chosen:
             choices[poll_id].append(choice)
-        # Locked as `vote` locks it; all of them in one order.
+        # The same lock as in `vote`, always taken in the order of the ids.
         polls = Poll.objects.select_for_update(of=("self",)).filter(id__one_of=list(choices), status__local=True)
         locked = list(polls.order_by("id"))
         PollVote.objects.filter(id__one_of=[vote_id for vote_id, _poll_id, _choice in chosen]).delete()
@@ -59,7 +59,7 @@ def _take_back_votes(account_id: int) -> int:
 
 
 def _leave_posts_of_others(account_id: int) -> int:
-    """Posts of others mention and answer nobody any more, and no cached body of them does."""
+    """Remove the account from the mentions and replied-to accounts of other people's posts, and from their cached bodies."""
     with transaction.atomic():
         mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
         mentioning = dict(mentions.values_list("id", "status_id")[: erasing.BATCH_SIZE])
@@ -72,7 +72,7 @@ def _leave_posts_of_others(account_id: int) -> int:
 
 
 def _remove_files(account_id: int) -> int:
-    """Remove what was uploaded and is in no post; posts took theirs along."""
+    """Remove uploaded files that are in no post; those of posts were deleted with them."""
     with transaction.atomic():
         rows = MediaAttachment.objects.select_for_update(skip_locked=True).filter(account_id=account_id)
         chosen = list(rows.order_by("id")[: erasing.BATCH_SIZE])
@@ -85,19 +85,19 @@ def _remove_files(account_id: int) -> int:
 
 
 def _move_posts(source: Account, target: Account) -> int:
-    """Posts, deleted ones too: they are known by their ids."""
+    """Move posts, including deleted ones: they are still known by their ids."""
     return _move("account_id", source, target)
 
 
 def _move_answers(source: Account, target: Account) -> int:
-    """Answers to the first account name the second."""
+    """Make replies to the first account replies to the second."""
     return _move("in_reply_to_account_id", source, target)
 
 
 def _move(column: str, source: Account, target: Account) -> int:
     moved, last = 0, 0
     rows = Status.objects.filter(**{column: source.id}).order_by("id").values_list("id", flat=True)
-    # Behind the last one: those that were moved are still in the index.
+    # Continue after the last id, because moved posts are still in the index.
     while ids := list(rows.filter(id__gt=last)[:BATCH_SIZE]):
         change_statuses(ids, **{column: target.id})
         moved, last = moved + len(ids), ids[-1]
@@ -108,7 +108,7 @@ _FILES_PER_STEP: Final = 10
 
 
 def _write_media(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
-    """The files that were uploaded, under the names they have in the documents; previews can be made again from them."""
+    """Write uploaded files under the names that the documents use, without previews, which can be generated again."""
     rows = (
         MediaAttachment.objects.filter(account=account, id__gt=cursor).exclude(file="").order_by("id")[:_FILES_PER_STEP]
     )
@@ -120,7 +120,7 @@ def _write_media(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def register_steps() -> None:
-    """Add these steps; those of erasing before those of the apps below."""
+    """Register these steps; those of erasing run before those of the apps below."""
     erasing.register(_delete_posts, _take_back_favourites, _take_back_votes, _leave_posts_of_others, _remove_files)
     merging.register("posts", _move_posts, ("statuses.Status", "account"))
     merging.register("answers", _move_answers, ("statuses.Status", "in_reply_to_account"))

@@ -1,4 +1,4 @@
-"""Fetches the pages whose previews are wanted, with their oEmbed documents and pictures.
+"""Fetches the pages of queued previews, with their oEmbed documents and pictures.
 
 Source: DESIGN "Lanes"; contract, federation section 16; security rows 4, 10 and 58.
 """
@@ -37,14 +37,14 @@ from statuses.services.cards import store_card
 
 logger = logging.getLogger("social.cards")
 
-#: Seconds for one answer.
+#: Time-out of one request, in seconds.
 DEADLINE: Final = 10.0
 _SCHEMES: Final = ("https", "http")
 _TEMPORARY_CODES: Final = (408, 425, 429)
 
 
 class _Missing(FetchError):
-    """Lack of the page, or of a picture, at its address."""
+    """The page, or a picture, was not found at its address."""
 
     reason = PageReason.PAGE_MISSING
 
@@ -81,8 +81,8 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
 
 
 async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Preview, str, bytes | None]:
-    """Fetch a page, its oEmbed document, and its pictures until one can be shown; returns the preview, the page's host and the
-    picture, which is then the only one of the preview. What could not be had besides the page is counted in `refused`, by
+    """Fetch a page, its oEmbed document, and its pictures until one can be shown. Return the preview, the page's host and the
+    picture, which is then the only one of the preview. Failures other than those of the page are counted in `refused`, by
     host and reason.
     """
     page = await _ask(url, PAGE_BYTES, accept=PAGE_TYPES, cut=True)
@@ -104,10 +104,11 @@ async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Previ
 
 
 async def _ask(url: str, most: int, *, accept: Sequence[str] = (), cut: bool = False) -> Response:
-    """Raises Unreachable where another attempt may help, FetchError for other failures and for any answer but 200.
+    """Request an address. Raises Unreachable if a retry may succeed, FetchError for other failures and for any status but
+    200.
 
-    Only pages need a content type of `accept`, as in Mastodon. oEmbed documents and pictures are recognised by their bytes
-    (contract, federation section 17), and the decoder refuses what is no picture (security row 1).
+    Only pages need a media type in `accept`, as in Mastodon. oEmbed documents and pictures are recognised by their bytes
+    (contract, federation section 17), and the decoder refuses files that are not pictures (security row 1).
     """
     answer = await fetch_async(
         Request(url, accept=accept, max_bytes=most, deadline=DEADLINE, schemes=_SCHEMES, cut=cut)
@@ -129,7 +130,7 @@ async def _with_embed(preview: Preview, refused: Counter[tuple[str, Reason]]) ->
 
 
 async def _image(url: str) -> bytes:
-    """Raises like `_ask`, and _Missing for what begins like no picture."""
+    """Fetch a picture. Raises like `_ask`, and _Missing if the first bytes are not those of a picture."""
     answer = await _ask(url, IMAGE_BYTES)
     if (media_type(answer.body[:HEAD]) or "") not in ACCEPTED:
         raise _Missing(f"no picture at {url[:200]}")
@@ -137,7 +138,7 @@ async def _image(url: str) -> bytes:
 
 
 def _host_named(url: str) -> str:
-    """The host in an address of a page; "" where there is none."""
+    """Return the host of an address; "" if it has none."""
     try:
         return host_of(url)
     except KernelError:

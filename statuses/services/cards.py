@@ -1,4 +1,4 @@
-"""Connects posts with the previews of their links, keeps what was fetched, and removes what nobody needs any more."""
+"""Attaches previews of links to posts, stores fetched previews, and removes unused ones."""
 
 from __future__ import annotations
 
@@ -32,24 +32,25 @@ logger = logging.getLogger("social.cards")
 
 FOLDER: Final = "preview_cards"
 SPREAD_SECONDS: Final = 60
-"""Seconds over which fetches for posts of other servers are spread: every server that got the post asks the same page."""
+"""Seconds over which fetches for remote posts are spread, because every server that received the post requests the same page.
+"""
 STREAMED_AGE: Final = timedelta(hours=6)
-"""Posts that are older are not published to streams again when their preview arrives."""
+"""Maximum age of posts that are published to streams again when their preview arrives."""
 _BATCH_SIZE: Final = 200
 
 
 def attach_cards(events: Sequence[StatusPublished | StatusEdited | StatusFetched]) -> None:
-    """Have posts show the preview of their first link, and have it fetched when it is unknown or old.
+    """Attach the preview of their first link to posts, and have it fetched when it is unknown or old.
 
-    Idempotent: looks at the posts as they are now, and takes away a preview that one should not show (any more). Publishes
-    CardAttached for previews that are there already.
+    Idempotent: reads the posts as they are now, and removes a preview that a post should not (or no longer) show. Publishes
+    CardAttached for previews that are already stored.
     """
     for status_id in sorted({event.status_id for event in events}):
         attach_card(status_id)
 
 
 def attach_card(status_id: int) -> None:
-    """Attach like `attach_cards`, for one post."""
+    """Attach the preview of one post, as `attach_cards` does."""
     link = _link_of(status_id)
     url = card_url(link) if link is not None else None
     with transaction.atomic():
@@ -69,7 +70,7 @@ def attach_card(status_id: int) -> None:
 
 
 def _link_of(status_id: int) -> str | None:
-    """The link whose preview a post shows: none beside files or a quote (behaviours section 9 "Cards")."""
+    """Return the link whose preview a post shows; None with files or a quote (behaviours section 9 "Cards")."""
     contents = (
         Status.objects.filter(id=status_id, deleted_at=None, reblog_of=None)
         .exclude(Exists(MediaAttachment.objects.filter(status_id=OuterRef("id"))))
@@ -89,7 +90,7 @@ def _find_or_create(url: str) -> PreviewCard:
 
 
 def _request(card: PreviewCard, local: bool) -> None:
-    """Have the page fetched, once however many ask; in the caller's transaction."""
+    """Queue the fetch of the page, unless it is queued already; in the caller's transaction."""
     if not CardFetch.objects.filter(card=card).exists():
         due_at = None if local else clock.now() + timedelta(seconds=1 + card.id % SPREAD_SECONDS)
         enqueue(CardFetch(card=card, host=host_of(card.url)), due_at=due_at)
@@ -97,7 +98,7 @@ def _request(card: PreviewCard, local: bool) -> None:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a page, stored already."""
+    """A stored picture of a page."""
 
     path: str
     byte_count: int
@@ -107,11 +108,11 @@ class Picture:
 
 
 def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
-    """Keep what was fetched of a page, from `host`; None when it says nothing, or is not there. `image` is the first of
-    its pictures.
+    """Store the preview of a page, fetched from `host`; None if the page has no title or does not exist. `image` is the first
+    of its pictures.
 
-    What an earlier fetch has found is kept when this one found nothing. Publishes CardAttached for the recent posts that
-    show the preview from now on. Does nothing when the card is gone. Raises OSError when the picture cannot be stored, and
+    If this fetch found nothing, the values of an earlier one are kept. Publishes CardAttached for recent posts if the preview
+    was not shown before. Does nothing if the card was deleted. Raises OSError when the picture cannot be stored, and
     Unavailable when it cannot be scanned.
     """
     found = preview if preview is not None and preview.title else None
@@ -138,7 +139,7 @@ def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: 
 
 
 def _seek(creator: str, host: str) -> None:
-    """Have the account found that a page of `host` names as its author, where it is unknown here."""
+    """Have the account that a page of `host` names as its author looked up, if it is unknown."""
     address = split_address(creator)
     port = remote_accounts.find()
     if address is None or address[1] is None or port is None:
@@ -149,7 +150,7 @@ def _seek(creator: str, host: str) -> None:
 
 
 def _stored_picture(image: bytes, url: str) -> Picture | None:
-    """A picture drawn anew and stored; None for what this server, or its scanner, does not take."""
+    """Encode a picture again and store it; None if this server or its scanner refuses it."""
     origin = Origin(QuarantineSource.CARD, url=url)
     try:
         if not is_clean(BytesIO(image), content_type="", origin=origin):
@@ -169,7 +170,7 @@ def _fill(card: PreviewCard, preview: Preview, picture: Picture | None) -> None:
     card.provider_name, card.provider_url = preview.provider_name, preview.provider_url
     card.creator, card.published_at = preview.creator, preview.published_at
     card.player_url = preview.player_url
-    # A photograph that could not be had is a link to it.
+    # A photo whose picture could not be fetched is shown as a plain link.
     card.type = CardType.LINK if preview.type == CardType.PHOTO and picture is None else CardType(preview.type)
     card.image_description = preview.pictures[0].description if picture is not None else ""
     card.image, card.image_size, card.blurhash = "", 0, None
@@ -188,9 +189,10 @@ def _publish_attached(card_id: int) -> None:
 
 
 def remove_unused_cards() -> int:
-    """Remove previews that no post has shown for CARD_LIFETIME, with their pictures; how many. Run by the scheduler, hourly.
+    """Remove previews that no post has shown for CARD_LIFETIME, with their pictures, and return how many. Run by the
+    scheduler, hourly.
 
-    A bounded number per transaction, and none that a post is just being given.
+    Each transaction removes a bounded number and skips previews that a post is being given at that moment.
     """
     before = clock.now() - CARD_LIFETIME
     removed = 0
@@ -210,15 +212,15 @@ def remove_unused_cards() -> int:
 
 
 def count_old_pictures(older_than: timedelta) -> tuple[int, int]:
-    """Count pictures of previews that were fetched longer ago than that, and their bytes."""
+    """Return the number of pictures of previews fetched longer ago than that, and their bytes."""
     figures = _with_old_pictures(older_than).aggregate(count=Count("id"), size=Sum("image_size"))
     return figures["count"], figures["size"] or 0
 
 
 def remove_old_pictures(older_than: timedelta) -> Iterator[int]:
-    """Remove the pictures of previews that were fetched longer ago than that; yields how many were removed at a time.
+    """Remove the pictures of previews fetched longer ago than that; yields how many were removed in each batch.
 
-    The previews stay, without picture, until a post links to their page again.
+    The previews stay, without a picture, until a post links to their page again.
     """
     while True:
         with transaction.atomic():

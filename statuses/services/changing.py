@@ -1,7 +1,7 @@
-"""Writes rows of posts that exist: whoever changes one goes through here, so that nothing cached outlives the change.
+"""Changes rows of existing posts. Every change goes through here, so that no cached body is older than the change.
 
-Posts are also locked here while a row that refers to them is written, and counted: last in the caller's transaction and
-in id order.
+Posts are also locked here while a row that refers to them is written. Counters are updated here too, last in the caller's
+transaction and in id order.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ BATCH_SIZE: Final = 500
 
 
 def change_statuses(status_ids: Collection[int], **values: Any) -> None:
-    """Write these columns and raise the versions: every cached body of the posts is stale from the commit on.
+    """Write these columns and raise the versions, so that every cached body of the posts is stale after the commit.
 
-    In batches, by id; the caller's transaction, if there is one, holds them together.
+    Writes in batches, by id; they are atomic only within a transaction of the caller.
     """
     for ids in in_batches(sorted(status_ids), BATCH_SIZE):
         Status.objects.filter(id__one_of=ids).update(version=F("version") + 1, **values)
 
 
 def renew_mentions(events: Sequence[AccountRenamed]) -> None:
-    """Make the bodies of all posts stale that mention accounts whose names or addresses have changed.
+    """Invalidate the bodies of all posts that mention accounts whose names or addresses have changed.
 
-    May be repeated. Each batch is committed by itself: such posts may be very many.
+    May be repeated. Each batch is committed separately, because there may be very many such posts.
     """
     for account_id in {event.account_id for event in events}:
         mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
@@ -48,11 +48,11 @@ _STATUS_LOCK: Final = "SELECT 1 FROM statuses_status WHERE id = %s AND deleted_a
 
 
 def lock_status(status_id: int) -> bool:
-    """Keep a post from being deleted until the caller's transaction ends; False when it is gone.
+    """Keep a post from being deleted until the caller's transaction ends; return False if it is already deleted.
 
-    Whatever points at a post takes this **before** it changes anything: a deletion that has begun is waited for with empty
-    hands, and one that comes later sees what was added. Foreign keys are looked after at the end of a transaction only,
-    when a deletion may be waiting for the counters that this transaction has changed.
+    Code that refers to a post calls this **before** it changes anything: it then waits for a running deletion while it holds
+    no other locks, and a later deletion sees the added row. Foreign keys are checked only at the end of a transaction, when a
+    deletion may already be waiting for the counters that this transaction has changed.
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATUS_LOCK, [status_id])
@@ -71,13 +71,13 @@ _COUNTERS = Counters[Counter]("statuses_statusstat", "status_id", get_args(Count
 def bump(changes: Mapping[tuple[int, Counter], int]) -> None:
     """Add to counters, keyed by (status id, counter).
 
-    Account counters come before these in a transaction that changes both: (table, id) is the order everywhere.
+    A transaction that changes account counters too changes those first: the order is (table, id) everywhere.
     """
     _COUNTERS.bump(changes)
 
 
 def forget_copies_of(files: Iterable[MediaAttachment]) -> None:
-    """Remove the copies of these files, in the caller's transaction; of files of this server there are none."""
+    """Remove the local copies of these files, in the caller's transaction; files of this server have none."""
     urls = [url for media in files for url in (media.remote_url, media.preview_remote_url) if url]
     if urls:
         forget_copies(purposes=(CopyPurpose.ATTACHMENT, CopyPurpose.COVER), urls=urls)

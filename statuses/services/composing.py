@@ -1,6 +1,6 @@
-"""Makes of a draft the post to be stored: checked, its mentions found, its HTML written. Nothing is stored here.
+"""Composes posts from drafts: checks the draft, resolves its mentions and renders its HTML. Nothing is stored here.
 
-It may ask other servers who is mentioned, so it runs before any transaction.
+It may ask other servers about mentioned accounts, so it runs before any transaction.
 """
 
 from __future__ import annotations
@@ -47,19 +47,20 @@ from statuses.services.formatting import format_text, stripped
 from statuses.services.media import MediaChange
 from statuses.services.storing import Composed, NewQuote
 
-# What an answer takes of the post that it answers.
+# Columns of the parent that a reply needs.
 _PARENT_FIELDS: Final = ("account_id", "in_reply_to_account_id", "thread_id", "thread_path", "conversation_uri")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft(AuthorColumns):
-    """Values that a client sent for a post or an edit, before any check (contract, parameters section 3); None stands
-    for what was not sent.
+    """Post or edit as a client sent it, before any check (contract, parameters section 3); None stands for a value that was
+    not sent.
 
-    `in_reply_to_id` and `media_ids` may name what does not exist. `allowed_mentions` are the only accounts the post may
-    mention. With a `scheduled_at`, which is in the future, the post is kept until then. `content_type` is how the text is
-    written. In an edit what is left out is cleared, but `language`, `quote_approval_policy` and `content_type`, which stay;
-    `media_changes` are by id, for the files among `media_ids`, others are ignored; and nothing else than these is looked at.
+    `in_reply_to_id` and `media_ids` may name objects that do not exist. `allowed_mentions` are the only accounts that the
+    post may mention. With `scheduled_at`, a time in the future, the post is stored until then. `content_type` is the format
+    of the text. In an edit, a value that is left out is cleared, except `language`, `quote_approval_policy` and
+    `content_type`, which are kept. `media_changes` are by id, for files among `media_ids`; others are ignored. An edit reads
+    no further fields than these.
     """
 
     sensitive: bool | None = None
@@ -77,7 +78,7 @@ class Draft(AuthorColumns):
 
 
 class UnexpectedMentions(Invalid):
-    """The text mentions accounts the author did not allow; they are in `accounts`."""
+    """Error for a text that mentions accounts which the author did not allow; they are in `accounts`."""
 
     def __init__(self, accounts: Sequence[Account]) -> None:
         self.accounts = list(accounts)
@@ -85,10 +86,10 @@ class UnexpectedMentions(Invalid):
 
 
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
-    """Check a draft and make the post of it that `store_status` writes. `author` is local, with its `user` loaded.
+    """Check a draft and return the post that `store_status` writes. `author` is local, with its `user` loaded.
 
-    Raises NotFound for a post to reply to that the author may not read, UnexpectedMentions, and Invalid for everything
-    else that is against a rule. Mentions of blocked, suspended and unknown accounts stay text.
+    Raises NotFound for a parent that the author may not read, UnexpectedMentions, and Invalid for every other broken rule.
+    Mentions of blocked, suspended and unknown accounts remain plain text.
     """
     user: User = author.user
     parent = _find_parent(draft.in_reply_to_id, author)
@@ -118,7 +119,7 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
 
 
 def cleaned(draft: Draft) -> Draft:
-    """The draft with its texts as they are kept: without what is never shown, and without space around them."""
+    """Return the draft with its texts as they are stored: without invisible characters and surrounding space."""
     columns = draft.author_columns
     return replace(draft, **columns | {name: stripped(it) for name, it in columns.items() if isinstance(it, str)})
 
@@ -135,11 +136,10 @@ def compose_content(
     before: Status | None = None,
     **more: Any,
 ) -> Composed:
-    """Check what a cleaned draft says and make the post, or the edit of the post `before`, of it.
+    """Check the content of a cleaned draft and return the post, or the edit of the post `before`.
 
-    `quoted` are the author of the post that it quotes and that post's page; of an edit None when that post is deleted.
-    `more` are further fields of the Composed.
-    Raises as `compose`.
+    `quoted` are the author and the page of the quoted post; None in an edit when that post is deleted. `more` are further
+    fields of the Composed. Raises like `compose`.
     """
     user: User = author.user
     check_text(draft.text, draft.spoiler_text, has_more=bool(media_ids) or is_quote)
@@ -181,7 +181,7 @@ def compose_content(
 
 
 def _find_parent(status_id: str | int | None, author: Account) -> Status | None:
-    """The post to reply to, with its place in the thread; of a boost the boosted one (behaviours section 7)."""
+    """Return the post to reply to, with its place in the thread; for a boost the boosted post (behaviours section 7)."""
     if status_id is None or status_id == "":
         return None
     try:
@@ -195,7 +195,9 @@ def _find_parent(status_id: str | int | None, author: Account) -> Status | None:
 
 
 def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | None:
-    """The post to quote; of a boost the boosted one. What its author decides about, or is elsewhere, waits for approval."""
+    """Return the post to quote; for a boost the boosted post. A quote of a remote post, or one that the author approves
+    manually, is pending.
+    """
     if status_id is None or status_id == "":
         return None
     try:
@@ -218,9 +220,9 @@ def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | Non
 
 
 def check_files(author_id: int, media_ids: Sequence[int | str], *, of_status_id: int | None = None) -> tuple[int, ...]:
-    """The ids of the files of a draft, each once, of a post that is edited with `of_status_id`.
+    """Return the ids of a draft's files without duplicates; `of_status_id` is the post that is edited.
 
-    Raises Invalid for too many of them, and for what is no id: that error names the other files that are not there too.
+    Raises Invalid for too many files, and for values that are not ids: that error also names the other missing files.
     """
     check_media_count(media_ids)
     numbers = {media_id: parse_id(media_id) for media_id in media_ids}

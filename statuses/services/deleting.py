@@ -23,30 +23,30 @@ from statuses.policies.visibility import is_counted
 from statuses.services.changing import Counter, bump, change_statuses, forget_copies_of
 
 BATCH_SIZE: Final = 500
-"""Boosts deleted, and answers detached, in one transaction."""
+"""Limit of boosts deleted, and of replies detached, in one transaction."""
 
 
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
-    """Delete a post or a boost, and every boost of it. Nothing happens when it is deleted already.
+    """Delete a post or a boost, and every boost of it. Does nothing if it is already deleted.
 
-    Of many boosts the first BATCH_SIZE go at once, and BoostsOutlived has the others deleted: nobody sees a boost of a deleted
-    post, but its row and its author's count go in steps. Its answers leave the thread the same way: they name no post
-    any more, only whom they answer.
+    The first BATCH_SIZE boosts are deleted at once, further ones in steps through BoostsOutlived: nobody sees a boost of a
+    deleted post, but its row and its author's counter are updated later. Replies are detached from the thread in the same
+    way: they no longer name a post, only the account they reply to.
 
-    The row stays, invisible. Files are unattached and wait a day to be posted again; with
-    `delete_media` they are removed at once. Announces StatusDeleted (contract, behaviours section 7 "Deleting").
+    The row stays, invisible. Files are unattached and can be posted again for a day; with `delete_media` they are removed at
+    once. Publishes StatusDeleted (contract, behaviours section 7 "Deleting").
     """
     delete_statuses(status_ids=[status_id], delete_media=delete_media)
 
 
 def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) -> int:
-    """Delete up to BATCH_SIZE posts in one transaction, each as `delete_status` does; how many that were not deleted already.
+    """Delete up to BATCH_SIZE posts in one transaction, each like `delete_status`. Return how many were not deleted already.
 
-    The number of statements depends on how many counters change, not on the posts.
+    The number of statements depends on how many counters change, not on the number of posts.
     """
-    assert len(status_ids) <= BATCH_SIZE  # one batch: the caller divides more
+    assert len(status_ids) <= BATCH_SIZE  # the caller divides more posts into batches
     with transaction.atomic():
-        # The row locks make two deletions count once, and order these events after those published before.
+        # The row locks make concurrent deletions count once, and order these events after earlier ones.
         rows = Status.objects.select_for_update(of=("self",)).filter(id__one_of=list(status_ids), deleted_at=None)
         locked = list(rows.order_by("id"))
         ids = [status.id for status in locked]
@@ -79,7 +79,7 @@ def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) 
 
 
 def delete_more_boosts(events: Sequence[BoostsOutlived]) -> None:
-    """The next step for posts that were deleted with many boosts."""
+    """Delete the next batch of boosts of deleted posts."""
     for status_id in {event.status_id for event in events}:
         with transaction.atomic():
             boosters = Tally(_delete_boosts([status_id]))
@@ -87,13 +87,12 @@ def delete_more_boosts(events: Sequence[BoostsOutlived]) -> None:
 
 
 def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
-    """Delete up to BATCH_SIZE boosts of these posts, in the caller's transaction, and publish events when there may be more.
-    Returns their authors.
+    """Delete up to BATCH_SIZE boosts of these posts, in the caller's transaction, and publish events if there may be more.
 
-    They are counted by the caller, last.
+    Returns their authors, whose counters the caller updates last.
     """
     rows = Status.objects.filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
-    # Chosen in the order of the index, then locked in the order of their ids, as everybody locks posts.
+    # Chosen in the order of the index, then locked in the order of the ids, which is the lock order of posts everywhere.
     chosen = list(rows.order_by("reblog_of_id", "-id").values_list("id", flat=True)[:BATCH_SIZE])
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=chosen, deleted_at=None)
     boosts = dict(locked.order_by("id").values_list("id", "account_id"))
@@ -104,16 +103,14 @@ def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
 
 
 def detach_more_answers(events: Sequence[AnswersOutlived]) -> None:
-    """The next step for posts that were deleted with many answers."""
+    """Detach the next batch of replies to deleted posts."""
     for status_id in {event.status_id for event in events}:
         with transaction.atomic():
             _detach_answers([status_id])
 
 
 def _detach_answers(status_ids: Sequence[int]) -> None:
-    """Take the posts out of up to BATCH_SIZE answers, in the caller's transaction, and publish events when there may be
-    more.
-    """
+    """Detach up to BATCH_SIZE replies from the posts, in the caller's transaction, and publish events if there may be more."""
     rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
     chosen = list(rows.order_by("in_reply_to_id", "id").values_list("id", flat=True)[:BATCH_SIZE])
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=chosen).order_by("id")
@@ -123,8 +120,8 @@ def _detach_answers(status_ids: Sequence[int]) -> None:
 
 
 def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[set[int | None], list[str]]:
-    """Unattach or remove the files of posts, and of their earlier versions; the posts that had some, and the paths that
-    nothing names any more.
+    """Unattach or remove the files of posts and of their earlier versions. Return the posts that had files, and the paths
+    that no row names any more.
     """
     ids = list(status_ids)
     attached = MediaAttachment.objects.filter(Q(status_id__one_of=ids) | Q(former_status_id__one_of=ids))
@@ -142,7 +139,7 @@ def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[
 
 
 def _uncount_featured_tags(statuses: Sequence[Status]) -> None:
-    """Count the posts less for the hashtags that their authors show on their profiles."""
+    """Subtract the posts from the use of the hashtags that their authors feature on their profiles."""
     counted = {status.id: status for status in statuses if status.local and status.is_for_anybody}
     authors = {status.account_id for status in counted.values()}
     shown = set(FeaturedTag.objects.filter(account_id__one_of=authors).values_list("account_id", "tag_id"))

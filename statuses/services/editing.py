@@ -1,4 +1,4 @@
-"""Changes posts written on this server."""
+"""Edits local posts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from statuses.services.storing import Composed, lock_media
 
 
 def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Callable[[], None] | None = None) -> None:
-    """Change one's own post, and keep the version before. `author` is local, with its `user` loaded.
+    """Edit the author's own post and store the previous version. `author` is local, with its `user` loaded.
 
-    Of several edits at once the last one wins, and each version is kept once; an edit that changes nothing writes nothing.
-    StatusEdited is published. Raises NotFound for somebody else's post, a boost, and one deleted meanwhile; Invalid for
-    what is against the rules of a new post; EditHeldForReview when it meets a rule against spam that holds it: it is kept
-    then, and the post stays. For one that staff have reviewed `approve` is called in its transaction in place of the rules.
+    Of concurrent edits the last one wins, and each version is stored once; an edit that changes nothing writes nothing.
+    Publishes StatusEdited. Raises NotFound for another account's post, a boost, and a post deleted meanwhile; Invalid where a
+    new post would; EditHeldForReview if a spam rule holds the edit, which is then stored while the post stays unchanged. For
+    an edit that staff have reviewed, `approve` is called in the transaction and no rule is checked.
     """
     status = find_own_status(status_id, author.id)
     if status.is_reblog:
@@ -60,9 +60,9 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
 
 
 def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Composed:
-    """Compose an edit of one's own post: `composing.compose` for a post that stands where it stands.
+    """Compose an edit of the author's own post, as `composing.compose` does for a new one.
 
-    A warning without a text becomes the text, of a post that quotes nothing: the warning before it stays.
+    In a post without a quote, a content warning without a text becomes the text, and the previous warning stays.
     """
     is_quote = post.quote_state is not None
     quoted = post.quoted if post.quoted is not None and not post.quoted.is_deleted else None
@@ -89,7 +89,7 @@ def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Compo
 def _changed_files(
     author: Account, media_ids: Sequence[int], draft: Draft
 ) -> list[tuple[MediaAttachment, MediaChange]]:
-    """The author's own among the files of the post that are changed as well; which may be attached is asked later."""
+    """Return the changed files that belong to the author; whether they may be attached is checked later."""
     wanted = {number: change for number, change in draft.media_changes if number in media_ids}
     if not wanted:
         return []

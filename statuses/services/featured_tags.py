@@ -1,4 +1,4 @@
-"""Shows a hashtag on a profile, with the number of posts that carry it already; also as another server says of its people."""
+"""Features hashtags on profiles with the number of posts that use them, for local accounts and as reported by other servers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from statuses.queries.tags import load_use
 
 
 def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
-    """Show a hashtag on one's profile, counted from one's posts. Raises Invalid (`accounts.services.tags`)."""
+    """Feature a hashtag on the account's profile, with the count of its existing posts. Raises Invalid
+    (`accounts.services.tags`).
+    """
     with transaction.atomic():
         featured, is_new = feature_tag(account=account, name=name)
         if is_new:
@@ -26,9 +28,7 @@ def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
 
 
 def keep_featured_tags(*, account: Account, names: Sequence[str]) -> None:
-    """Have exactly these hashtags on the profile of an account of another server; what is none, or one too many, is left
-    out.
-    """
+    """Replace the featured hashtags of a remote account by these; invalid ones and those beyond the limit are left out."""
     with transaction.atomic():
         lock(f"featured_tags:{account.id}")
         wanted = {normalise_hashtag(name.removeprefix("#")) for name in names}

@@ -1,4 +1,4 @@
-"""Makes, changes and deletes filters (contract, parameters section 4 "filters"); announces FiltersChanged."""
+"""Creates, changes and deletes filters (contract, parameters section 4 "filters"); publishes FiltersChanged."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from statuses.policies.filters import CHARACTERS_LIMIT
 from statuses.queries.statuses import is_readable, load_existing
 
 FILTERS_LIMIT: Final = 500
-"""Filters of an account; a bound of ours, so that reading a page stays quick."""
+"""Limit of filters of an account; our own, to keep page requests fast."""
 
 KEYWORDS_LIMIT: Final = 2000
-"""Keywords of all filters of an account; a bound of ours as well. Together they have CHARACTERS_LIMIT characters."""
+"""Limit of keywords in all filters of an account; also our own. Together they may have CHARACTERS_LIMIT characters."""
 
 STATUSES_LIMIT: Final = 2000
-"""Posts of all filters of an account; a bound of ours, for they are read with each page."""
+"""Limit of posts in all filters of an account; our own, because they are read with each page."""
 
 _LONGEST_SECONDS: Final = 100 * 366 * 24 * 3600
 _SEVERAL_KEYWORDS_MESSAGE: Final = gettext_noop(
@@ -41,7 +41,7 @@ _SEVERAL_KEYWORDS_MESSAGE: Final = gettext_noop(
 
 @dataclass(frozen=True)
 class KeywordDraft:
-    """A keyword to be made, changed or, with `destroy`, deleted: what is None stays, or is as by default."""
+    """A keyword to be created, changed or, with `destroy`, deleted; None keeps a value, or means the default."""
 
     id: int | None = None
     keyword: str | None = None
@@ -51,7 +51,7 @@ class KeywordDraft:
 
 @dataclass(frozen=True)
 class FilterDraft:
-    """Values that a client sent of a filter: what is None was not sent. `expires_in` is in seconds; with `expires` it
+    """Filter as a client sent it; None stands for a value that was not sent. `expires_in` is in seconds; with `expires` it
     was sent, and None means never.
     """
 
@@ -64,7 +64,7 @@ class FilterDraft:
 
 
 def create_filter(*, account_id: int, draft: FilterDraft) -> Filter:
-    """Make a filter with its keywords; blank ones are skipped. Raises Invalid with everything that is wrong."""
+    """Create a filter with its keywords; blank ones are skipped. Raises Invalid with every error."""
     made = Filter(account_id=account_id, title="", context=[])
     with transaction.atomic():
         lock(f"filters:{account_id}")
@@ -76,7 +76,9 @@ def create_filter(*, account_id: int, draft: FilterDraft) -> Filter:
 
 
 def update_filter(*, found: Filter, draft: FilterDraft) -> None:
-    """Change what was sent. Raises Invalid, NotFound for a keyword of another filter; nothing is changed then."""
+    """Change the values that were sent. Raises Invalid, or NotFound for a keyword of another filter; then
+    nothing is changed.
+    """
     with transaction.atomic():
         lock(f"filters:{found.account_id}")
         keep_row(found)
@@ -85,14 +87,14 @@ def update_filter(*, found: Filter, draft: FilterDraft) -> None:
 
 
 def delete_filter(*, found: Filter) -> None:
-    """Delete a filter with all it holds. Raises NotFound when it is gone already."""
+    """Delete a filter with its keywords and posts. Raises NotFound if it is already deleted."""
     with transaction.atomic():
         lock_row(found).delete()
         publish(FiltersChanged(account_id=found.account_id))
 
 
 def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
-    """Add a keyword. Raises Invalid for a blank or too long one, NotFound when the filter is gone."""
+    """Add a keyword. Raises Invalid for a blank or too long one, NotFound if the filter was deleted."""
     made = FilterKeyword(filter=found, keyword="")
     with transaction.atomic():
         lock(f"filters:{found.account_id}")
@@ -105,7 +107,7 @@ def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
 
 
 def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
-    """Change what was sent of a keyword. Raises Invalid, NotFound when it is gone."""
+    """Change the sent values of a keyword. Raises Invalid, or NotFound if it was deleted."""
     account_id = found.filter.account_id
     with transaction.atomic():
         lock(f"filters:{account_id}")
@@ -117,15 +119,15 @@ def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
 
 
 def delete_keyword(*, found: FilterKeyword) -> None:
-    """Take a keyword out of its filter."""
+    """Remove a keyword from its filter."""
     with transaction.atomic():
         found.delete()
         publish(FiltersChanged(account_id=found.filter.account_id))
 
 
 def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
-    """Have a filter match a post. Raises Invalid for one that does not exist, may not be read or is in the filter;
-    NotFound when the filter is gone.
+    """Add a post to a filter. Raises Invalid for one that does not exist, may not be read or is already in the filter;
+    NotFound if the filter was deleted.
     """
     row = load_existing(status_id)
     if row is None:
@@ -145,24 +147,24 @@ def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
 
 
 def remove_status(*, found: FilterStatus) -> None:
-    """Take a post out of its filter."""
+    """Remove a post from its filter."""
     with transaction.atomic():
         found.delete()
         publish(FiltersChanged(account_id=found.filter.account_id))
 
 
 def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: KeywordDraft) -> FilterKeyword:
-    """Make a filter as older clients know it, with one keyword, which is its title. Raises Invalid about the title."""
+    """Create a filter through the older API: with one keyword, which is also its title. Raises Invalid about the title."""
     wanted = [keyword] if len(keyword.keyword or "") <= TITLE_LIMIT else []
     made = create_filter(account_id=account_id, draft=replace(draft, keywords=wanted))
     return FilterKeyword.objects.select_related("filter").get(filter=made)
 
 
 def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: KeywordDraft) -> None:
-    """Change a filter as older clients know it, by one of its keywords; the phrase becomes the title as well.
+    """Change a filter through the older API, by one of its keywords; a changed phrase becomes the title as well.
 
-    Raises Invalid, also when the filter has other keywords and anything but `whole_word` would change; NotFound when it is
-    gone.
+    Raises Invalid, also if the filter has other keywords and anything but `whole_word` would change; NotFound if it was
+    deleted.
     """
     parent = found.filter
     with transaction.atomic():
@@ -208,7 +210,7 @@ def _write(target: Filter, draft: FilterDraft) -> None:
 
 
 def _read_filter(target: Filter, draft: FilterDraft) -> list[FieldError]:
-    """Put what was sent into the row; what is wrong with the row then."""
+    """Copy the sent values into the row, and return the errors of the row."""
     if draft.title is not None:
         target.title = draft.title
     if draft.context is not None:
@@ -255,7 +257,7 @@ def _too_long(field: str, count: int, label: str | None) -> FieldError:
 
 
 def _check_keywords(account_id: int) -> None:
-    """Raises Invalid when the account's keywords are too many, or too long together."""
+    """Raise Invalid if the account has too many keywords, or if they are too long together."""
     kept = FilterKeyword.objects.filter(filter__account_id=account_id)
     totals = kept.aggregate(number=Count("id"), characters=Sum(Length("keyword")))
     if totals["number"] > KEYWORDS_LIMIT or (totals["characters"] or 0) > CHARACTERS_LIMIT:

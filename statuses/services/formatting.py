@@ -1,6 +1,6 @@
-"""Reads what a local author has typed: whom it mentions, its hashtags, and the HTML made of it. Nothing is stored here.
+"""Parses the text that a local author typed: mentions, hashtags, and the HTML rendered from it. Nothing is stored here.
 
-It may ask other servers who is mentioned, so it runs before any transaction.
+It may ask other servers about mentioned accounts, so it runs before any transaction.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from social.kernel.text.to_html import MentionTarget, to_html
 from statuses.policies.publishing import MARKDOWN, PLAIN_TEXT
 
 Address = tuple[str, str | None]
-# What is cut off at both ends of a text. Other spaces are part of it: some scripts and line ends are nothing else.
+# Characters stripped from both ends of a text. Other spaces belong to the text, as some scripts need them.
 _SPACES: Final = " \t\n\v\f\r"
 
 
 @dataclass(frozen=True)
 class Formatted:
-    """A text as it is kept, `text` with mentions by their full address, and as HTML.
+    """A text as it is stored, with mentions by full address in `text`, and as HTML in `content`.
 
     `tags` are (normalised, as written), in the order of the text; `links` are its links to web pages.
     """
@@ -43,7 +43,7 @@ class Formatted:
 
 
 class _PlainText:
-    """A text as it stands there, with the parts of `markdown.Document`."""
+    """Plain text, with the interface of `markdown.Document`."""
 
     def __init__(self, text: str) -> None:
         self.tokens = scan(text)
@@ -58,10 +58,10 @@ class _PlainText:
 def format_text(
     text: str, author: Account, quote_url: str | None = None, *, content_type: str = PLAIN_TEXT
 ) -> Formatted:
-    """The text as it is stored; of a post that quotes the HTML begins with `quote_url`, unless the text names it.
+    """Return the text as it is stored; the HTML of a quote begins with `quote_url`, unless the text contains it.
 
-    Mentions of blocked, suspended and unknown accounts stay text. Of Markdown the source is kept as it was typed, and
-    shown where nothing would be seen of its HTML, as of `***`.
+    Mentions of blocked, suspended and unknown accounts remain plain text. Markdown source is stored as typed, and shown as
+    plain text when its HTML would show nothing, as with `***`.
     """
     document = _read(text, content_type)
     mentioned = _find_mentioned(document.tokens, author)
@@ -87,12 +87,12 @@ def _read(text: str, content_type: str) -> markdown.Document | _PlainText:
 
 
 def stripped(text: str) -> str:
-    """Strip what a client sent as text of characters that are never shown, and of space around it."""
+    """Remove invisible characters and surrounding space from a client's text."""
     return clean_input(text).strip(_SPACES)
 
 
 def _find_mentioned(tokens: Iterable[Token], author: Account) -> dict[str, Account]:
-    """The accounts that the text mentions and that are notified, by the token's `acct`, in the order of the text."""
+    """Return the mentioned accounts that are notified, by the token's `acct`, in the order of the text."""
     wanted: dict[str, Address] = {}
     for token in tokens:
         if token.kind is Kind.MENTION and token.acct not in wanted:
@@ -123,14 +123,14 @@ def _find_remote(unknown: Iterable[Address]) -> Mapping[Address, Account]:
 
 
 def _canonical(token: Token, mentioned: Mapping[str, Account]) -> str:
-    """A token as it is kept: mentions by their `acct`, whatever their author typed (behaviours section 8)."""
+    """Return a token as it is stored: a mention by its `acct`, whatever the author typed (behaviours section 8)."""
     if token.kind is Kind.MENTION and token.acct in mentioned:
         return f"@{mentioned[token.acct].acct}"
     return token.raw
 
 
 def _tags(tokens: Iterable[Token]) -> tuple[tuple[str, str], ...]:
-    """The hashtags of a text, each once, in its order: (normalised, as first written)."""
+    """Return the distinct hashtags of a text in order: (normalised, as first written)."""
     found: dict[str, str] = {}
     for token in tokens:
         if token.kind is Kind.HASHTAG:

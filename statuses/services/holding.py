@@ -1,6 +1,7 @@
-"""Holds posts and edits that meet a rule against spam until staff approve or discard them (docs/adr/0031).
+"""Holds posts and edits that match a spam rule until staff approve or discard them (docs/adr/0031).
 
-A held post is no post: there is no row that a timeline, a search, a stream, a notification or ActivityPub could show.
+A held post is not stored as a post: there is no row that a timeline, a search, a stream, a notification or ActivityPub could
+show.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from statuses.services.screening import Screening, limit_author
 from statuses.services.storing import Composed, lock_media
 
 HELD_LIMIT: Final = 50
-"""Posts of one author that are held at once; further ones are refused."""
+"""Limit of held posts of one author; further ones are refused."""
 
 
 class HeldForReview(Invalid):
-    """Answer to an author whose post is kept and not published: staff decide about it."""
+    """Error for an author whose post is held for review instead of being published."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -41,7 +42,7 @@ class HeldForReview(Invalid):
 
 
 class EditHeldForReview(Invalid):
-    """Answer to an author whose edit is kept and not published: staff decide about it."""
+    """Error for an author whose edit is held for review instead of being published."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -50,7 +51,7 @@ class EditHeldForReview(Invalid):
 
 
 def is_held(author_id: int, key: str) -> bool:
-    """Tell whether the request with this key has made a post that is held."""
+    """Tell whether the request with this idempotency key created a post that is held."""
     first = idempotency.find_first_scheduled(author_id, key)
     return first is not None and HeldPost.objects.filter(scheduled=first).exists()
 
@@ -58,14 +59,14 @@ def is_held(author_id: int, key: str) -> bool:
 def hold_written(
     new: Composed, draft: Draft, screening: Screening, *, limited_by: Sequence[SpamRule], claimed: int | None
 ) -> None:
-    """Keep what an author of this server sent, in the caller's transaction; the same once more is kept once.
+    """Hold the draft of a local author, in the caller's transaction; the same draft sent again is stored once.
 
-    The author finds it among the scheduled posts, and can delete it there. Raises Invalid for files that are not to be
-    attached, and for one post too many.
+    The author finds it among the scheduled posts, and can delete it there. Raises Invalid for files that cannot be attached,
+    and beyond HELD_LIMIT.
     """
     lock(f"scheduled:{new.author.id}")
     row = kept(author=new.author, draft=draft, scheduled_at=new.created_at, application_id=new.application_id)
-    # As the database gives it back: tuples are arrays there.
+    # Serialised like the stored drafts, in which tuples have become arrays.
     sent = orjson.loads(orjson.dumps(row.draft, default=str))
     own = ScheduledStatus.objects.filter(account_id=new.author.id, held__isnull=False)
     for known in own[:HELD_LIMIT]:
@@ -81,17 +82,17 @@ def hold_written(
 def hold_scheduled(
     scheduled: ScheduledStatus, new: Composed, screening: Screening, *, limited_by: Sequence[SpamRule]
 ) -> None:
-    """Hold a scheduled post whose time has come, in the caller's transaction, which has locked its row."""
+    """Hold a scheduled post that is due, in the caller's transaction, which has locked its row."""
     _hold(new, screening, limited_by, scheduled=scheduled)
 
 
 def hold_received(
     new: Composed, screening: Screening, document: Mapping[str, Any], *, recipient: Account | None
 ) -> bool:
-    """Keep the document of a post of another server that meets a rule, in the caller's transaction; whether it is held.
+    """Hold the document of a remote post that matches a rule, in the caller's transaction. Return whether it is held.
 
-    One that is held already stays so, as it stands now. The caller holds `lock("object:<uri>")`. Raises Invalid for one
-    post too many of its author.
+    A post that is already held is updated to this document. The caller holds `lock("object:<uri>")`. Raises Invalid beyond
+    HELD_LIMIT posts of the author.
     """
     if screening.held_by is None and not load_rules(RuleSubject.POSTS):
         return False
@@ -126,11 +127,11 @@ def hold_edit(
     document: Mapping[str, Any] | None = None,
     recipient: Account | None = None,
 ) -> None:
-    """Keep an edit that meets a rule, in the caller's transaction, which has locked the post: the `draft` of one written
-    here with its files (`media`) and the `previews` that some of them get, the `document` of another server's. The newest
-    takes the place of one that is held already; the post stays.
+    """Hold an edit that matches a rule, in the caller's transaction, which has locked the post. A local edit has a `draft`,
+    files (`media`) and new `previews` of some of them; a remote one has the `document` of its server. It replaces an earlier
+    held edit, and the post stays unchanged.
 
-    Raises Invalid for one too many of its author.
+    Raises Invalid beyond HELD_LIMIT posts of the author.
     """
     source = {
         "draft": None if draft is None else kept_edit(draft),
@@ -154,9 +155,9 @@ def hold_edit(
 
 
 def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, created_at: datetime) -> bool:
-    """Keep a boost of a post of another server that is held, until it is approved; whether the post is held.
+    """Store a boost of a held remote post until the post is approved. Return whether the post is held.
 
-    Further ones than BOOSTS_LIMIT are not kept.
+    Boosts beyond BOOSTS_LIMIT are not stored.
     """
     with transaction.atomic():
         held = HeldPost.objects.select_for_update().filter(uri=post_uri, status=None).first()
@@ -170,13 +171,13 @@ def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, cr
 
 
 def forget_boost(*, account: Account, uri: str) -> bool:
-    """Forget a boost of a held post that was taken back; whether there was one."""
+    """Delete the stored boost of a held post after it was undone. Return whether there was one."""
     count, _of = HeldBoost.objects.filter(account=account, uri=uri).delete()
     return count > 0
 
 
 def forget_received(*, uri: str, author_uri: str) -> None:
-    """Forget a held post that its author has deleted."""
+    """Delete a held post that its author has deleted."""
     delete_rows(HeldPost.objects.filter(uri=uri, account__uri=author_uri))
 
 
@@ -194,7 +195,7 @@ def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], *
 
 
 def _shown(new: Composed, screening: Screening) -> dict[str, Any]:
-    """Columns for staff to decide by."""
+    """Return the columns that help staff to decide."""
     facts = screening.facts
     return {
         "visibility": new.visibility,

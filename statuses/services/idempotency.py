@@ -1,4 +1,4 @@
-"""Remembers which posts have been asked for, so that a request sent twice makes one post (behaviours section 9)."""
+"""Stores idempotency keys, so that a request sent twice creates one post (behaviours section 9)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from statuses.models import IdempotencyKey, ScheduledStatus, Status
 KEY_LIFETIME: Final = timedelta(hours=1)
 _KEY_LENGTH: Final = 64
 
-# Waits for another transaction that holds the same key. A key that is older than KEY_LIFETIME is taken over; of two that do so
-# at once the second finds it young again and gets no row.
+# Waits for another transaction that holds the same key. A key older than KEY_LIFETIME is reused; if two requests do so at
+# once, the second finds it renewed and gets no row.
 _CLAIM_SQL: Final = """
 INSERT INTO statuses_idempotencykey (account_id, key, status_id, created_at)
 VALUES (%(account)s, %(key)s, NULL, %(now)s)
@@ -31,13 +31,13 @@ def _stored(key: str) -> str:
 
 
 def find_first(account_id: int, key: str) -> Status | None:
-    """The post that this key has made within the last hour."""
+    """Return the post that was created with this key within the last hour."""
     row = _lately(account_id, key).filter(status__isnull=False).select_related("status__account").first()
     return row.status if row is not None else None
 
 
 def find_first_scheduled(account_id: int, key: str) -> ScheduledStatus | None:
-    """The scheduled post that this key has made within the last hour, as long as it waits."""
+    """Return the scheduled post that was created with this key within the last hour, while it is still scheduled."""
     row = _lately(account_id, key).filter(scheduled__isnull=False).select_related("scheduled").first()
     return row.scheduled if row is not None else None
 
@@ -49,9 +49,9 @@ def _lately(account_id: int, key: str) -> QuerySet[IdempotencyKey]:
 
 
 def claim(account_id: int, key: str) -> int | None:
-    """Take a key for this transaction; None when another one has it, which is then committed.
+    """Claim a key for this transaction; None if another transaction has claimed and committed it.
 
-    Waits for a concurrent claim of the same key: if that is rolled back, the key is this one's.
+    Waits for a concurrent claim of the same key, and succeeds if that one is rolled back.
     """
     now = clock.now()
     with connection.cursor() as cursor:
@@ -63,21 +63,21 @@ def claim(account_id: int, key: str) -> int | None:
 
 
 def remember(claimed: int, status: Status) -> None:
-    """Tie a claimed key to the post it made, in the same transaction."""
+    """Link a claimed key to the post that was created, in the same transaction."""
     IdempotencyKey.objects.filter(id=claimed).update(status=status)
 
 
 def remember_scheduled(claimed: int, scheduled: ScheduledStatus) -> None:
-    """Tie a claimed key to the scheduled post it made, in the same transaction."""
+    """Link a claimed key to the scheduled post that was created, in the same transaction."""
     IdempotencyKey.objects.filter(id=claimed).update(scheduled=scheduled)
 
 
 def remember_published(scheduled: ScheduledStatus, status: Status) -> None:
-    """Have the key of a scheduled post name the post that it has become, in the same transaction."""
+    """Link the key of a scheduled post to the post that was published from it, in the same transaction."""
     IdempotencyKey.objects.filter(scheduled=scheduled).update(scheduled=None, status=status)
 
 
 def forget_old() -> int:
-    """Remove keys that count no more; how many there were. Run by the scheduler, about once an hour."""
+    """Remove expired keys and return how many. Run by the scheduler, about once an hour."""
     removed, _by_model = IdempotencyKey.objects.filter(created_at__lt=clock.now() - KEY_LIFETIME).delete()
     return removed

@@ -1,7 +1,7 @@
-"""Likes, bookmarks and boosts posts, mutes their threads, and takes it back.
+"""Creates and undoes favourites, bookmarks and boosts, and mutes of conversations.
 
-Every one may be repeated without effect. Taking back is always allowed to who has done it, even when the post cannot be
-read any more; to anybody else such a post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
+Every call may be repeated without effect. An account may always undo its own action, even on a post it may no longer read; to
+any other account such a post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from statuses.services.changing import bump, lock_status
 from statuses.services.deleting import delete_status
 from statuses.services.storing import insert_status
 
-# Held as `lock_status` does, in the same statement.
+# Takes the same lock as `lock_status`, in the same statement.
 _INSERT_FAVOURITE: Final = """
 INSERT INTO statuses_favourite (account_id, status_id, uri, created_at)
 SELECT %(account)s, id, %(uri)s, %(now)s FROM statuses_status WHERE id = %(status)s AND deleted_at IS NULL FOR KEY SHARE
@@ -51,12 +51,13 @@ SELECT gone.id, gone.status_id, s.local, s.deleted_at IS NULL FROM gone JOIN sta
 def favourite_status(
     *, account_id: int, status: Post | Status, relations: Relations | None = None, uri: str | None = None
 ) -> bool:
-    """Like a post the account may read; of a boost the boosted one. Announces StatusFavourited, once.
+    """Favourite a post that the account may read; for a boost the boosted post. Publishes StatusFavourited, once.
 
-    True for a new like, and a Post that was given counts it; False when it was there already, maybe since the row was read,
-    or the post is gone.
-    `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like; another like of the
-    account that had it loses it. Raises Forbidden when the account blocks the author.
+    Returns True for a new favourite, which is then counted in `status` if that is a Post; False if it existed already,
+    possibly created since the row was read, or if the post was deleted.
+
+    `relations` are those of the account to the author, loaded if not given. `uri` is the id of a remote Like; it is removed
+    from another favourite of the account. Raises Forbidden if the account blocks the author.
     """
     target = status.original or status
     if not may_favourite(target, relations or load_relations(account_id, [target.account_id])):
@@ -74,10 +75,10 @@ def favourite_status(
 
 
 def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
-    """Take a like back; the post it was on, as it is now. Announces StatusUnfavourited if there was one.
+    """Undo a favourite and return the post as it is now. Publishes StatusUnfavourited if there was one.
 
-    A boost is no liked post: with its id nothing is taken back (contract, parameters section 3 "Other status calls").
-    Raises NotFound for a post that does not exist, or that the account may not read and does not like.
+    A boost cannot be favourited: with its id nothing is undone (contract, parameters section 3 "Other status calls"). Raises
+    NotFound for a post that does not exist, or that the account may not read and has not favourited.
     """
     row = load_existing(status_id)
     target = row if row is not None and row.original is None else None
@@ -91,15 +92,15 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
             target.count_favourite(-1)
             return target
     readable = require_readable(row, account_id)
-    # Somebody else, or the same person a moment ago, may have taken it back since the row was read.
+    # Another request may have undone favourites since the row was read, so it is read again.
     return find_existing(readable.id)
 
 
 def take_back_favourites(*, account_id: int, limit: int) -> int:
-    """Take the oldest likes of an account back, at most `limit`, of posts it may not read any more too; how many they were.
+    """Undo the oldest favourites of an account, at most `limit`, also on posts it may no longer read. Return how many.
 
-    One transaction, with as many statements for many as for few. Announces StatusUnfavourited for each whose post
-    is there.
+    Runs in one transaction with a constant number of statements. Publishes StatusUnfavourited for each whose post is not
+    deleted.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -117,7 +118,7 @@ def take_back_favourites(*, account_id: int, limit: int) -> int:
 
 
 def bookmark_status(*, account_id: int, status: Post) -> None:
-    """Bookmark a post the account may read; of a boost the boosted one. Nobody is notified, nothing is counted.
+    """Bookmark a post that the account may read; for a boost the boosted post. Nobody is notified, and no counter changes.
 
     Raises NotFound for a post deleted meanwhile.
     """
@@ -130,7 +131,7 @@ def bookmark_status(*, account_id: int, status: Post) -> None:
 
 
 def unbookmark_status(*, account_id: int, status_id: Any) -> Post:
-    """Take a bookmark back; the post it was on. With the id of a boost nothing is taken back, as with likes.
+    """Undo a bookmark and return its post. With the id of a boost nothing is undone, as with favourites.
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not bookmarked.
     """
@@ -151,11 +152,12 @@ def reblog_status(
     uri: str | None = None,
     created_at: datetime | None = None,
 ) -> int:
-    """Boost a post the account may read; the id of the boost. A second time that of the first boost is returned.
+    """Boost a post that the account may read, and return the id of the boost; a second call returns that of the first boost.
 
-    `relations` are the account's to the author, loaded if not given. `visibility` is as asked for, by default the
-    user's own; a private post stays private. Announces StatusPublished for the boost and StatusReblogged. Raises
-    Invalid for another visibility, Forbidden for a post that may not be boosted, NotFound for one deleted meanwhile.
+    `relations` are those of the account to the author, loaded if not given. `visibility` is the requested one, by default the
+    user's own; a boost of a private post is private. Publishes StatusPublished for the boost and StatusReblogged. Raises
+    Invalid for a visibility that boosts may not have, Forbidden for a post that may not be boosted, NotFound for one deleted
+    meanwhile.
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)
@@ -192,7 +194,7 @@ def reblog_status(
 
 
 def unreblog_status(*, account_id: int, status_id: Any) -> Post:
-    """Take a boost back; the post that was boosted, as it is now. Announces StatusDeleted for the boost if there was one.
+    """Undo a boost and return the boosted post as it is now. Publishes StatusDeleted for the boost if there was one.
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not boosted.
     """
@@ -217,13 +219,13 @@ def _one_id(sql: str, parameters: Any) -> int | None:
 
 
 def mute_conversation(*, account_id: int, status: Post) -> None:
-    """Mute the thread of a post that the account may read; of a boost that of the boosted post. May be repeated."""
+    """Mute the conversation of a post that the account may read; for a boost that of the boosted post. May be repeated."""
     mute = ConversationMute(account_id=account_id, thread_id=_thread_of(status))
     ConversationMute.objects.bulk_create([mute], batch_size=1, ignore_conflicts=True)
 
 
 def unmute_conversation(*, account_id: int, status: Post) -> None:
-    """Take that back. May be repeated."""
+    """Unmute the conversation of a post. May be repeated."""
     ConversationMute.objects.filter(account_id=account_id, thread_id=_thread_of(status)).delete()
 
 

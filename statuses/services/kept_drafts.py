@@ -1,4 +1,4 @@
-"""Keeps what an author sent until it becomes a post: at the time that the author chose, or when staff have reviewed it."""
+"""Stores drafts until they become posts: at the time that the author chose, or when staff have reviewed them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from statuses.services.storing import Composed, store_status
 
 
 def kept(*, author: Account, draft: Draft, scheduled_at: datetime, application_id: int | None) -> ScheduledStatus:
-    """The row that keeps a draft, not stored yet. Its quote policy is the one that the author has set now."""
+    """Return the unsaved row for a draft. Without a quote policy it gets the author's current default."""
     policy = choose_policy(draft.quote_approval_policy, author.user.default_quote_policy)
     return ScheduledStatus(
         account=author,
@@ -30,7 +30,7 @@ def kept(*, author: Account, draft: Draft, scheduled_at: datetime, application_i
 
 
 def store_kept(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], claimed: int | None) -> None:
-    """Write a row that `kept` made, its files, and the key of the request if there is one, in the caller's transaction."""
+    """Save a row that `kept` made, its files, and the idempotency key if there is one, in the caller's transaction."""
     scheduled.save(force_insert=True)
     for position, media in enumerate(files):
         ScheduledMedia.objects.create(scheduled=scheduled, media=media, position=position)
@@ -39,12 +39,12 @@ def store_kept(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], cla
 
 
 def lock_kept(scheduled_id: int) -> ScheduledStatus | None:
-    """The row, held until the caller's transaction ends; None when it is gone."""
+    """Lock and return the row; None if it was deleted."""
     return ScheduledStatus.objects.select_for_update().filter(id=scheduled_id).first()
 
 
 def publish_kept(scheduled: ScheduledStatus, new: Composed) -> Status:
-    """Make the post of a draft whose row the caller has locked, and remove the row. Raises as `store_status`."""
+    """Store the post of a draft whose row the caller has locked, and delete the row. Raises like `store_status`."""
     ScheduledMedia.objects.filter(scheduled=scheduled).delete()
     status = store_status(new)
     idempotency.remember_published(scheduled, status)
@@ -53,12 +53,12 @@ def publish_kept(scheduled: ScheduledStatus, new: Composed) -> Status:
 
 
 def draft_of(scheduled: ScheduledStatus) -> Draft:
-    """The draft as the author sent it."""
+    """Return the draft as the author sent it."""
     return read_draft(scheduled.draft)
 
 
 def kept_edit(draft: Draft) -> dict[str, Any]:
-    """A draft of an edit as an object, without the preview pictures of files: those are kept beside it (HeldMedia)."""
+    """Serialise the draft of an edit without the new thumbnails of files, which are stored separately (HeldMedia)."""
     changes = [
         (number, {"description": change.description, "focus": change.focus}) for number, change in draft.media_changes
     ]
@@ -66,7 +66,7 @@ def kept_edit(draft: Draft) -> dict[str, Any]:
 
 
 def read_draft(kept: Mapping[str, Any]) -> Draft:
-    """The draft that is kept as an object, without what a newer release has added."""
+    """Deserialise a stored draft, ignoring fields that a newer release has added."""
     values = known_fields(Draft, kept)
     for name in ("media_ids", "allowed_mentions"):
         if values.get(name) is not None:

@@ -1,4 +1,4 @@
-"""Takes in files, and changes or removes them while they wait to be attached (contract, behaviours section 10)."""
+"""Stores uploaded files, and changes or removes them while they are unattached (contract, behaviours section 10)."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ _BATCH_SIZE: Final = 200
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file as somebody sent it, open for reading; `content_type` is their word only."""
+    """A file as a client sent it, open for reading; `content_type` is unverified."""
 
     file: IO[bytes]
     content_type: str = ""
 
     @property
     def head(self) -> bytes:
-        """The first bytes, by which its type is recognised."""
+        """Read the first bytes, by which the type is recognised."""
         self.file.seek(0)
         return self.file.read(types.HEAD)
 
     @property
     def size(self) -> int:
-        """Number of its bytes."""
+        """Size in bytes."""
         return self.file.seek(0, os.SEEK_END)
 
 
 @dataclass(frozen=True)
 class MediaUpload:
-    """A file with what is said about it."""
+    """An uploaded file with its description, focus and thumbnail."""
 
     sent: SentFile
     description: str | None = None
@@ -69,7 +69,7 @@ class MediaUpload:
 
 @dataclass(frozen=True)
 class MediaChange:
-    """Changes of a file; None leaves it as it is. `drawn` has the preview of a held edit, which was checked and stored."""
+    """Changes of a file; None keeps a value. `drawn` has the checked and stored thumbnail of a held edit."""
 
     description: str | None = None
     focus: str | None = None
@@ -78,11 +78,11 @@ class MediaChange:
 
 
 def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
-    """Check and keep a file, unattached: a picture is ready, anything that moves or sounds is processed later.
+    """Check and store a file, unattached. Pictures are complete at once; animations, videos and sounds are processed later.
 
-    Where files are scanned a picture waits as well. Publishes MediaUploaded for what is processed later. Raises Invalid for
-    what this server does not take, for a description that is too long, and for a thumbnail of a picture. Takes as long as
-    looking at the file needs (a tenth of a second for two megapixels), outside of any transaction.
+    If files are scanned, pictures are processed later as well. Publishes MediaUploaded for a file that is processed later.
+    Raises Invalid for a file that this server does not accept, a description that is too long, and a thumbnail of a picture.
+    Takes as long as decoding the file (a tenth of a second for two megapixels), and must run outside of any transaction.
     """
     sent = upload.sent
     content_type = check_file(sent.head, sent.size, sent.content_type)
@@ -104,7 +104,7 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
             except images.Moving:
                 _take_recording(media, sent.file, content_type, None)
         if scanning.is_on() and media.processing == Processing.COMPLETE:
-            # It waits for the scanner, which looks at what was sent.
+            # The scanner checks the file as it was sent, so that is stored until then.
             media.processing = Processing.QUEUED
             media.source = storage.store(sent.file, folder=f"{FOLDER}/source", extension="upload")
         with transaction.atomic():
@@ -116,7 +116,7 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
 
 @contextmanager
 def _stored(media: MediaAttachment) -> Iterator[None]:
-    """Store files inside; whatever goes wrong there, no file is left behind."""
+    """Remove the stored files if the block raises."""
     try:
         yield
     except BaseException:
@@ -125,7 +125,7 @@ def _stored(media: MediaAttachment) -> Iterator[None]:
 
 
 def take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
-    """Draw a picture anew and store it; the row is not written. Raises Invalid, and Moving for one that moves."""
+    """Encode a picture again and store it; the row is not saved. Raises Invalid, and Moving for an animation."""
     with images.process(file) as picture:
         original, preview = picture.original, picture.preview
         media.type = MediaType.IMAGE
@@ -139,7 +139,7 @@ def take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
 
 
 def _take_recording(media: MediaAttachment, file: IO[bytes], content_type: str, thumbnail: SentFile | None) -> None:
-    """Look at a file that is processed later; a thumbnail takes the place of the picture in it."""
+    """Examine and store a file that is processed later; a thumbnail replaces the file's own cover picture."""
     with recordings.examine(file, content_type) as examined:
         media.type = MediaType(examined.kind)
         media.processing = Processing.QUEUED
@@ -154,7 +154,7 @@ def _take_recording(media: MediaAttachment, file: IO[bytes], content_type: str, 
 
 
 def set_cover(media: MediaAttachment, cover: Cover) -> None:
-    """Store a picture as the preview of a file, in place of any other; the row is not written."""
+    """Store a picture as the preview of a file, in place of any other; the row is not saved."""
     preview = cover.preview
     media.preview = storage.store(preview.file, folder=f"{FOLDER}/small", extension=preview.extension)
     media.preview_size = preview.byte_count
@@ -174,21 +174,21 @@ def _described(description: str | None) -> str | None:
 
 
 CHANGED_COLUMNS: Final = ("description", "meta", "preview", "preview_size", "blurhash")
-"""The columns that `PreparedChange.apply` may change."""
+"""Columns that `PreparedChange.apply` may change."""
 
 
 @dataclass(frozen=True)
 class PreparedChange:
-    """A checked MediaChange whose thumbnail is drawn and stored (`drawn`)."""
+    """A checked MediaChange whose thumbnail is encoded and stored (`drawn`)."""
 
     description: str | None
     focus: dict[str, float | None] | None
     drawn: MediaAttachment
 
     def apply(self, media: MediaAttachment) -> bool:
-        """Change the file, whose row the caller holds and writes (the columns CHANGED_COLUMNS); whether anything is different.
+        """Change the file, whose row the caller has locked and saves (CHANGED_COLUMNS). Return whether anything changed.
 
-        In the caller's transaction: the thumbnail that is replaced is removed when it commits.
+        Runs in the caller's transaction: a replaced thumbnail is removed when it commits.
         """
         before = (media.description, media.meta.get("focus"))
         if self.description is not None:
@@ -202,17 +202,17 @@ class PreparedChange:
             media.blurhash = self.drawn.blurhash
             media.meta.update(self.drawn.meta)
             if self.drawn.pk is not None:
-                # The file is the other row's now.
+                # The stored thumbnail belongs to the other row now.
                 self.drawn.delete()
         return bool(self.drawn.preview) or before != (media.description, media.meta.get("focus"))
 
 
 @contextmanager
 def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedChange]:
-    """Check a change of a file, and store its new thumbnail; whatever goes wrong inside, that is not left behind.
+    """Check a change of a file and store its new thumbnail, which is removed again if the block raises.
 
-    Raises Invalid for a description that is too long, for a thumbnail of a picture, and for one that the scanner refuses.
-    Outside of any transaction.
+    Raises Invalid for a description that is too long, a thumbnail of a picture, and one that the scanner refuses. Must run
+    outside of any transaction.
     """
     description, focus = _described(change.description), read_focus(change.focus)
     if change.drawn is not None:
@@ -234,8 +234,8 @@ def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedCh
 def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> MediaAttachment:
     """Change description, focus and thumbnail of an unattached file (SEED-064).
 
-    Raises NotFound once it is attached: afterwards only an edit of the post changes them. Raises Invalid for a
-    description that is too long, and for a thumbnail of a picture.
+    Raises NotFound for an attached file, which only an edit of its post can change. Raises Invalid for a description that is
+    too long, and for a thumbnail of a picture.
     """
     with prepared(find_media(media_id, account_id), change) as checked, transaction.atomic():
         media = find_media(media_id, account_id, lock=True)
@@ -245,8 +245,8 @@ def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> Medi
 
 
 def delete_media(*, account_id: int, media_id: Any) -> None:
-    """Remove an unattached file at once. Raises NotFound for anybody else's, Invalid for one that belongs to a post, also
-    to one that is scheduled or waits for review.
+    """Remove an unattached file at once. Raises NotFound for a file of another account, Invalid for one that belongs to a
+    post, even to one that is scheduled or held.
     """
     with transaction.atomic():
         media = find_media(media_id, account_id, unattached=False, lock=True)
@@ -258,9 +258,9 @@ def delete_media(*, account_id: int, media_id: Any) -> None:
 
 
 def remove_unattached() -> int:
-    """Remove files that have waited longer than a day to be attached; how many. Run by the scheduler, about hourly.
+    """Remove files that have been unattached for more than a day, and return how many. Run by the scheduler, about hourly.
 
-    A bounded number per transaction, and none that somebody is just attaching.
+    Each transaction removes a bounded number and skips files that are being attached at that moment.
     """
     removed = 0
     while True:
@@ -277,7 +277,7 @@ def remove_unattached() -> int:
                 .order_by("unattached_at")[:_BATCH_SIZE]
             )
             MediaAttachment.objects.filter(id__one_of=[media.id for media in old]).delete()
-        # After the commit: a file without a row is waste, a row without its file is a broken post.
+        # After the commit, because a file without a row only wastes space, while a row without its file breaks a post.
         storage.remove(*(path for media in old for path in media.paths))
         removed += len(old)
         if len(old) < _BATCH_SIZE:

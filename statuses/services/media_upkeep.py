@@ -1,4 +1,4 @@
-"""Operations on the media storage: look at its size, remove old copies, find what belongs to nobody."""
+"""Maintenance of the media storage: measures it, removes old copies and finds files that no row names."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from statuses.services.cards import FOLDER as CARDS_FOLDER
 from statuses.services.media import FOLDER, remove_unattached
 
 Progress = Callable[[int, int], None]
-"""Called now and then with how many files were removed, and their bytes."""
+"""Callback that is given the number of files removed so far, and their bytes."""
 
 YOUNGEST_AGE: Final = timedelta(days=1)
-"""A stored file that is younger may belong to a row that is just being written."""
+"""Minimum age of files to be removed: a younger one may belong to a row that is being written."""
 _BATCH_SIZE: Final = 200
 _ROWS_PER_READ: Final = 2000
 
 
 @dataclass(frozen=True)
 class _Holding:
-    """A folder of the media storage, and the columns in which its files are named."""
+    """A folder of the media storage, and the columns that name its files."""
 
     folder: str
     model: type[Model]
@@ -44,7 +44,7 @@ class _Holding:
         return (path for row in rows.iterator(chunk_size=_ROWS_PER_READ) for path in row if path)
 
 
-#: Files in other folders are left alone: nobody here knows who names them.
+#: Files in other folders are left alone, because it is unknown what names them.
 HOLDINGS: Final = (
     _Holding("accounts", Account, ("avatar", "avatar_static", "header", "header_static")),
     _Holding(emoji_packs.FOLDER, CustomEmoji, ("image", "static_image")),
@@ -56,8 +56,8 @@ HOLDINGS: Final = (
 
 @dataclass
 class Pruned:
-    """Findings of `prune_media`: how many stored files nobody names and their bytes, what waited too long to be
-    attached, copies without their file, and the ids of attachments whose file is lost.
+    """Result of `prune_media`: the number and bytes of files that no row names, the number of expired unattached files and of
+    copies without a file, and the ids of attachments whose file is lost.
     """
 
     files: int = 0
@@ -70,10 +70,10 @@ class Pruned:
 def remove_old_copies(
     *, by: Staff, age: timedelta, host: str | None = None, progress: Progress | None = None
 ) -> tuple[int, int]:
-    """Remove the copies of files of other servers (of one `host`, or all) that nobody has looked at for so long.
+    """Remove copies of remote files (of one `host`, or all) that were not requested for that long. Return their number and
+    bytes.
 
-    Answers how many, and their bytes. They are fetched again when somebody looks. Writes an audit row. Interrupted, it
-    goes on where it ended when it is called again. Raises Forbidden.
+    They are fetched again on request. Writes an audit row. If interrupted, the next call continues. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     removed, freed = copy_removal.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
@@ -82,8 +82,8 @@ def remove_old_copies(
 
 
 def forget_failures(*, by: Staff, host: str | None = None) -> int:
-    """Have files of other servers (of one `host`, or all) that could not be fetched be asked for again when somebody looks;
-    how many. Writes an audit row. Raises Forbidden.
+    """Clear the failures of remote files (of one `host`, or all) that could not be fetched, so that they are fetched on the
+    next request. Return how many. Writes an audit row. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     rows = RemoteCopy.objects.filter(state=CopyState.FAILED)
@@ -94,10 +94,11 @@ def forget_failures(*, by: Staff, host: str | None = None) -> int:
 
 
 def prune_media(*, by: Staff, dry_run: bool = False, progress: Progress | None = None) -> Pruned:
-    """Remove stored files older than YOUNGEST_AGE that no row names, rows of copies whose file is gone, and unattached files.
+    """Remove stored files older than YOUNGEST_AGE that no row names, rows of copies whose file is lost, and expired
+    unattached files.
 
-    Attachments whose file is lost are only named: their author's post shows them. With `dry_run` nothing is removed. Holds
-    8 bytes and a little for each stored file. Writes an audit row. Raises Forbidden.
+    Attachments whose file is lost are only listed, because posts show them. With `dry_run` nothing is removed. Needs a little
+    more than 8 bytes of memory for each stored file. Writes an audit row. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     pruned = Pruned()
@@ -126,7 +127,7 @@ def _record(by: Staff, action: str, name: str, **details: Any) -> None:
 
 
 def _prune_folder(holding: _Holding, pruned: Pruned, *, dry_run: bool, progress: Progress | None) -> set[int]:
-    """Remove what nobody names; the hashes of the paths that are there."""
+    """Remove the files of a folder that no row names, and return the hashes of all stored paths."""
     named = {hash(path) for path in holding.paths()}
     youngest = clock.now() - YOUNGEST_AGE
     stored: set[int] = set()
@@ -164,14 +165,12 @@ def _lost_attachments(stored: set[int]) -> list[int]:
 
 
 def _is_lost(paths: Iterable[str], stored: set[int]) -> bool:
-    # Looked at once more: the walk may be an hour old by now.
+    # Checked again, because the walk may have taken an hour.
     return any(path and hash(path) not in stored and not storage.exists(path) for path in paths)
 
 
 def measure_storage() -> list[tuple[str, int, int]]:
-    """Measure each folder of the media storage that is known: its name, its files, their bytes. Walks the whole
-    storage.
-    """
+    """Return name, number of files and bytes of each known folder of the media storage. Walks the whole storage."""
     measured = []
     for holding in HOLDINGS:
         sizes = [size for _path, size, _written in storage.walk(holding.folder)]

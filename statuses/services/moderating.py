@@ -18,15 +18,15 @@ from statuses.services.revising import store_sensitivity
 
 
 def remove_status(*, by: Staff, status: Status) -> None:
-    """Delete one post; see `remove_statuses`."""
+    """Delete one post like `remove_statuses`."""
     remove_statuses(by=by, status_ids=[status.id])
 
 
 def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Delete posts with their files, which their authors could post again otherwise, and write an audit row for each; the
-    ids of those that were there.
+    """Delete posts with their files, so that authors cannot post them again, and write an audit row for each. Return the ids
+    of those that existed.
 
-    Raises Forbidden without MANAGE_REPORTS, or the rank above an author of this server: then nothing is deleted.
+    Raises Forbidden without MANAGE_REPORTS or without a higher rank than a local author; then nothing is deleted.
     """
     with transaction.atomic():
         found = _hold(by, status_ids)
@@ -37,17 +37,17 @@ def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
 
 
 def mark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Mark posts with files or a preview as sensitive, and write an audit row for each; the ids of those that were not
+    """Mark posts with files or a preview as sensitive, and write an audit row for each. Return the ids of those that were not
     marked before.
 
-    Posts of this server get a new version, as if their authors had edited them: other servers learn of it. Raises Forbidden
-    as `remove_statuses`. Publishes StatusEdited for posts of this server.
+    Local posts get a new version, as if edited by their authors, and StatusEdited is published for them, so that other
+    servers are sent the change. Raises Forbidden like `remove_statuses`.
     """
     return _set_sensitive(by, status_ids, "sensitize", sensitive=True)
 
 
 def unmark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Undo `mark_statuses_sensitive`, of posts that are still marked."""
+    """Undo `mark_statuses_sensitive` for posts that are still marked."""
     return _set_sensitive(by, status_ids, "unsensitize", sensitive=False)
 
 
@@ -70,7 +70,9 @@ def _set_sensitive(by: Staff, status_ids: Collection[int], action: str, *, sensi
 
 
 def _hold(by: Staff, status_ids: Collection[int]) -> list[Status]:
-    """Lock those of these posts that are not deleted, with their accounts, when `by` may act on all of them."""
+    """Lock and return the posts that are not deleted, with their accounts. Raises Forbidden unless `by` may act on all of
+    them.
+    """
     rows = Status.objects.select_for_update(of=("self",)).select_related("account")
     found = list(rows.filter(id__one_of=list(status_ids), deleted_at=None).order_by("id"))
     require(by, Permission.MANAGE_REPORTS)

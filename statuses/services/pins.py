@@ -1,4 +1,4 @@
-"""Pins posts to the profile of their author, and takes them off; also as another server says of its people."""
+"""Pins posts to profiles and unpins them, for local accounts and as reported by other servers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from statuses.policies.visibility import FOLLOWER_VISIBILITIES
 from statuses.services.changing import lock_status
 
 PINS_LIMIT: Final = 5
-"""Pinned posts of an account (contract, behaviours section 7 "Pins")."""
+"""Limit of pinned posts of an account (contract, behaviours section 7 "Pins")."""
 
 
 def pin_status(*, account_id: int, status: Post) -> None:
-    """Pin a post that the account may read, newest pin first.
+    """Pin a post that the account may read; the newest pin comes first.
 
-    Raises Invalid with every reason that holds: not one's own, a boost, only for the addressed, PINS_LIMIT pinned already; and
-    for a post that is pinned already (contract, parameters section 3 "Other status calls"). NotFound when it was deleted
-    meanwhile. Announces StatusPinChanged.
+    Raises Invalid with every reason that applies: another account's post, a boost, only for addressed accounts, PINS_LIMIT
+    reached; and for a post that is already pinned (contract, parameters section 3 "Other status calls"). Raises NotFound if
+    it was deleted meanwhile. Publishes StatusPinChanged.
     """
     with transaction.atomic():
         lock(f"pins:{account_id}")
@@ -51,7 +51,7 @@ def pin_status(*, account_id: int, status: Post) -> None:
 
 
 def unpin_status(*, account_id: int, status: Post) -> None:
-    """Take a post off the account's profile. May be repeated; somebody else's pins stay. Announces StatusPinChanged."""
+    """Unpin a post from the account's profile. May be repeated; pins of other accounts stay. Publishes StatusPinChanged."""
     with transaction.atomic():
         lock(f"pins:{account_id}")
         ended, _rows = Pin.objects.filter(account_id=account_id, status_id=status.id).delete()
@@ -60,9 +60,9 @@ def unpin_status(*, account_id: int, status: Post) -> None:
 
 
 def keep_pins(*, account_id: int, status_ids: Sequence[int]) -> None:
-    """Have exactly these posts of an account of another server pinned, newest pin first; at most PINS_LIMIT.
+    """Replace the pins of a remote account by these posts, newest pin first; at most PINS_LIMIT.
 
-    What is not the account's own, is a boost, is for the addressed only or was deleted meanwhile is left out.
+    Posts of other accounts, boosts, posts only for addressed accounts and deleted posts are left out.
     """
     with transaction.atomic():
         lock(f"pins:{account_id}")
@@ -70,7 +70,7 @@ def keep_pins(*, account_id: int, status_ids: Sequence[int]) -> None:
 
 
 def pin_remote_status(*, account_id: int, status_id: int) -> None:
-    """Pin a post of an account of another server in front of the others, as `keep_pins` does; once."""
+    """Pin a post of a remote account before its other pins, under the rules of `keep_pins`; once."""
     with transaction.atomic():
         lock(f"pins:{account_id}")
         before = _pinned(account_id)

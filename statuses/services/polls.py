@@ -20,23 +20,22 @@ from statuses.policies.polls import PollDraft, RemotePoll, check_vote, has_ended
 from statuses.policies.posts import Post
 
 ANNOUNCEMENT_DELAY: Final = timedelta(minutes=3)
-"""Time from a vote until other servers are sent the new counts (contract, federation section 7 "Update Question")."""
+"""Delay after a vote until the new counts are sent to other servers (contract, federation section 7 "Update Question")."""
 
 
 def vote(*, account_id: int, poll: Poll, post: Post, relations: Relations, choices: Sequence[int]) -> Poll:
-    """Vote for the options at these places; the poll, which is that of `post`, with the votes counted.
+    """Vote for the options at these indexes in the poll of `post`, and return the poll with the votes counted.
 
-    `relations` are the account's to the author. All of the choices count or none does. Raises Forbidden when one of the
-    two blocks the other, Invalid for one's own poll, one that has ended, an option that is not there and a vote too many,
-    NotFound for a poll deleted meanwhile. Publishes PollVoted for a poll of another server, and PollEnded for its end.
+    `relations` are those of the account to the author. Either all choices count or none. Raises Forbidden when one of the two
+    blocks the other, Invalid for the account's own poll, a poll that has ended, an option that does not exist and a vote too
+    many, NotFound for a poll deleted meanwhile. Publishes PollVoted for a remote poll, and PollEnded for the time of its end.
     """
     if relations.blocked_either_way(post.account_id):
         raise Forbidden
     if account_id == post.account_id:
         raise Invalid.sentence(_("You cannot vote in your own polls"))
     with transaction.atomic():
-        # The row lock makes concurrent votes count one after the other.
-        # Of the poll alone: an edit holds the post and asks for the poll then.
+        # The row lock serialises concurrent votes. It covers the poll alone: an edit locks the post and then the poll.
         polls = Poll.objects.select_for_update(of=("self",))
         locked = require_found(polls.filter(id=poll.id, status__deleted_at=None).first())
         if has_ended(locked.expires_at, clock.now()):
@@ -65,14 +64,16 @@ def vote(*, account_id: int, poll: Poll, post: Post, relations: Relations, choic
 
 
 def _announce_later(poll: Poll) -> None:
-    """Publish PollVotesDue unless that was done for an earlier vote that still waits, or nobody is to see the votes."""
+    """Publish PollVotesDue, unless it is already due because of an earlier vote, or totals are hidden."""
     if poll.announce_at is None and not poll.hide_totals:
         poll.announce_at = clock.now() + ANNOUNCEMENT_DELAY
         publish(PollVotesDue(poll_id=poll.id, status_id=poll.status_id), due_at=poll.announce_at)
 
 
 def begin_announcement(poll_ids: Iterable[int]) -> None:
-    """Have the next vote in these polls announced anew: whoever calls reads the votes after it, in the same transaction."""
+    """Let the next vote in these polls schedule a new announcement. The caller then reads the votes, in the
+    same transaction.
+    """
     Poll.objects.filter(id__one_of=poll_ids).update(announce_at=None)
 
 
@@ -86,8 +87,8 @@ def _publish_end(poll: Poll) -> None:
 
 
 def store_poll(status: Status, new: PollDraft | RemotePoll) -> None:
-    """Write the checked poll of a new post, in the caller's transaction. PollEnded is published for the end of one written
-    here; for that of another server when somebody here votes in it.
+    """Write the checked poll of a new post, in the caller's transaction. Publishes PollEnded for the end of a local poll; for
+    a remote one that is done when a local account votes in it.
     """
     if isinstance(new, RemotePoll):
         Poll.objects.create(status=status, **vars(new))
@@ -104,10 +105,10 @@ def store_poll(status: Status, new: PollDraft | RemotePoll) -> None:
 
 
 def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
-    """Give an edited post this checked poll, or none; whether that changes it. The caller holds the post's row.
+    """Replace or remove the poll of an edited post, and return whether that changes it. The caller has locked the post's row.
 
-    Other options drop all votes, as does another `multiple`, which of a draft must be repeated to stay the same (contract,
-    parameters section 3). The end of a draft is counted from now. PollEnded is published as by `store_poll`.
+    Other options drop all votes, as does another `multiple`, which a draft must repeat to keep it (contract, parameters
+    section 3). The duration in a draft counts from now. PollEnded is published as by `store_poll`.
     """
     poll = Poll.objects.select_for_update().filter(status=status).first()
     if new is None:
@@ -136,9 +137,9 @@ def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
 
 
 def refresh_poll(status: Status, new: PollDraft | RemotePoll | None) -> None:
-    """Write the votes in the poll of a post of another server, and its end. The caller holds the post's row.
+    """Update the counts and the end of a remote post's poll. The caller has locked the post's row.
 
-    Nothing happens when that has other options now: this is an edit.
+    Does nothing if the options have changed, because that is an edit.
     """
     if isinstance(new, RemotePoll):
         same = Poll.objects.filter(status=status, options=new.options, multiple=new.multiple)

@@ -1,7 +1,7 @@
-"""Bookmarks as a table that people take away and bring along (`accounts.services.portable_lists`).
+"""Exports and imports bookmarks as a table (`accounts.services.portable_lists`).
 
-A line is the address of a post: its ActivityPub id, or for posts of this server also its page. Only posts that are known
-here are found.
+A line is the address of a post: its ActivityPub id, or for a local post also its page. Only posts that this server knows are
+found.
 """
 
 from __future__ import annotations
@@ -87,5 +87,5 @@ BOOKMARKS: Final = PortableList(
 
 
 def register_bookmarks() -> None:
-    """Add the table of this app."""
+    """Register the bookmarks as a portable list."""
     register(BOOKMARKS)

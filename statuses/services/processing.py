@@ -1,4 +1,4 @@
-"""Makes what was uploaded ready to be shown: the background work behind `services.media.upload_media`."""
+"""Processes uploaded files in the background, after `services.media.upload_media`."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ from statuses.services.media import FOLDER, take_picture
 logger = logging.getLogger("social.media")
 
 ATTEMPTS: Final = 5
-"""Number of times that the process may end while it works on a file, before that file is held to be the reason."""
+"""Limit of attempts: a file during whose processing the process ended this often is considered the cause."""
 PROCESSING_SECONDS: Final = recordings.CONVERSION_SECONDS + 300.0
-"""The longest that `process_media` may take for one file."""
+"""Time-out of `process_media` for one file, in seconds."""
 
 _UNFINISHED_STATES: Final = (Processing.QUEUED, Processing.RUNNING)
-# Keys of `meta` that are not about the file that was converted.
+# Keys of `meta` that do not describe the converted file.
 _RETAINED_KEYS: Final = ("small", "colors", "focus")
 
 
 RESCAN_INTERVAL: Final = timedelta(seconds=30)
-"""Time that a file waits while the scanner does not answer."""
+"""Delay before a retry when the scanner does not answer."""
 
 
 def process_media(events: Sequence[MediaUploaded]) -> None:
-    """Have uploads scanned where there is a scanner, and convert videos and sounds; those that cannot be converted have
-    failed, and only those. What the scanner refuses is put away, and has failed; while it does not answer files wait.
+    """Scan uploads if there is a scanner, and convert videos and sounds; a file that cannot be converted fails without
+    affecting the others.
 
-    A file that is processed already, or removed meanwhile, is left alone. Raises OSError when nothing can be stored.
+    A file that the scanner refuses is quarantined and fails; while the scanner does not answer, files stay queued. Files that
+    are already processed or were removed meanwhile are skipped. Raises OSError when nothing can be stored.
     """
     for event in events:
         media = _begin(event.media_id)
@@ -51,7 +52,7 @@ def process_media(events: Sequence[MediaUploaded]) -> None:
 
 
 def _begin(media_id: int) -> MediaAttachment | None:
-    """The file, noted as being processed once more; None when there is nothing to do."""
+    """Mark the file as being processed, count the attempt and return it; None if there is nothing to do."""
     waiting = MediaAttachment.objects.filter(id=media_id, processing__in=_UNFINISHED_STATES)
     if waiting.filter(attempts__gte=ATTEMPTS).exists():
         logger.error("media %d: its processing has ended %d processes", media_id, ATTEMPTS)
@@ -62,7 +63,7 @@ def _begin(media_id: int) -> MediaAttachment | None:
 
 
 def process_released(events: Sequence[FileReleased]) -> None:
-    """The reaction to FileReleased: uploads that failed because of it are processed again, and wait a day to be attached."""
+    """Handle FileReleased: process uploads again that failed because of the file; they can be attached for a day."""
     for file in QuarantinedFile.objects.filter(id__one_of=[event.file_id for event in events]):
         alike = QuarantinedFile.objects.filter(sha256=file.sha256, source=QuarantineSource.UPLOAD)
         ids = list(alike.exclude(media_id=None).values_list("media_id", flat=True))
@@ -108,13 +109,13 @@ def _process(media: MediaAttachment) -> None:
             waiting.update(processing=Processing.QUEUED, attempts=F("attempts") - 1)
             publish(MediaUploaded(media_id=media.id), due_at=clock.now() + RESCAN_INTERVAL)
     except Exception:
-        # Not the file's fault: it is tried again.
+        # The file is not the cause, so the attempt does not count.
         MediaAttachment.objects.filter(id=media.id).update(attempts=F("attempts") - 1)
         raise
 
 
 def _is_clean(media: MediaAttachment) -> bool:
-    """Have what was sent looked at: the file, and the thumbnail that came with it."""
+    """Scan the uploaded file and its thumbnail, and tell whether both are clean."""
     if not scanning.is_on():
         return True
     sent = [(media.source, media.content_type, QuarantineSource.UPLOAD)]
@@ -130,7 +131,7 @@ def _is_clean(media: MediaAttachment) -> bool:
 
 
 def _show_picture(media: MediaAttachment) -> None:
-    """Show a picture that was scanned; one that was released is drawn anew first, for its files were removed."""
+    """Complete a scanned picture; a released one is encoded again first, because its files were removed."""
     source, columns = media.source, ["processing", "source"]
     if not media.file:
         with storage.opened(source) as file:

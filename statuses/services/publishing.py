@@ -1,4 +1,4 @@
-"""Publishes posts written on this server."""
+"""Publishes local posts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from statuses.services.storing import store_status
 def publish_status(
     *, author: Account, draft: Draft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> Status:
-    """Publish what a local author has written, and publish StatusPublished.
+    """Store the post of a local author and publish StatusPublished.
 
-    `author` has its `user` loaded. With an `idempotency_key` that made a post within the last hour that post is
-    returned and nothing is written, also when both requests run at the same moment (behaviours section 9, clients.md
-    trap 37). Raises what `compose` and `store_status` raise; NotFound when the first post of a repeated key has been
-    deleted, or was scheduled; HeldForReview when it meets a rule against spam that holds it: the draft is kept then, once.
+    `author` has its `user` loaded. If the `idempotency_key` created a post within the last hour, that post is returned and
+    nothing is written, also when both requests run at once (behaviours section 9, clients.md trap 37). Raises like `compose`
+    and `store_status`; NotFound when the first post of a repeated key was deleted, or was scheduled; HeldForReview when a
+    spam rule holds the post, whose draft is then stored, once.
     """
     if idempotency_key:
         first = idempotency.find_first(author.id, idempotency_key)

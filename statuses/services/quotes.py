@@ -1,4 +1,4 @@
-"""Changes who may quote a post, and what the author of a quoted post says to a quote."""
+"""Changes the quote policy of posts, and stores the decisions of quoted authors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from statuses.services.changing import bump, change_statuses
 
 
 def change_quote_policy(*, author: Account, status: Post, policy: str | None) -> None:
-    """Say who may quote one's own post from now on; quotes there are stay (contract, parameters section 3).
+    """Change who may quote the author's own post; existing quotes stay (contract, parameters section 3).
 
-    `author` is local, with its `user` loaded, and may read the post; of a boost it is the boosted one. Without a `policy`
-    the user's setting. Posts that are neither public nor unlisted stay for nobody. Raises Forbidden for somebody else's
-    post, Invalid for a word that is no policy, NotFound when the post was deleted meanwhile. Publishes QuotePolicyChanged.
+    `author` is local, with its `user` loaded, and may read the post; for a boost the boosted post is changed. Without a
+    `policy` the user's default is used. Posts that are neither public nor unlisted can never be quoted by others. Raises
+    Forbidden for another account's post, Invalid for a value that is not a policy, NotFound if the post was deleted
+    meanwhile. Publishes QuotePolicyChanged.
     """
     target = status.proper
     if target.account_id != author.id:
@@ -33,16 +34,16 @@ def change_quote_policy(*, author: Account, status: Post, policy: str | None) ->
 
 
 def write_quote_policy(status: Status, policy: int) -> None:
-    """Write who may quote a post, in the caller's transaction, and publish QuotePolicyChanged."""
+    """Write the quote policy of a post, in the caller's transaction, and publish QuotePolicyChanged."""
     change_statuses([status.id], quote_policy=policy)
     publish(QuotePolicyChanged(status_id=status.id, account_id=status.account_id))
 
 
 def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
-    """Take one's own post out of a post that quotes it; the id of that post. May be repeated.
+    """Revoke the quote of the account's own post in another post, and return the id of that post. May be repeated.
 
-    An accepted quote becomes revoked and is counted no more, one that waits becomes rejected (contract, behaviours section 9
-    "Quotes"). Raises Forbidden for somebody else's post, NotFound when that post does not quote it.
+    An accepted quote becomes revoked and no longer counts, a pending one becomes rejected (contract, behaviours section 9
+    "Quotes"). Raises Forbidden for another account's post, NotFound when the other post does not quote it.
     """
     target = status.proper
     if target.account_id != account_id:
@@ -53,11 +54,11 @@ def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
 
 
 def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
-    """Write what the author of the quoted post says to a quote; whether that changed its state.
+    """Store the decision of the quoted author, and return whether it changed the quote's state.
 
-    A quote that waits becomes accepted, with the authorization of another server, or rejected; an accepted one can only be
-    revoked, or get another authorization, which publishes nothing; what was refused stays so. QuoteSettled is published, and
-    StatusQuoted for one that is accepted.
+    A pending quote becomes accepted, with the authorization of another server, or rejected. An accepted one can only be
+    revoked, or get another authorization, which publishes nothing; a rejected or revoked one does not change. Publishes
+    QuoteSettled, and StatusQuoted for an accepted quote.
     """
     with transaction.atomic():
         quote = Quote.objects.select_for_update().select_related("status").filter(id=quote_id).first()
@@ -86,7 +87,7 @@ def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = No
 
 
 def end_quote(*, quote_id: int) -> None:
-    """Write that the post that a pending quote quotes was deleted. Publishes QuoteSettled."""
+    """Mark a pending quote as deleted because the quoted post was deleted. Publishes QuoteSettled."""
     with transaction.atomic():
         quote = Quote.objects.select_for_update().filter(id=quote_id, state=QuoteState.PENDING).first()
         if quote is not None:
@@ -96,20 +97,20 @@ def end_quote(*, quote_id: int) -> None:
 
 
 def find_quoted(*, quote_id: int, quoted: Status) -> None:
-    """Write that the quoted post of a quote is known here now; one that is known already stays."""
+    """Link a quote to its quoted post, which this server now knows; an existing link stays."""
     Quote.objects.filter(id=quote_id, quoted_status=None).update(quoted_status=quoted)
 
 
 def store_request(*, quote_id: int, request_uri: str) -> None:
-    """Write the id of the request that another server made for a quote, instead of an earlier one; another quote that had the
-    id loses it.
+    """Store the id of another server's request for a quote, in place of an earlier one; the id is removed from any other
+    quote.
     """
     Quote.objects.filter(request_uri=request_uri).exclude(id=quote_id).update(request_uri=None)
     Quote.objects.filter(id=quote_id).update(request_uri=request_uri)
 
 
 def store_authorization(*, status_id: int, approval_uri: str) -> bool:
-    """Write the authorization that a post of another server names for its quote, which still waits; whether it is new."""
+    """Store the authorization that a remote post names for its pending quote, and return whether it is new."""
     waiting = Quote.objects.filter(status_id=status_id, state=QuoteState.PENDING)
     return waiting.exclude(approval_uri=approval_uri).update(approval_uri=approval_uri) > 0
 

@@ -1,4 +1,4 @@
-"""Stores posts written on other servers: fetched or sent, sanitised and clamped by whoever calls."""
+"""Stores remote posts, fetched or sent, which the caller has sanitised and clamped."""
 
 from __future__ import annotations
 
@@ -47,11 +47,10 @@ _ORPHAN: Final = Plan(
 
 
 def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -> Status | None:
-    """Store a post of another server and publish StatusPublished; None when its `uri` is known already.
+    """Store a remote post and publish StatusPublished; None if its `uri` is already stored.
 
-    What the rules against spam say that `screening` found is done; the caller has seen to it that none holds the post.
-
-    Two at once for one `uri` make one post. Answers to it that came before are joined to it (docs/adr/0005);
+    Actions of the spam rules that `screening` found are applied; the caller has made sure that none of them holds the post.
+    Concurrent calls for one `uri` store one post. Replies that arrived earlier are linked to it (docs/adr/0005), and
     StatusJoinedThread is published for them.
     """
     if new.uri is None:
@@ -78,7 +77,7 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
     """Publish StatusPublished, once and in the caller's transaction, for a post that was fetched before its author sent it as
-    `new`; returns whether it was published now. People whom only the sent one addresses get a silent mention.
+    `new`. Return whether it was published now. Accounts that only the sent version addresses get a silent mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
     if status is None:
@@ -92,7 +91,7 @@ def announce_fetched(*, status_id: int, new: Composed) -> bool:
 
 
 def join_mentions(account: Account) -> None:
-    """Mention an account of another server in the posts that have mentioned it before it was known here."""
+    """Add a newly known remote account to the mentions of posts that mentioned it before."""
     unknown = UnknownMention.objects.filter(uri=account.uri)
     while ids := list(unknown.values_list("status_id", flat=True)[:BATCH]):
         with transaction.atomic():
@@ -113,13 +112,13 @@ def revise_remote_status(
     recipient: Account | None = None,
     sent: bool = False,
 ) -> bool:
-    """Store an edit of a post of another server, and publish StatusEdited; whether anything has changed.
+    """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
-    `sent`: its author has sent it; a fetched one may come from a cache. When it names no edit, or none that is newer than the
-    last (`_is_newer`), only the votes in its poll and its counts are stored, and, unless it is older than the last, who may
-    quote it (QuotePolicyChanged). Of a deleted post nothing is stored. Who may read the post and what it answers stay.
-    Another post that it quotes takes the place of the one before. With the `document` that it came with, the rules against
-    spam are asked, and may hold it until it is reviewed.
+    `sent` is whether the author sent it; a fetched version may come from a cache. If it is not an edit, or not newer than the
+    last one (`_is_newer`), only its poll votes and counts are stored, and, unless it is older than the last one, its quote
+    policy (QuotePolicyChanged). For a deleted post nothing is stored. Visibility and parent do not change. A different quoted
+    post replaces the previous one. If the `document` it came with is given, spam rules are checked and may hold the edit for
+    review.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
@@ -133,7 +132,7 @@ def revise_remote_status(
             if not is_older and new.quote_policy is not None and new.quote_policy != status.quote_policy:
                 write_quote_policy(status, new.quote_policy)
             return False
-        # Without its document it was reviewed, or is no edit that somebody sent.
+        # Without its document it was reviewed already, or is not an edit that was sent.
         screening = UNSCREENED if document is None else screen_edit(status, new)
         if document is not None and screening.held_by is not None:
             hold_edit(status, replace(new, edited_at=edited_at), screening, document=document, recipient=recipient)
@@ -155,10 +154,10 @@ def revise_remote_status(
 
 
 def _is_newer(status: Status, new: Composed, edited_at: datetime, *, sent: bool) -> bool:
-    """Tell whether a version is newer than the last edit here (contract, federation sections 7 "Update Note" and 17).
+    """Tell whether a version is newer than the last stored edit (contract, federation sections 7 "Update Note" and 17).
 
-    Dates of many servers have no fractions of seconds: the first edit may have the date of the post, and two edits may have
-    the same. Then the one that the author sent later counts, if it says something else.
+    Dates of many servers have no fractions of a second: the first edit may have the date of the post, and two edits may have
+    the same date. Then the version that the author sent later counts as newer if its content differs.
     """
     last = status.edited_at or status.created_at
     if edited_at != last or not (sent or status.edited_at is None):
@@ -178,8 +177,8 @@ def _says_something_else(status: Status, new: Composed) -> bool:
 
 
 def _store_counts(status_id: int, new: Composed) -> None:
-    """Write how often its server says that a post was boosted and liked, last in the caller's transaction: what it quotes
-    and answers, which is counted before, is older. Where it says nothing, what it said before stays.
+    """Write the counts of boosts and favourites that the post's server reports; missing ones keep their value. This comes
+    last in the caller's transaction, after the counters of the quoted post and the parent, which are older.
     """
     said = {"remote_reblogs_count": new.reblogs_count, "remote_favourites_count": new.favourites_count}
     values = {name: count for name, count in said.items() if count is not None}
@@ -190,7 +189,9 @@ def _store_counts(status_id: int, new: Composed) -> None:
 
 
 def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment], list[int]]:
-    """The files of an edited post, by their addresses those that were known before, and the ids of those described anew."""
+    """Return the files of an edited post, reusing stored ones by their addresses, and the ids of those with a changed
+    description.
+    """
     rows = MediaAttachment.objects.filter(Q(status=status) | Q(former_status=status)).order_by("-position", "-id")
     known = {media.remote_url: media for media in rows}
     media: list[MediaAttachment] = []
@@ -213,7 +214,7 @@ def _have_measured(status: Status, media: Sequence[MediaAttachment]) -> None:
 
 
 def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
-    """The row, not stored yet, of a file of a post of another server."""
+    """Return the unsaved row for a file of a remote post."""
     return MediaAttachment(
         account=author,
         type=file.type,
@@ -227,12 +228,12 @@ def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
     )
 
 
-# Answers that name the post as what they answer, and are not above it: two posts that answer each other would make each
-# its own ancestor. An answer whose own parent is unknown is the root of its thread.
+# Replies that name the post as their parent and are not among its ancestors: two posts that reply to each other would make
+# each its own ancestor. A reply with an unknown parent is the root of its thread.
 _ORPHANS = """
     in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(root)s AND id <> ALL(%(path)s::bigint[])
 """
-# The answer and everything below it get the new path in front of their own.
+# The reply and all its descendants get the new path before their own.
 _SUBTREE_MOVE = f"""
 WITH orphan AS (
     SELECT COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status WHERE {_ORPHANS}
@@ -251,7 +252,7 @@ UPDATE statuses_status SET in_reply_to_id = %(parent)s, in_reply_to_account_id =
 WHERE {_ORPHANS} RETURNING id, account_id, visibility = ANY(%(counted)s) AND deleted_at IS NULL
 """  # noqa: S608 (constants)
 
-# Threads whose first post has got a parent are part of the parent's thread now.
+# A thread whose first post got a parent becomes part of the parent's thread.
 _MUTE_MOVE = """
 WITH moved AS (DELETE FROM statuses_conversationmute WHERE thread_id = ANY(%(roots)s) RETURNING account_id, created_at)
 INSERT INTO statuses_conversationmute (account_id, thread_id, created_at)

@@ -1,4 +1,4 @@
-"""Counts anew what is stored about posts, should a counter ever be wrong: on posts, accounts, polls and featured hashtags."""
+"""Recalculates stored counters of posts, accounts, polls and featured hashtags, in case one is wrong."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from statuses.models import Poll, QuoteState, Status, StatusStat
 from statuses.policies.visibility import COUNTED, OPEN_VISIBILITIES
 
 BATCH_SIZE: Final = 500
-"""Things counted in one transaction."""
+"""Rows recounted in one transaction."""
 
-# Each statement answers the id of a thing, what is stored about it and what is right, both in the order of the columns.
+# Each statement returns an id, the stored values and the right ones, both in the order of the columns.
 _POSTS: Final = """
 SELECT s.id, COALESCE(t.replies_count, 0), COALESCE(t.reblogs_count, 0), COALESCE(t.favourites_count, 0),
        COALESCE(t.quotes_count, 0),
@@ -29,7 +29,7 @@ SELECT s.id, COALESCE(t.replies_count, 0), COALESCE(t.reblogs_count, 0), COALESC
   FROM unnest(%(ids)s::bigint[]) s (id) LEFT JOIN statuses_statusstat t ON t.status_id = s.id
  ORDER BY 1
 """
-# The time of the last post never goes back: one that was deleted was written all the same.
+# The time of the last post never goes back: a deleted post still counts for it.
 _ACCOUNTS: Final = """
 SELECT a.id, COALESCE(t.statuses_count, 0), t.last_status_at, found.number, GREATEST(t.last_status_at, found.last)
   FROM unnest(%(ids)s::bigint[]) a (id) LEFT JOIN accounts_accountstat t ON t.account_id = a.id
@@ -57,7 +57,9 @@ SELECT f.id, f.statuses_count, f.last_status_at, found.number, GREATEST(f.last_s
 
 @dataclass(frozen=True)
 class _Kind:
-    """Things with counters: `counted` are all of them, `model` holds the `columns`, in rows named by `key`."""
+    """A kind of objects with counters: `counted` selects them, and `model` has the `columns` in rows with the object's id in
+    `key`.
+    """
 
     name: str
     counted: QuerySet[Any]
@@ -73,7 +75,7 @@ def _kinds() -> Iterator[_Kind]:
     yield _Kind("posts", posts, _POSTS, StatusStat, "status_id", columns)
     use = ("statuses_count", "last_status_at")
     yield _Kind("accounts", Account.objects.all(), _ACCOUNTS, AccountStat, "account_id", use)
-    # What is voted elsewhere is counted elsewhere.
+    # The servers of remote polls count their votes.
     polls = Poll.objects.filter(status__local=True, status__deleted_at=None)
     yield _Kind("polls", polls, _POLLS, Poll, "id", ("tallies", "voters_count"))
     yield _Kind("featured hashtags", FeaturedTag.objects.all(), _FEATURED_TAGS, FeaturedTag, "id", use)
@@ -81,7 +83,7 @@ def _kinds() -> Iterator[_Kind]:
 
 @dataclass(frozen=True)
 class Wrong:
-    """A thing whose counters are not right: their names, what is stored and what is right."""
+    """An object with wrong counters: their names, stored values and right values."""
 
     id: int
     columns: tuple[str, ...]
@@ -95,7 +97,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of counting a kind of things: how many were counted and were wrong so far, and the newly found."""
+    """Progress for one kind: how many objects were counted and how many were wrong so far, and those newly found."""
 
     kind: str
     counted: int
@@ -104,11 +106,11 @@ class Progress:
 
 
 def recount_statuses(*, dry_run: bool = False) -> Iterator[Progress]:
-    """Count everything about posts, the oldest first, and correct counters; with `dry_run` only say what is wrong.
+    """Recount everything about posts, oldest first, and correct the counters; with `dry_run` only report wrong ones.
 
-    Answers, boosts, favourites and quotes of posts that are not deleted; the posts of each account and when it last wrote;
-    the votes in polls of this server; the use of featured hashtags. What is liked, written and voted meanwhile is counted
-    right: whoever counts waits for the row that is corrected. Can be ended at any time.
+    Counts replies, boosts, favourites and quotes of posts that are not deleted; the posts of each account and the time of its
+    last one; the votes in local polls; the use of featured hashtags. Concurrent changes are counted correctly, because they
+    wait for the lock of the corrected row. Can be interrupted at any time.
     """
     for kind in _kinds():
         after, counted, wrong = 0, 0, 0
@@ -140,8 +142,8 @@ def _find_wrong(kind: _Kind, ids: Sequence[int]) -> list[Wrong]:
 
 def _correct(kind: _Kind, ids: Sequence[int]) -> None:
     with transaction.atomic():
-        # The rows are there and held before anything is counted: a favourite that is not committed yet adds itself to the
-        # corrected number afterwards.
+        # The rows are created and locked before anything is counted: an uncommitted favourite is then added to the corrected
+        # number.
         rows = kind.model._default_manager
         if kind.key != "id":
             existing = [kind.model(**{kind.key: number}) for number in ids]

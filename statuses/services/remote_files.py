@@ -1,4 +1,4 @@
-"""Has files of other servers measured, and corrects what is said of them by what their copies have shown."""
+"""Has remote files measured, and corrects their metadata from their copies."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ from statuses.events import FilesUnmeasured
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.changing import BATCH_SIZE, change_statuses
 
-#: Clients must know the type and size of these before somebody looks; a video is measured when it is asked for.
+#: Clients must know type and size of these before a viewer opens them; a video is measured on request.
 _MEASURED_TYPES: Final = (MediaType.IMAGE, MediaType.UNKNOWN)
 
 
 def is_unmeasured(media: MediaAttachment) -> bool:
-    """Tell whether a file of another server is measured when it arrives, because its server does not say its size or type."""
+    """Tell whether a remote file must be measured on arrival, because its server does not give its size or type."""
     return media.type in _MEASURED_TYPES and not media.meta.get("original", {}).get("width")
 
 
 def measure_files(events: Sequence[FilesUnmeasured]) -> None:
-    """Have files copied, and so measured, whose servers do not say their sizes or types (contract, federation section 17).
+    """Have remote files copied, and so measured, if their servers do not give sizes or types (contract, federation section
+    17).
 
-    Only while there is room for copies: those that somebody has looked at shall not make way for them (docs/adr/0021).
+    Only while the storage budget for copies has room, so that copies which viewers have requested are not evicted
+    (docs/adr/0021).
     """
     shown = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
     unmeasured = [media for media in shown.exclude(remote_url=None).order_by("id") if is_unmeasured(media)]
@@ -42,11 +44,11 @@ def measure_files(events: Sequence[FilesUnmeasured]) -> None:
 
 
 def complete_files(events: Sequence[RemoteCopyStored]) -> None:
-    """Give files of other servers the type, size and duration that their copies have, whatever their servers have said, and a
-    blur where they said none; a video without sound is a gifv from now on, and what cannot be shown is unknown
-    (contract, behaviours section 10, federation section 17).
+    """Set type, size and duration of remote files to those of their copies, whatever their servers say, and add a missing
+    blurhash. A video without sound becomes a gifv, and a file that cannot be shown becomes unknown (contract, behaviours
+    section 10, federation section 17).
 
-    May be repeated. Each batch is committed by itself: very many posts may show one file.
+    May be repeated. Each batch is committed separately, because very many posts may show one file.
     """
     for copy in RemoteCopy.objects.filter(id__one_of=[event.copy_id for event in events]):
         measured = copy.measured
@@ -59,7 +61,7 @@ def complete_files(events: Sequence[RemoteCopyStored]) -> None:
         while found:
             changed = [media for media in found if _completed(media, measured)]
             with transaction.atomic():
-                # First the posts: whoever edits one holds it while its files are written.
+                # Posts are written first, because an edit locks its post before it writes the files.
                 change_statuses({media.status_id for media in changed if media.status_id is not None})
                 for media in MediaAttachment.objects.filter(id__one_of=[media.id for media in changed]):
                     MediaAttachment.objects.filter(id=media.id).update(**_completed(media, measured))
@@ -67,7 +69,7 @@ def complete_files(events: Sequence[RemoteCopyStored]) -> None:
 
 
 def _completed(media: MediaAttachment, measured: dict[str, Any]) -> dict[str, Any]:
-    """The columns of a file that change."""
+    """Return the columns of a file that change."""
     meta = {**media.meta, **measured["meta"]}
     if "original" in meta:
         meta["original"] = {**media.meta.get("original", {}), **measured["meta"].get("original", {})}

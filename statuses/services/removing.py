@@ -1,6 +1,6 @@
-"""Removes rows of posts that nobody here has to do with: old ones of other servers, and those deleted long ago.
+"""Removes rows of posts without local interest: old remote posts, and posts deleted long ago.
 
-An app above may have posts kept: `keep(function)`, when the process starts.
+An app above may keep posts: it calls `keep(function)` when the process starts.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ from statuses.policies.visibility import OPEN_VISIBILITIES, is_counted
 from statuses.services.changing import Counter, bump
 
 BATCH_SIZE: Final = 500
-"""Posts looked at, and at most removed, in one transaction."""
+"""Posts that are checked, and at most removed, in one transaction."""
 
 RETENTION: Final = timedelta(days=30)
-"""Time that the row of a deleted post stays (contract, behaviours section 18 "Deletion windows")."""
+"""Time for which the row of a deleted post is kept (contract, behaviours section 18 "Deletion windows")."""
 
 Keeper = Callable[[Collection[int]], set[int]]
 _KEEPERS: list[Keeper] = []
 
 
 def keep(keeper: Keeper) -> None:
-    """Add a function that says which of some posts must stay: what staff look at, for example."""
+    """Register a function that returns which of some posts must be kept, for example those that staff review."""
     if keeper not in _KEEPERS:
         _KEEPERS.append(keeper)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a removal: posts looked at, and removed, so far."""
+    """Progress of a removal: numbers of posts checked and removed so far."""
 
     looked_at: int
     removed: int
@@ -65,12 +65,12 @@ class Progress:
 def remove_remote_statuses(
     *, by: Staff, older_than: timedelta, of_followed: bool = False, dry_run: bool = False
 ) -> Iterator[Progress]:
-    """Remove old posts of other servers, the newest first; with `dry_run` count them only. Raises Forbidden at the first step.
+    """Remove old remote posts, newest first; with `dry_run` only count them. Raises Forbidden at the first step.
 
-    A post stays when its author, or who has boosted it, is followed here (unless `of_followed`), when somebody here is
-    mentioned in it, has answered, boosted, quoted, favourited, bookmarked or filtered it or voted in it, when it answers,
-    boosts or quotes somebody here, when a post answers it that stays, and when staff look at it. Answers are newer than
-    what they answer: a whole thread goes in one run. Can be ended at any time.
+    A post is kept if a local account follows its author or an account that boosted it (unless `of_followed`); is mentioned in
+    it; has replied to, boosted, quoted, favourited, bookmarked or filtered it, or voted in it; if it replies to, boosts or
+    quotes a local account; if a kept post replies to it; and if staff review it. Replies are newer than their parents, so a
+    whole thread is removed in one run. Can be interrupted at any time.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not dry_run:
@@ -90,8 +90,8 @@ def remove_remote_statuses(
 
 
 def remove_deleted_statuses(now: datetime | None = None) -> int:
-    """Remove the rows of posts that were deleted more than RETENTION ago, with their files; how many. BATCH_SIZE at
-    most, oldest first: run by the scheduler, every hour.
+    """Remove the rows of posts that were deleted more than RETENTION ago, with their files, and return how many. At most
+    BATCH_SIZE, oldest first: run by the scheduler, every hour.
     """
     end = (now or clock.now()) - RETENTION
     with transaction.atomic():
@@ -105,9 +105,7 @@ def _kept(status_ids: Collection[int]) -> set[int]:
 
 
 def _unconcerned(window: Sequence[int], *, of_followed: bool) -> list[int]:
-    """Choose those of the posts that nobody here has to do with, their rows locked; with all of a thread's answers, or
-    none.
-    """
+    """Lock and return the posts that no local account has interacted with; a post only if all replies to it are among them."""
     itself = OuterRef("id")
     followed = Exists(Follow.objects.filter(target_id=OuterRef("account_id"), account__domain=None))
     concerned = [
@@ -132,7 +130,7 @@ def _unconcerned(window: Sequence[int], *, of_followed: bool) -> list[int]:
 
 
 def _without_answers(status_ids: Collection[int]) -> list[int]:
-    """Choose those of the posts that no post answers which stays."""
+    """Return the posts to which no kept post replies."""
     rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
     answers: dict[int, list[int]] = defaultdict(list)
     for number, answered in rows.values_list("id", "in_reply_to_id"):
@@ -145,7 +143,7 @@ def _without_answers(status_ids: Collection[int]) -> list[int]:
 
 
 def _remove(status_ids: Sequence[int]) -> int:
-    """Remove these rows with their boosts and files, in the caller's transaction, and count them no more; how many."""
+    """Remove these rows with their boosts and files, in the caller's transaction, and update the counters. Return how many."""
     if not status_ids:
         return 0
     boosts = Status.objects.filter(reblog_of_id__one_of=list(status_ids))

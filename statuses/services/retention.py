@@ -1,4 +1,4 @@
-"""Deletes old posts of authors who want that, in bounded steps that go on where the last one ended."""
+"""Deletes old posts of authors who have asked for it, in bounded steps that continue where the last one ended."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from statuses.policies.visibility import ADDRESSED_VISIBILITIES
 from statuses.services.deleting import delete_status
 
 AGES: Final = (7, 14, 30, 60, 90, 180, 365, 730)
-"""Days after which authors may have their posts deleted."""
+"""Ages in days after which authors can have their posts deleted."""
 COUNT_LIMIT: Final = 1_000_000
-"""The highest number of favourites or boosts that may be asked for."""
+"""Maximum of the thresholds for favourites and boosts."""
 ACCOUNTS_PER_RUN: Final = 20
-"""Authors whose posts are looked at in one run."""
+"""Authors handled in one run."""
 DELETIONS_PER_RUN: Final = 50
-"""Posts of an author that are deleted in one run."""
+"""Posts of one author deleted in one run."""
 READS_PER_RUN: Final = 2000
-"""Posts of an author that are looked at in one run."""
+"""Posts of one author checked in one run."""
 RESTART_INTERVAL: Final = timedelta(days=1)
-"""Time after which the posts of an author are looked at from the beginning."""
+"""Time after which an author's posts are checked again from the oldest."""
 _LEASE: Final = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
 class RetentionDraft:
-    """Request of an author; the fields are those of `RetentionPolicy`."""
+    """Settings that an author chose; the fields are those of `RetentionPolicy`."""
 
     enabled: bool = False
     min_age: int = 14
@@ -50,15 +50,15 @@ class RetentionDraft:
 
 
 def find_retention(account_id: int) -> dict[str, Any]:
-    """The values of the account's policy by name; those it begins with when there is none."""
+    """Return the values of the account's policy by name, or the defaults if it has none."""
     policy = RetentionPolicy.objects.filter(account_id=account_id).first()
     return model_to_dict(policy or RetentionPolicy(), exclude=["account", "due_at", "after_id"])
 
 
 def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
-    """Say which of one's own posts are deleted by themselves. It counts from now on, from the oldest post.
+    """Change which of the account's own posts are deleted automatically. Starts again from the oldest post, at once.
 
-    Raises Invalid for an age that is none of AGES, and a number that is not from 1 to COUNT_LIMIT.
+    Raises Invalid for an age that is not in AGES, and for a number outside 1 to COUNT_LIMIT.
     """
     if draft.min_age not in AGES:
         raise Invalid.sentence(_("Choose one of the ages."))
@@ -70,10 +70,11 @@ def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
 
 
 def delete_old_posts() -> int:
-    """Delete old posts of the authors whose turn it is; how many. Run by the scheduler every ten minutes.
+    """Delete old posts of the authors who are due, and return how many. Run by the scheduler every ten minutes.
 
-    At most DELETIONS_PER_RUN of each of ACCOUNTS_PER_RUN authors, who have waited longest. Whose posts were all looked at
-    waits a day. Any number of processes may do this at once, and one that is killed is replaced after half an hour.
+    At most DELETIONS_PER_RUN of each of ACCOUNTS_PER_RUN authors, longest waiting first. After all posts of an author were
+    checked, the next check is a day later. Any number of processes may run this at once; the lease of a killed one expires
+    after half an hour.
     """
     deleted = 0
     for _turn in range(ACCOUNTS_PER_RUN):
@@ -88,7 +89,7 @@ def _claim() -> RetentionPolicy | None:
     now = clock.now()
     wanted = RetentionPolicy.objects.filter(is_present("account"), enabled=True, due_at__lte=now, account__domain=None)
     for policy in wanted.order_by("due_at", "account_id")[:ACCOUNTS_PER_RUN]:
-        # Of two processes that have read the same row one changes it.
+        # Of two processes that read the same row, only one updates it.
         claimed = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at, enabled=True)
         if claimed.update(due_at=now + _LEASE):
             policy.due_at = now + _LEASE
@@ -113,14 +114,14 @@ def _work_off(policy: RetentionPolicy) -> int:
         after_id, due_at = looked_at[-1], clock.now()
     else:
         after_id, due_at = 0, clock.now() + RESTART_INTERVAL
-    # Not if its owner has changed it meanwhile: then it begins anew.
+    # A policy that its owner changed meanwhile is not updated: it starts again.
     mine = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at)
     mine.update(after_id=after_id, due_at=due_at)
     return len(chosen)
 
 
 def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
-    """The author's posts, of any age, that the policy does not keep."""
+    """Return the author's posts, of any age, that the policy does not keep."""
     itself, owner = OuterRef("id"), policy.account_id
     kept = [
         (policy.keep_pinned, Exists(Pin.objects.filter(status_id=itself))),

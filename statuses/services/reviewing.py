@@ -1,4 +1,4 @@
-"""Decisions of staff about posts and edits that are held for review (docs/adr/0031)."""
+"""Carries out decisions of staff about held posts and edits (docs/adr/0031)."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ BATCH_SIZE: Final = 200
 
 
 def approve_held(*, by: Staff, held: HeldPost) -> None:
-    """Publish a held post with the time at which it was written, or a held edit: at once if it was written here, else by a
-    reaction to HeldPostApproved, within seconds. No rule is asked again.
+    """Publish a held post with the time at which it was written, or a held edit: a local one at once, a remote one within
+    seconds by a reaction to HeldPostApproved. Spam rules are not checked again.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound for one that is not held any more; Conflict when its author may not
-    post any more, or has changed it since `held` was read; and as `compose` for one that cannot be published: it stays held.
+    Raises Forbidden without MANAGE_REPORTS; NotFound for a post that is no longer held; Conflict if its author may no longer
+    post, or changed it since `held` was read; and like `compose` if it cannot be published, in which case it stays held.
     """
     require(by, Permission.MANAGE_REPORTS)
     if held.draft is not None:
@@ -50,7 +50,7 @@ def approve_held(*, by: Staff, held: HeldPost) -> None:
             _record(by, "approve", locked)
         return
     author = _author(held)
-    # Composed before the transaction: it may ask other servers who is mentioned.
+    # Composed before the transaction, because it may ask other servers about mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
     with transaction.atomic():
         draft = require_found(lock_kept(scheduled.id))
@@ -65,7 +65,7 @@ def _approve_edit(by: Staff, held: HeldPost) -> None:
         HeldPost.objects.filter(id=locked.id).delete()
         _record(by, "approve", locked)
 
-    assert held.status_id is not None  # a draft without a post is a scheduled one
+    assert held.status_id is not None  # a draft without a post would be a scheduled one
     draft = read_draft(held.draft or {})
     previews = {kept.preview_of_id: kept.media for kept in held.media.exclude(preview_of=None).select_related("media")}
     changes = tuple((number, replace(change, drawn=previews.get(number))) for number, change in draft.media_changes)
@@ -81,7 +81,9 @@ def _author(held: HeldPost) -> Account:
 
 
 def open_held(*, by: Staff, held: HeldPost) -> None:
-    """Note that a held post which is not for everybody is looked at. Raises Forbidden without MANAGE_REPORTS."""
+    """Write an audit row when staff view a held post that is neither public nor unlisted. Raises Forbidden without
+    MANAGE_REPORTS.
+    """
     require(by, Permission.MANAGE_REPORTS)
     if held.visibility not in OPEN_VISIBILITIES:
         with transaction.atomic():
@@ -89,7 +91,7 @@ def open_held(*, by: Staff, held: HeldPost) -> None:
 
 
 def discard_held(*, by: Staff, held: HeldPost) -> None:
-    """Remove a held post for good; the files of one written here may be attached to another post. Raises as `approve_held`."""
+    """Delete a held post permanently; files of a local one may be attached to another post. Raises like `approve_held`."""
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
         locked = _lock(held)
@@ -98,7 +100,9 @@ def discard_held(*, by: Staff, held: HeldPost) -> None:
 
 
 def discard_held_by_rule(*, by: Staff, rule: SpamRule) -> int:
-    """Discard everything that a rule holds, in batches with an audit row for each post; how many. Raises Forbidden."""
+    """Discard all posts that a rule holds, in batches with an audit row for each post, and return how many.
+    Raises Forbidden.
+    """
     require(by, Permission.MANAGE_REPORTS)
     discarded = 0
     while True:
@@ -113,7 +117,7 @@ def discard_held_by_rule(*, by: Staff, rule: SpamRule) -> int:
 
 
 def drop_held(rows: Sequence[HeldPost]) -> None:
-    """Remove held posts about which nobody has decided for too long."""
+    """Remove held posts that staff have left undecided for too long."""
     with transaction.atomic():
         _remove(rows)
 
@@ -124,7 +128,7 @@ def _remove(rows: Sequence[HeldPost]) -> None:
 
 
 def _lock(held: HeldPost) -> HeldPost:
-    """Lock a post that is held as it stood when `held` was read. Raises Conflict when its author has changed it since."""
+    """Lock and return a held post if it is unchanged since `held` was read. Raises Conflict if its author has changed it."""
     seen = version_of(held)
     rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account", "scheduled")
     locked = require_found(rows.filter(id=held.id, approved_at=None).first())
@@ -134,7 +138,7 @@ def _lock(held: HeldPost) -> HeldPost:
 
 
 def version_of(held: HeldPost) -> str:
-    """A digest of everything about a held post by which staff decide (security row 73)."""
+    """Return a digest of everything in a held post on which staff base their decision (security row 73)."""
     scheduled = held.scheduled.draft if held.scheduled is not None else None
     parts = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft, scheduled]
     return hashlib.sha256(orjson.dumps(parts, default=str)).hexdigest()

@@ -1,4 +1,4 @@
-"""Writes an edit of a post, written here or on another server, and keeps the version before."""
+"""Stores edits of local and remote posts, and the previous versions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from statuses.services.screening import UNSCREENED, Screening, limit_author, not
 from statuses.services.storing import Composed, store_linked, store_unknown_mentions
 
 VERSIONS_LIMIT: Final = 200
-"""Number of earlier versions of a post that are kept: the first one, and the newest of the others."""
+"""Number of earlier versions stored for a post: the first one, and the newest of the others."""
 
 
 def store_revision(
@@ -48,18 +48,20 @@ def store_revision(
     changed: bool = False,
     screening: Screening = UNSCREENED,
 ) -> bool:
-    """Write an edit; whether anything has changed, by the edit or (`changed`) already by the caller. `status` is held by the
-    caller's transaction (`select_for_update`), and so are `media`, its files in their order; of those whose ids are in
-    `described` columns (CHANGED_COLUMNS) are to be written. Who may read a post and what it answers stay.
+    """Store an edit, and return whether anything has changed, through the edit or (`changed`) already through the caller.
 
-    What the rules against spam say that `screening` found is done; the caller has seen to it that none holds the edit.
-    The version before is kept, and StatusEdited is published. When nothing changes that people see, nothing is written
-    but a new quote policy (QuotePolicyChanged). Who is not mentioned any more may still read the post (contract, behaviours
-    section 9 "Edit").
+    The caller's transaction has locked `status` (`select_for_update`) and `media`, its files in order; for files whose ids
+    are in `described`, CHANGED_COLUMNS are written. Visibility and parent do not change. Actions of the spam rules that
+    `screening` found are applied; the caller has made sure that none of them holds the edit.
+
+    The previous version is stored, and StatusEdited is published. If nothing visible changes, only a new quote policy is
+    written (QuotePolicyChanged). Accounts that are no longer mentioned may still read the post (contract, behaviours section
+    9 "Edit").
     """
     before, current = _version(status)
     values = new.written
-    # The HTML of a text written here follows from it, and from the names of others: these are no edit.
+    # The HTML of a local post follows from its text and from other accounts' names; a change of the HTML alone is not an
+    # edit.
     source = "content" if status.local else "text"
     changed |= any(getattr(status, name) != value for name, value in values.items() if name != source)
     changed |= [item.id for item in media] != before.media_ids or bool(described)
@@ -89,7 +91,7 @@ def store_revision(
             first_mention_id=first_mention_id,
         )
     )
-    # An older one that still waits for review would take this one's place.
+    # An older edit that is still held would replace this one when approved.
     delete_rows(HeldPost.objects.filter(status_id=status.id))
     note_stored(status, screening, limit_author(new, screening))
     _count_tags(status, added, removed, edited_at)
@@ -97,8 +99,8 @@ def store_revision(
 
 
 def store_sensitivity(status: Status, *, sensitive: bool) -> None:
-    """Write an edit that changes nothing but whether the files are sensitive: what staff decide. `status` is held by the
-    caller's transaction. The version before is kept, and StatusEdited is published.
+    """Store an edit by staff that changes only whether the files are sensitive. The caller's transaction has locked `status`.
+    The previous version is stored, and StatusEdited is published.
     """
     before, _files = _version(status)
     _keep(before)
@@ -107,7 +109,7 @@ def store_sensitivity(status: Status, *, sensitive: bool) -> None:
 
 
 def _version(status: Status) -> tuple[StatusEdit, list[MediaAttachment]]:
-    """The version that the post is now, not stored, and its files."""
+    """Return the post's current version, unsaved, and its files."""
     current = list(MediaAttachment.objects.filter(status_id=status.id).order_by("position", "id"))
     version = StatusEdit(
         status_id=status.id,
@@ -149,7 +151,9 @@ def _replace_media(
 
 
 def _replace_mentions(status: Status, new: Composed) -> int | None:
-    """Write whom the post mentions now; the first id of the mentions that were not there. Who is left out stays, silently."""
+    """Update the mentions, and return the lowest id of the new ones. Accounts that are no longer mentioned keep a silent
+    mention.
+    """
     known = {mention.account_id: mention for mention in Mention.objects.filter(status_id=status.id)}
     named = {account.id for account in new.mentions if account.id not in new.silent}
     silenced = [mention.id for account_id, mention in known.items() if not mention.silent and account_id not in named]
@@ -168,7 +172,7 @@ def _replace_mentions(status: Status, new: Composed) -> int | None:
 
 
 def _replace_tags(status: Status, tags: Sequence[tuple[str, str]]) -> tuple[list[Tag], list[int]]:
-    """Write the hashtags of the post, in their order; those that are new and the ids of those it has no more."""
+    """Replace the hashtags of the post, in order. Return the added ones and the ids of the removed ones."""
     before = list(StatusTag.objects.filter(status_id=status.id).order_by("id").values_list("tag_id", flat=True))
     found = ensure_tags(tags, private=not is_for_anybody(status.visibility)) if tags else []
     if status.local:

@@ -1,4 +1,4 @@
-"""Keeps posts for a time to come and publishes them then (contract, parameters section 3, behaviours section 9)."""
+"""Schedules posts and publishes them when they are due (contract, parameters section 3, behaviours section 9)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from statuses.services.screening import limit_author, note_stored, screen
 from statuses.services.storing import Composed, lock_media
 
 SHORTEST_DELAY: Final = timedelta(minutes=5)
-"""Time from now to that of a scheduled post, at least."""
+"""Minimum delay of a scheduled post."""
 
 DAILY_LIMIT: Final = 25
-"""Scheduled posts of an account for one day (UTC)."""
+"""Limit of scheduled posts of an account for one day (UTC)."""
 
 TOTAL_LIMIT: Final = 300
-"""Scheduled posts of an account."""
+"""Limit of scheduled posts of an account."""
 
 _REASON_LENGTH: Final = 500
 _EXCERPT_LENGTH: Final = 200
@@ -52,12 +52,12 @@ def schedule_status(
     idempotency_key: str | None = None,
     application_id: int | None = None,
 ) -> ScheduledStatus | Status:
-    """Keep a post until its time has come.
+    """Store a post until it is due.
 
-    The post is composed now already, so that what is against a rule is refused: files and unexpected mentions with their
-    own sentence, anything else as "Record invalid". A repeated `idempotency_key` answers the first one, or the post that
-    it has become; NotFound after it was deleted. Raises Invalid for a time that is too near, and for one post too many of
-    a day or of all.
+    The post is composed now, so that broken rules are reported: files and unexpected mentions with their own message,
+    anything else as "Record invalid". A repeated `idempotency_key` returns the first scheduled post, or the post published
+    from it, and raises NotFound after that was deleted. Raises Invalid for a time that is too near, and beyond the daily or
+    total limit.
     """
     if idempotency_key:
         first = _find_first(author.id, idempotency_key)
@@ -82,8 +82,8 @@ def schedule_status(
 
 
 def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> None:
-    """Move a scheduled post to another time. Raises Invalid as `schedule_status` does, HeldForReview for one that staff
-    decide about, NotFound when it is gone.
+    """Change the time of a scheduled post. Raises Invalid like `schedule_status`, HeldForReview for a held one, NotFound if
+    it was deleted.
     """
     with transaction.atomic():
         locked = require_found(lock_kept(scheduled.id))
@@ -96,18 +96,18 @@ def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> 
 
 
 def cancel_status(*, scheduled: ScheduledStatus) -> None:
-    """Delete a scheduled post; its files may be attached to another one. NotFound when it is gone."""
+    """Delete a scheduled post; its files may be attached to another one. Raises NotFound if it was already deleted."""
     with transaction.atomic():
         locked = require_found(lock_kept(scheduled.id))
         locked.delete()
 
 
 def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
-    """Publish scheduled posts whose time has come, each exactly once.
+    """Publish scheduled posts that are due, each exactly once.
 
-    Those of people who may not post any more are deleted; those that meet a rule against spam are held for
-    review. One that cannot be published, because what it answers or one of its files is gone, stays in its author's list,
-    where it can be deleted; ScheduledStatusFailed is published.
+    Those of accounts that may no longer post are deleted; those that a spam rule holds are held for review. One that cannot
+    be published, because its parent or one of its files was deleted, stays in its author's list, where it can be deleted;
+    ScheduledStatusFailed is published.
     """
     for event in events:
         _publish_one(event.scheduled_id)
@@ -123,7 +123,7 @@ def _publish_one(scheduled_id: int) -> None:
         delete_rows(due)
         return
     try:
-        # Composed before the transaction: it may ask other servers who is mentioned.
+        # Composed before the transaction, because it may ask other servers about mentioned accounts.
         with translation.override(author.user.locale or settings.LANGUAGE_CODE):
             new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
         screening = screen(new)
@@ -144,7 +144,7 @@ def _publish_one(scheduled_id: int) -> None:
 
 
 def send_failure_mails(events: Sequence[ScheduledStatusFailed]) -> None:
-    """The reaction to ScheduledStatusFailed: tells the authors of posts that are still scheduled. Raises Unavailable."""
+    """Handle ScheduledStatusFailed: send a mail to the authors of posts that are still scheduled. Raises Unavailable."""
     reasons = {event.scheduled_id: event.reason for event in events}
     rows = ScheduledStatus.objects.select_related("account__user").filter(id__one_of=reasons)
     send_all(
@@ -178,7 +178,7 @@ def _composed(author: Account, draft: Draft, application_id: int | None) -> Comp
 
 
 def _check(scheduled: ScheduledStatus) -> None:
-    """Raises Invalid for a time or number against the rules; the caller's transaction holds the account's lock."""
+    """Raise Invalid for a time that is too near, or beyond a limit. Takes the account's lock in the caller's transaction."""
     lock(f"scheduled:{scheduled.account_id}")
     if scheduled.scheduled_at <= clock.now() + SHORTEST_DELAY:
         message = _("date must be in the future")

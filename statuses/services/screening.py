@@ -1,4 +1,4 @@
-"""Compares posts that are about to be stored with the rules against spam."""
+"""Checks posts against the spam rules before they are stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from statuses.policies.cards import find_hosts
 from statuses.policies.posts import READ_COLUMNS, read_as_text
 from statuses.services.storing import Composed
 
-# Nobody whom the post mentions follows its author, has asked to, or has ever addressed the author.
+# True if no mentioned account follows the author or has requested to, and none has ever mentioned the author.
 _FIRST_CONTACT: Final = """
 SELECT NOT EXISTS (SELECT FROM accounts_follow WHERE account_id = ANY(%(mentioned)s) AND target_id = %(author)s)
    AND NOT EXISTS (SELECT FROM accounts_followrequest WHERE account_id = ANY(%(mentioned)s) AND target_id = %(author)s)
@@ -31,25 +31,25 @@ SELECT NOT EXISTS (SELECT FROM accounts_follow WHERE account_id = ANY(%(mentione
 
 @dataclass(frozen=True)
 class Screening:
-    """Rules that a post met, and what it was compared by."""
+    """Spam rules that a post matches, and the facts that were compared."""
 
     rules: Sequence[SpamRule] = ()
     facts: PostFacts | None = None
 
     @property
     def held_by(self) -> SpamRule | None:
-        """The rule under which it is held."""
+        """Return the rule that holds the post; None if none does."""
         return is_held(self.rules)
 
 
 UNSCREENED: Final = Screening()
-"""Screening of a post that meets nothing, or of which no rule is asked."""
+"""Screening of a post that matches no rule, or that was not checked."""
 
 
 def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Find the rules that a post meets, with further `words` of its; posts of staff of this server meet none.
+    """Return the rules that a post, with its further texts `words`, matches; posts by local staff match none.
 
-    No statement where there are no rules and the rules were read lately, at most four otherwise.
+    Needs no statement if there are no rules and they were read recently, otherwise at most four.
     """
     rules = load_rules(RuleSubject.POSTS)
     if not rules:
@@ -62,22 +62,22 @@ def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
 
 
 def limit_author(new: Composed, screening: Screening) -> list[SpamRule]:
-    """Limit the author if a rule says so, before the post is stored: nobody sees it in public places then.
+    """Limit the author if a rule demands it, before the post is stored, so that it never appears in public timelines.
 
-    The rules that have limited; `note_stored` and `note_held` are given them.
+    Returns the rules that have limited, which `note_stored` and `note_held` need.
     """
     return limit_by_rules(new.author, screening.rules)
 
 
 def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamRule]) -> None:
-    """Write down what a post met that was stored, in the caller's transaction."""
+    """Record the rules that a stored post matched, in the caller's transaction."""
     if screening.rules:
         note_matches(account_id=status.account_id, rules=screening.rules, limited_by=limited_by, status_id=status.id)
 
 
 def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Find the rules that an edit meets, with the `words` of descriptions that it changes; none when it says what the post
-    says already. As many statements as `screen`, and two more when a rule is met.
+    """Return the rules that an edit, with its changed descriptions `words`, matches; none if the post already has the same
+    text. Needs two more statements than `screen` when a rule matches.
     """
     screening = screen(new, words)
     if screening.facts is not None and screening.rules and screening.facts.text == _text_of(status):

@@ -1,4 +1,4 @@
-"""Writes a post with its mentions, hashtags and files: the one function for posts written here and posts of other servers."""
+"""Stores new posts, local and remote, with their mentions, hashtags and files."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ from statuses.services.changing import Counter, bump, lock_status
 from statuses.services.polls import store_poll
 
 PATH_LIMIT: Final = 4096
-"""Number of generations that a thread's path remembers: as many as anybody is ever shown (behaviours section 7)."""
+"""Limit of ids in a thread path: as many generations as are ever shown (behaviours section 7)."""
 
 _ATTEMPTS: Final = 5
-# Columns of a post that are what a Composed says, in a new post and in an edit.
+# Columns that are copied from a Composed, in a new post and in an edit.
 _WRITTEN_COLUMNS: Final = (*AUTHOR_COLUMNS, "content", "content_type", "sensitive", "language")
 
 
 @dataclass(frozen=True)
 class NewQuote:
-    """Quote in a post to be stored, checked; never a boost.
+    """Checked quote of a post to be stored; the quoted post is never a boost.
 
-    `page_url` is where people read it. Of a post of another server `quoted_uri` names what it quotes, known here
-    (`quoted_id`) or not.
+    `page_url` is the page of the quoted post. For a remote post `quoted_uri` names the quoted post, which this server may
+    know (`quoted_id`) or not.
     """
 
     quoted_id: int | None = None
@@ -71,7 +71,7 @@ class NewQuote:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that stays where it is, and what is said of it; `meta` is the entity's own."""
+    """Remote file with its metadata; `meta` is the entity's own."""
 
     url: str
     type: str = MediaType.UNKNOWN
@@ -84,18 +84,20 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class Composed(AuthorColumns):
-    """Content of a post, or of an edit of one, checked: made of a draft here, by federation of a document.
+    """Checked content of a post or of an edit, composed from a draft, or by federation from a document.
 
-    Of a remote one `uri` and `created_at` are given, its text is sanitised already, `files` are its files and `emojis`
-    those in its texts; of one from here the files are those with `media_ids`. A `quote_policy` of None is nobody's in a new
-    post, and the one before in an edit, which leaves visibility, parent and quote as they are.
-    `collections` are those it links to: ids of those known here, ActivityPub ids of others.
-    `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `unknown_mentions` are the
-    ActivityPub ids of people it mentions who are not known here. `tags` are
-    (normalised, as written). `parent` is what it answers, never a boost; an unknown one is named by `in_reply_to_uri`.
-    An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published. `answered_by` is the
-    id of the first post known here that answers it. The counts are what its server says; `named_count` is
-    how many people its text mentions, known here or not.
+    A remote post has `uri` and `created_at`, its text is sanitised, and `files` and `emojis` are those of its document; a
+    local one has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit, which
+    never changes visibility and parent and ignores `quote` for local posts. `collections` are those it links to: ids of known
+    ones, ActivityPub ids of others.
+
+    `mentions` are all addressed accounts; those with ids in `silent` are in the addressing only. `unknown_mentions` are the
+    ActivityPub ids of mentioned accounts that this server does not know. `tags` are (normalised, as written). `parent` is the
+    post it replies to, never a boost; an unknown one is named by `in_reply_to_uri`.
+
+    An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published. `answered_by`
+    is the id of the first stored reply to it. The counts are reported by its server; `named_count` is how many accounts its
+    text mentions, known or not.
     """
 
     author: Account
@@ -132,22 +134,23 @@ class Composed(AuthorColumns):
 
     @property
     def written(self) -> dict[str, Any]:
-        """The columns that an edit writes as well, by name."""
+        """Columns that an edit writes as well, by name."""
         return {name: getattr(self, name) for name in _WRITTEN_COLUMNS}
 
     @property
     def is_counted(self) -> bool:
-        """Tell whether it shows in its author's number of posts: what is addressed to some people only does not."""
+        """Tell whether it counts among its author's posts: direct posts do not."""
         return is_counted(self.visibility)
 
 
 def store_status(new: Composed) -> Status:
-    """Write a post, its mentions, hashtags, files and thread keys, publish StatusPublished (or StatusFetched), count last.
+    """Store a post with its mentions, hashtags, files and thread keys, publish StatusPublished (or StatusFetched), and update
+    counters last.
 
-    The caller holds a transaction and has checked everything but the files and hashtags. Raises Invalid for files that
-    are not there for the author, or not to be attached together, and for hashtags that staff refuse; NotFound when the
-    post it answers was deleted meanwhile (Unavailable for one from elsewhere: read again, it is an answer to nothing
-    known), and IntegrityError for a `uri` that exists already.
+    The caller holds a transaction and has checked everything but files and hashtags. Raises Invalid for files that do not
+    exist for the author or cannot be attached together, and for hashtags that staff disallow; NotFound if the parent or the
+    quoted post was deleted meanwhile (Unavailable for a remote post: on retry, the deleted one is unknown); IntegrityError
+    for a `uri` that already exists.
     """
     if new.parent is not None and not lock_status(new.parent.id):
         raise missing_parent() if new.author.local else Unavailable("the post it answers was deleted meanwhile")
@@ -172,9 +175,9 @@ def store_status(new: Composed) -> Status:
 
 
 def store_quote(status: Status, new: NewQuote) -> Quote:
-    """Write what a new post quotes, in the caller's transaction. StatusQuoted is published for a quote that is accepted.
+    """Store the quote of a new post, in the caller's transaction. Publishes StatusQuoted for an accepted quote.
 
-    The caller counts it, last.
+    The caller updates the counter, last.
     """
     quote = Quote.objects.create(
         status=status,
@@ -191,10 +194,10 @@ def store_quote(status: Status, new: NewQuote) -> Quote:
 
 
 def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counter], int] | None:
-    """Write what an edited post of another server quotes now, in the caller's transaction; None when that is what it was.
+    """Replace the quote of an edited remote post, in the caller's transaction; None if it is unchanged.
 
-    The quote before is gone with the consent to it (security row 36). What is answered are the counters to be changed, which
-    the caller does last.
+    The previous quote is deleted with its authorization (security row 36). Returns the counter changes, which the caller
+    applies last.
     """
     before = Quote.objects.select_for_update().filter(status=status).first()
     if quoted_by(before) == quoted_by(new):
@@ -213,7 +216,7 @@ def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counte
 
 
 def quoted_by(quote: Quote | NewQuote | None) -> tuple[str | None, bool]:
-    """The id of the quoted post, and whether it is said to be deleted: what an edit can change of a quote."""
+    """Return the id of the quoted post, and whether it is reported as deleted: the parts of a quote that an edit can change."""
     return (None, False) if quote is None else (quote.quoted_uri, quote.state == QuoteState.DELETED)
 
 
@@ -226,7 +229,7 @@ def _store_mentions(status: Status, new: Composed) -> None:
 
 
 def store_unknown_mentions(status_id: int, uris: Sequence[str]) -> None:
-    """Write the ids of people whom a post mentions and who are not known here, in the caller's transaction."""
+    """Store the ids of mentioned accounts that this server does not know, in the caller's transaction."""
     UnknownMention.objects.bulk_create((UnknownMention(status_id=status_id, uri=uri) for uri in uris), batch_size=BATCH)
 
 
@@ -239,7 +242,7 @@ def _store_tags(status: Status, new: Composed) -> list[Tag]:
 
 
 def store_linked(status_id: int, collections: Sequence[int | str]) -> None:
-    """Write the first COLLECTIONS_LIMIT collections that a post links to, in the caller's transaction."""
+    """Store the first COLLECTIONS_LIMIT collections that a post links to, in the caller's transaction."""
     rows = (
         LinkedCollection(status_id=status_id, **({"collection_id": one} if isinstance(one, int) else {"uri": one}))
         for one in list(dict.fromkeys(collections))[:COLLECTIONS_LIMIT]
@@ -270,7 +273,9 @@ def announce(status: Status, new: Composed) -> None:
 
 
 def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
-    """The counters of the post's hashtags, its author and what it answers: last, as their rows are shared by many."""
+    """Update the counters of the post's hashtags, author, parent and quoted post: last, because many transactions share their
+    rows.
+    """
     if tags and new.author.local and status.is_for_anybody:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
     if tags and is_listed(status.visibility):
@@ -308,14 +313,14 @@ def _insert(new: Composed) -> Status:
 
 
 def insert_status(status: Status, parent: Status | None = None, *, answered_by: int | None = None) -> Status:
-    """Write the row of a post or boost, with the thread keys that follow from `parent`.
+    """Insert the row of a post or boost, with the thread keys that follow from `parent`.
 
-    A local one gets the database's id. A remote one gets an id of its own time, above that of what it answers or boosts and
-    below `answered_by`, and another one while that is taken. Raises IntegrityError for a `uri` that exists already.
+    A local one gets the database's id. A remote one gets an id from its own time, above that of its parent or boosted post
+    and below `answered_by`; if the id is taken, another one is tried. Raises IntegrityError for a `uri` that already exists.
     """
     if status.local:
         if parent is not None:
-            # The path names the post itself, so its id is needed before it is written.
+            # The path contains the post's own id, which is therefore needed before the insert.
             status.id = _next_id()
             _place_in_thread(status, parent)
         status.save(force_insert=True)
@@ -336,13 +341,14 @@ def insert_status(status: Status, parent: Status | None = None, *, answered_by: 
 
 
 def _id_of_its_time(status: Status, parent: Status | None, answered_by: int | None) -> int:
-    """An id for a remote post, with random low bits."""
+    """Return an id for a remote post, with random low bits."""
     moment = status.created_at
     if not moment.microsecond:
-        # Most servers write whole seconds: what was done here within that second came before the post, if it came first.
+        # Most servers send whole seconds. The end of that second is used, so that a remote post comes after local ones of the
+        # same second that may have preceded it.
         moment += timedelta(milliseconds=999)
     number = snowflake_at(min(moment, clock.now()))
-    # An answer that claims to be older than the post does not make the post older.
+    # A reply that claims to be older than the post does not make the post older.
     if answered_by is not None and first_at(status.created_at) < answered_by <= number:
         number = answered_by - 1 - secrets.randbits(16)
     after = max(parent.id if parent is not None else 0, status.reblog_of_id or 0)
@@ -357,13 +363,15 @@ def _next_id() -> int:
 
 
 def _place_in_thread(status: Status, parent: Status) -> None:
-    """Give a reply the thread keys that follow from its parent (docs/adr/0005)."""
+    """Set the thread keys of a reply from its parent (docs/adr/0005)."""
     status.thread_id = parent.thread_root_id
     status.thread_path = [*parent.path, status.id][-PATH_LIMIT:]
 
 
 def _answered_account_id(author: Account, parent: Status | None) -> int | None:
-    """Account that a reply answers: in a thread with oneself, whoever the parent answers (contract, entities "Status")."""
+    """Return the account that a post replies to; in the author's own thread that is the account the parent replies to
+    (contract, entities "Status").
+    """
     if parent is None:
         return None
     if parent.account_id == author.id and parent.in_reply_to_account_id is not None:
@@ -372,10 +380,10 @@ def _answered_account_id(author: Account, parent: Status | None) -> int | None:
 
 
 def lock_media(author: Account, media_ids: Sequence[int], *, of_status_id: int | None = None) -> list[MediaAttachment]:
-    """The author's own, unattached files, in the author's order, held until the transaction ends.
+    """Lock and return the author's own unattached files, in the author's order.
 
-    Of a post that is edited also those that it shows, or has shown before. Raises Invalid for files that are not there for
-    the author, or belong to a scheduled post, and for those that cannot be attached together.
+    For a post that is edited, files that it shows or has shown before are included. Raises Invalid for files that do not
+    exist for the author or belong to a scheduled post, and for those that cannot be attached together.
     """
     if not media_ids:
         return []
@@ -386,6 +394,6 @@ def lock_media(author: Account, media_ids: Sequence[int], *, of_status_id: int |
         raise missing_media(missing)
     media = [found[media_id] for media_id in media_ids]
     if author.local:
-        # What other servers let their people attach together is theirs to say.
+        # Other servers have their own rules about which files may be combined.
         check_media(media)
     return media
