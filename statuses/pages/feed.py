@@ -1,4 +1,4 @@
-"""Posts that anybody may read as an RSS 2.0 feed, for programs that look for new ones."""
+"""Renders public and unlisted posts as an RSS 2.0 feed, for feed readers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MEDIUMS: Final = {
     MediaType.VIDEO.value: "video",
     MediaType.AUDIO.value: "audio",
 }
-# What no XML 1.0 document may hold, not even escaped.
+# Characters that XML 1.0 forbids, even escaped.
 _FORBIDDEN_CHARACTERS: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 ElementTree.register_namespace("media", _MEDIA)
@@ -32,9 +32,9 @@ ElementTree.register_namespace("media", _MEDIA)
 def show_feed(
     *, title: str, url: str, description: str, posts: Sequence[dict[str, Any]], image: str = ""
 ) -> HttpResponse:
-    """The feed of a page at `url`, with posts in the order they should be read; `image` is an address or a path.
+    """Return the feed of the page at `url`, with posts in the given order; `image` is an address or a path.
 
-    A warning stands before the text it covers, and files of sensitive posts are marked as not for everybody.
+    A content warning precedes its text, and files of sensitive posts are rated as adult.
     """
     rss = ElementTree.Element("rss", version="2.0")
     channel = ElementTree.SubElement(rss, "channel")
@@ -70,7 +70,7 @@ def _add_item(channel: ElementTree.Element, post: dict[str, Any]) -> None:
 
 
 def _text(post: dict[str, Any]) -> str:
-    """The HTML of an item: the warning, the text, and the options of a poll."""
+    """Return the HTML of an item: the content warning, the text, and the poll options."""
     parts = [str(post["content"])]
     if post["warning"]:
         parts.insert(0, f"<p><strong>{escape(_('Content warning'))}:</strong> {escape(post['warning'])}</p><hr>")

@@ -1,5 +1,5 @@
-"""Posts on pages and in feeds: their entities as clients get them, with what only pages want beside it; and the pages
-of posts with a hashtag, and for frames of other sites.
+"""Prepares posts for web pages and feeds, from the same entities that clients get; and shows the pages of posts with a
+hashtag, and of posts in frames on other sites.
 """
 
 from __future__ import annotations
@@ -46,29 +46,29 @@ _PICTURED: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
 
 
 def load_shown(ids: Iterable[int]) -> list[dict[str, Any]]:
-    """The posts with these ids that anybody may read, in this order, as `statuses/card.html` wants a `post`."""
+    """Return the public and unlisted posts with these ids, in this order, as `statuses/card.html` expects a `post`."""
     return shown(hydrate(ids, None))
 
 
 def newest_shown(
     account_id: int, wanted: AccountStatusesFilter, *, limit: int, max_id: int | None = None
 ) -> list[dict[str, Any]]:
-    """An account's posts that anybody may read, the newest first."""
+    """Return an account's public and unlisted posts, newest first."""
     return shown(fill(load_account_statuses(account_id, None, wanted, Cursor(limit, before=max_id))))
 
 
 def shown(page: PostPage) -> list[dict[str, Any]]:
-    """The posts of a filled page for anybody."""
+    """Return the posts of a filled page of an anonymous viewer for templates."""
     return [_shown(entity) for entity in entities_of(page)]
 
 
 def _shown(entity: dict[str, Any]) -> dict[str, Any]:
-    """The entity with names and links that cannot be taken for others (security row 62), moments as such, and paths in place
-    of addresses of this server: a page may be read by another name of it.
+    """Return the entity with names and links that cannot be mistaken for others (security row 62), times as datetimes, and
+    paths instead of addresses of this server, because the page may be read under another of its host names.
 
-    A boost is the post that it boosts, with the boost's own `id` and who made it as `boosted_by`. `quoted` is the post that
-    it quotes, one level deep; with `quote` alone there is one that is not shown here. `pictures` and `other_files` are its
-    `files`.
+    A boost is shown as the boosted post, with the boost's own `id` and its account as `boosted_by`. `quoted` is the quoted
+    post, one level deep; `quote` without `quoted` means that the quoted post is not shown. `pictures` and `other_files`
+    together are its `files`.
     """
     if entity["reblog"] is not None:
         return _shown(entity["reblog"]) | {"id": entity["id"], "boosted_by": shown_author(entity["account"])}
@@ -93,7 +93,9 @@ def _shown(entity: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answered(entity: dict[str, Any]) -> str:
-    """The address of whom a post answers, as far as the post says it; empty for one that answers nobody else."""
+    """Return the address of the account to which a post replies, if the post mentions it; empty if it replies
+    to nobody else.
+    """
     number = entity["in_reply_to_account_id"]
     found = (f"@{mention['acct']}" for mention in entity["mentions"] if mention["id"] == number)
     return next(found, "") if number != entity["account"]["id"] else ""
@@ -103,7 +105,7 @@ def _file(file: dict[str, Any]) -> dict[str, Any]:
     meta = file["meta"] or {}
     size = meta.get("small") or meta.get("original") or {}
     focus = meta.get("focus") or {}
-    # What this server cannot show is a link to where it is.
+    # A file that this server cannot show becomes a link to its remote address.
     url = file["remote_url"] if file["type"] == MediaType.UNKNOWN and file["url"] else file["url"]
     return file | {
         "url": path_of(url),
@@ -116,12 +118,12 @@ def _file(file: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tenths(place: float | None) -> int:
-    """A coordinate of a focal point, from -1 to 1, as tenths of the whole: styles stand in the style sheet alone."""
+    """Convert a coordinate of a focal point, from -1 to 1, to tenths of the side: the style sheet has a class for each."""
     return round(5 * (1 + max(-1.0, min(place or 0.0, 1.0))))
 
 
 def shown_card(card: dict[str, Any]) -> dict[str, Any]:
-    """The entity "PreviewCard" as `statuses/preview.html` wants a `card`."""
+    """Return the entity "PreviewCard" as `statuses/preview.html` expects a `card`."""
     address = card_url(card["url"])
     return card | {
         "host": unambiguous_domain(host_of(address)) if address is not None else "",
@@ -130,10 +132,10 @@ def shown_card(card: dict[str, Any]) -> dict[str, Any]:
 
 
 def _poll(poll: dict[str, Any]) -> dict[str, Any]:
-    """Add how many of a hundred have chosen each option, None while that is kept from readers."""
+    """Add the percentage of votes of each option, None while the totals are hidden."""
     counts = [option["votes_count"] or 0 for option in poll["options"]]
     voters = poll["votes_count"] if poll["voters_count"] is None else poll["voters_count"]
-    # Of several choices each person counts once: the shares may add up to more than a hundred.
+    # With multiple choices each voter counts once, so that the percentages may add up to more than 100.
     whole = max(voters or poll["votes_count"], *counts, 1)
     return poll | {
         "voters": voters,
@@ -150,15 +152,15 @@ def _poll(poll: dict[str, Any]) -> dict[str, Any]:
 
 
 def summary_of(post: dict[str, Any]) -> str:
-    """The text of a post in one line: its content warning if it has one, never the address of what it quotes."""
+    """Return the text of a post in one line: its content warning if it has one; never the address of the quoted post."""
     content = QUOTE_FALLBACK.sub("", post["content"])
     return " ".join(visible_text(post["warning"] or plain(content)).split())
 
 
 def sharing_of(post: dict[str, Any]) -> Sharing:
-    """Describe the page of a post to those that show a preview of it: nothing that its author has covered.
+    """Return the preview metadata of a post's page, without anything that its author has covered.
 
-    The picture is the first of the post, else its author's, else the one of the server.
+    The picture is the first of the post, else the author's avatar, else the server's picture.
     """
     author, url = post["author"], absolute(post["url"])
     pictures = (file for file in post["files"] if file["type"] == MediaType.IMAGE)
@@ -182,9 +184,9 @@ TAGGED_POSTS_LIMIT = 20
 
 @require_safe
 def tagged(request: HttpRequest, username: str, name: str) -> HttpResponse:
-    """`/@:username/tagged/:name`: the newest of a person's posts with the hashtag, as anybody may read them.
+    """`/@:username/tagged/:name`: the newest public and unlisted posts of an account with the hashtag.
 
-    Raises NotFound for who is not here or suspended, and for what is no hashtag.
+    Raises NotFound for an account that is unknown or suspended, and for an invalid hashtag.
     """
     account = find_local(username)
     if account.suspended or not is_hashtag(name):
@@ -197,9 +199,9 @@ def tagged(request: HttpRequest, username: str, name: str) -> HttpResponse:
 
 @require_safe
 def embed(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/@:username/:id/embed` and `/users/:username/statuses/:id/embed`: one post, as anybody may read it.
+    """`/@:username/:id/embed` and `/users/:username/statuses/:id/embed`: one public or unlisted post.
 
-    Its script only tells the page around it how high it is. Raises NotFound.
+    Its script only sends its height to the embedding page. Raises NotFound.
     """
     for post in load_shown([find_embeddable(username, id).id]):
         context = {"post": post, "sharing": sharing_of(post)}

@@ -1,4 +1,4 @@
-"""The page on which people say whether their old posts are deleted by themselves."""
+"""The settings page for the automatic deletion of old posts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _number(label: Any) -> forms.IntegerField:
 
 
 class RetentionForm(ServiceForm):
-    """Form for which of one's own old posts are deleted."""
+    """Form for the automatic deletion of the user's old posts."""
 
     enabled = check_field(gettext_lazy("Delete my old posts"))
     min_age = forms.TypedChoiceField(
@@ -58,11 +58,11 @@ class RetentionForm(ServiceForm):
 
     @property
     def draft(self) -> RetentionDraft:
-        """Values that were sent, when they are valid."""
+        """Sent values of a valid form."""
         return RetentionDraft(**self.cleaned_data)
 
     def kept(self) -> list[forms.BoundField]:
-        """The fields that say what is not deleted."""
+        """Return the fields for exceptions from deletion."""
         return [self[name] for name in self.fields if name.startswith(("keep_", "min_favourites", "min_reblogs"))]
 
 
@@ -85,5 +85,5 @@ def retention(request: HttpRequest) -> HttpResponse:
 
 
 def register_entry() -> None:
-    """Put the page into the navigation of the settings."""
+    """Add the page to the navigation of the settings."""
     add_entry("settings_delete", Entry("settings_old_posts", gettext_lazy("Delete old posts")))

@@ -1,4 +1,4 @@
-"""Reads who is about to write: no more of an account and its user than publishing asks for."""
+"""Reads the author of a new post: only those columns of the account and its user that publishing needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from social.kernel.statements import rows_of
 
 T = TypeVar("T", bound=models.Model)
 
-# The rest of both rows is deferred: whoever asks for it gets it, by a query of its own.
+# The other columns of both rows are deferred: reading one takes a query of its own.
 _ACCOUNT_COLUMNS: Final = ("id", "username", "domain", "locked", "limited_at", "suspended_at")
 _USER_COLUMNS: Final = (
     "id",
@@ -31,7 +31,7 @@ SELECT {", ".join(f"a.{name}" for name in _ACCOUNT_COLUMNS)}, {", ".join(f"u.{na
 
 
 def find_author(account_id: int) -> Account:
-    """A local account with its user, in one query. Raises NotFound when there is none."""
+    """Return a local account with its user, in one query. Raises NotFound if there is none."""
     rows = rows_of(_AUTHOR, {"id": account_id})
     if not rows:
         raise NotFound
@@ -43,7 +43,7 @@ def find_author(account_id: int) -> Account:
 
 
 def _row_of(model: type[T], names: Sequence[str], values: Sequence[Any]) -> T:
-    """A row with these columns. Django takes values in the order of the model's fields, whatever the names' order is."""
+    """Build a model instance from these columns. Django expects values in the order of the model's fields."""
     by_name = dict(zip(names, values, strict=True))
     ordered = [field.attname for field in model._meta.concrete_fields if field.attname in by_name]
     return model.from_db(connection.alias, ordered, [by_name[name] for name in ordered])

@@ -1,4 +1,4 @@
-"""Reads the previews of links, with the accounts that stand in them."""
+"""Reads the previews of links, with the accounts that they name as authors."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from statuses.policies.cards import card_url
 
 @dataclass(frozen=True, slots=True)
 class ShownCard:
-    """A preview as a post shows it: `url` is the link as written there.
+    """A preview as a post shows it: `url` is the link as written in the post.
 
-    `author_id` is the account that the page names as its author and that agrees to be named by pages of its server.
-    `claimed_by` is one that does not agree (yet).
+    `author_id` is the account that the page names as its author and that has confirmed the page's server; `claimed_by` is one
+    that has not (yet).
     """
 
     card: PreviewCard
@@ -39,7 +39,7 @@ class ShownCards:
 
 
 def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> ShownCards:
-    """Load what these posts show, by post: one query, none for no posts; one to four more when pages name accounts as
+    """Load the previews of these posts, by post: one query, none for no posts; one to four more when pages name accounts as
     authors.
     """
     ids = list(status_ids)
@@ -50,12 +50,12 @@ def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> Shown
 
 
 def load_shown_cards(cards: Iterable[PreviewCard], viewer_id: int | None) -> ShownCards:
-    """Load previews, by their own ids, under the addresses they were fetched from."""
+    """Load previews by their own ids, with the addresses from which they were fetched."""
     return _shown({card.id: (card, card.url) for card in cards if card.is_shown}, viewer_id)
 
 
 def find_card(url: str) -> PreviewCard:
-    """The preview of a page. Raises NotFound for an address without one."""
+    """Return the preview of a page. Raises NotFound for an address without one."""
     key = card_url(url)
     return require_found(PreviewCard.objects.filter(url=key).exclude(title="").first() if key is not None else None)
 

@@ -1,4 +1,4 @@
-"""Reads filters: for their owners, and those that are active for a page."""
+"""Reads filters: all for their owners, and the active ones for a page of posts."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ SELECT {columns} json_agg(json_build_array(
  WHERE f.account_id = {accounts} AND (f.expires_at IS NULL OR f.expires_at > %(now)s)
  GROUP BY f.account_id
 """
-"""The active filters of `{accounts}`, a row for each account that has any: `{columns}`, then what `read_active` takes."""
+"""Active filters of `{accounts}`: a row for each account that has any, with `{columns}` and then the input of `read_active`."""
 
 
 def read_active(rows: list[list[Any]]) -> Filters:
-    """Read what ACTIVE_SQL has found."""
+    """Build filters from the rows of ACTIVE_SQL."""
     return Filters(
         [
             ActiveFilter(
@@ -54,13 +54,15 @@ _ACTIVE_OF_ACCOUNTS_SQL: Final = ACTIVE_SQL.format(columns="f.account_id,", acco
 
 
 def load_active_filters(account_id: int) -> Filters:
-    """The account's filters that have not expired. One query."""
+    """Return the account's filters that have not expired. One query."""
     found = rows_of(_ACTIVE_OF_ACCOUNT_SQL, {"account": account_id, "now": clock.now()})
     return read_active(found[0][0]) if found else Filters()
 
 
 def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
-    """The filters that have not expired, by account; who has none is left out. One query, none for no accounts."""
+    """Return the filters that have not expired, by account; accounts without any are left out. One query, none for no
+    accounts.
+    """
     if not account_ids:
         return {}
     found = rows_of(_ACTIVE_OF_ACCOUNTS_SQL, {"accounts": list(account_ids), "now": clock.now()})
@@ -68,7 +70,7 @@ def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
 
 
 def list_filters(account_id: int) -> QuerySet[Filter]:
-    """The account's filters, oldest first, with what their entities need: three queries."""
+    """List the account's filters, oldest first, with everything their entities need: three queries."""
     return (
         Filter.objects.filter(account_id=account_id)
         .order_by("id")
@@ -80,24 +82,24 @@ def list_filters(account_id: int) -> QuerySet[Filter]:
 
 
 def list_keywords(account_id: int) -> QuerySet[FilterKeyword]:
-    """The keywords of all the account's filters, oldest first, with their filters."""
+    """List the keywords of all the account's filters, oldest first, with their filters."""
     return (
         FilterKeyword.objects.filter(filter__account_id=account_id).select_related("filter").order_by("filter_id", "id")
     )
 
 
 def find_filter(filter_id: Any, account_id: int) -> Filter:
-    """The account's own filter. Raises NotFound for anybody else's, as if there were none."""
+    """Return the account's own filter. Raises NotFound for one of another account, as if it did not exist."""
     return _find(list_filters(account_id), filter_id)
 
 
 def find_keyword(keyword_id: Any, account_id: int) -> FilterKeyword:
-    """A keyword of one of the account's own filters. Raises NotFound for anybody else's."""
+    """Return a keyword of the account's own filters. Raises NotFound for one of another account."""
     return _find(list_keywords(account_id), keyword_id)
 
 
 def find_filter_status(filter_status_id: Any, account_id: int) -> FilterStatus:
-    """A post of one of the account's own filters. Raises NotFound for anybody else's."""
+    """Return a post of the account's own filters. Raises NotFound for one of another account."""
     return _find(FilterStatus.objects.filter(filter__account_id=account_id).select_related("filter"), filter_status_id)
 
 

@@ -17,8 +17,8 @@ from statuses.queries.posts import load_bodies
 
 
 def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[datetime, str]]]:
-    """Load what edited posts said before, as text, and since when they had, by post, the oldest version first; one
-    query. For staff, who may read the posts.
+    """Load the earlier versions of posts as text, each with the time from which it applied, by post, oldest first; one query.
+    Only for staff, who may read the posts.
     """
     found: dict[int, list[tuple[datetime, str]]] = {}
     edits = StatusEdit.objects.filter(status_id__one_of=list(status_ids)).order_by("created_at", "id")
@@ -30,10 +30,10 @@ def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[date
 
 
 def load_history(post: Post) -> list[tuple[Post, PostBody]]:
-    """A post, which is no boost, as it was in each version, oldest first, its files with the descriptions of that time.
+    """Return a post, which is not a boost, in each of its versions, oldest first, with the file descriptions of that time.
 
-    The `edited_at` of a body says since when it was so; None stands for the beginning. Three queries, one of a post that was
-    never edited.
+    `edited_at` of a body is the time from which that version applied; None stands for the first. Three queries, or one for a
+    post that was never edited.
     """
     body = require_found(load_bodies([post.id]).get(post.id))
     if body.edited_at is None:

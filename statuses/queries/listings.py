@@ -1,4 +1,4 @@
-"""Lists posts and accounts around them: what somebody wrote or has scheduled, who likes a post, who passed it on."""
+"""Lists posts of an account, its scheduled posts and marks, and the accounts that favourited, boosted or quoted a post."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROUNDS: Final = 8
 
 @dataclass(frozen=True)
 class AccountStatusesFilter:
-    """Choice of an account's posts (contract, parameters section 2 "Reading accounts")."""
+    """Filter for an account's posts (contract, parameters section 2 "Reading accounts")."""
 
     only_media: bool = False
     exclude_replies: bool = False
@@ -34,7 +34,7 @@ class AccountStatusesFilter:
     tagged: str | None = None
 
 
-# A first choice, so that few rows are read in vain: who may read what is decided by `can_see`, on the rows.
+# Preselects posts, so that few rows are read in vain: `can_see` then decides about each of them.
 _CANDIDATES: Final = f"""
 SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND {readable_by_viewer("%(author)s")}
 """  # noqa: S608 (constants)
@@ -45,11 +45,12 @@ _CONDITIONS: Final = {
     "exclude_reblogs": " AND s.reblog_of_id IS NULL",
     "exclude_direct": f" AND NOT {ADDRESSED_POST}",
 }
-# At most `statuses.services.pins.PINS_LIMIT` are, so they are always read whole.
+# There are at most `statuses.services.pins.PINS_LIMIT`, so they are always read completely.
 _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
 _PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
-# An account's posts with a hashtag are looked for among the account's posts or among those of the hashtag, whichever are fewer;
-# where both are many the two lists are intersected. The planner could not choose: it keeps one plan for all of them.
+# Posts of an account with a hashtag are searched for among the posts of the account or among those of the hashtag, whichever
+# are fewer; if both are many, the two lists are intersected. The planner cannot choose, because it keeps one plan for all
+# parameters.
 _WALK_LIMIT: Final = 2000
 _TAG_SIZES: Final = f"""
 SELECT t.id, (SELECT count(*) FROM (SELECT 1 FROM statuses_status WHERE account_id = %(author)s LIMIT {_WALK_LIMIT}) own),
@@ -67,11 +68,11 @@ _INTERSECTION: Final = (
 def load_account_statuses(
     account_id: int, viewer_id: int | None, wanted: AccountStatusesFilter, cursor: Cursor
 ) -> PostPage:
-    """An account's posts at a cursor, newest first, as far as the viewer may read them (behaviours section 11).
+    """Return a page of an account's posts at a cursor, newest first, that the viewer may read (behaviours section 11).
 
-    Boosts of accounts the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the
-    viewer has none. A full page unless there are no more, or hundreds in a row are hidden; pinned ones in the order of
-    their pins, newest first. Three queries as a rule, one more for a hashtag, not filled.
+    Boosts of accounts that the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the
+    viewer has no posts. The page is full unless there are no more posts, or hundreds in a row are hidden; pinned posts come
+    in the order of their pins, newest first. Usually three queries, one more for a hashtag. The page is not filled.
     """
     page = select([], viewer_id)
     sql, parameters = _narrowed(account_id, viewer_id, wanted)
@@ -90,7 +91,7 @@ def load_account_statuses(
 
 
 def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilter) -> tuple[str, dict[str, Any]]:
-    # No account has the id 0: anybody follows nobody and is mentioned nowhere.
+    # No account has the id 0, so an anonymous viewer follows nobody and is mentioned nowhere.
     parameters: dict[str, Any] = {"author": author_id, "viewer": viewer_id or 0}
     sql = _CANDIDATES + "".join(condition for name, condition in _CONDITIONS.items() if getattr(wanted, name))
     if wanted.tagged:
@@ -105,46 +106,48 @@ def _ids(sql: str, parameters: dict[str, Any]) -> list[int]:
 
 
 def list_favourites(account_id: int) -> QuerySet[Favourite]:
-    """The likes of an account on posts that it may still read, unordered."""
+    """Select the account's favourites on posts that it may still read, unordered."""
     return Favourite.objects.filter(visible_to(account_id, prefix="status__"), account_id=account_id)
 
 
 def list_bookmarks(account_id: int) -> QuerySet[Bookmark]:
-    """The bookmarks of an account on posts that it may still read, unordered."""
+    """Select the account's bookmarks of posts that it may still read, unordered."""
     return Bookmark.objects.filter(visible_to(account_id, prefix="status__"), account_id=account_id)
 
 
 def list_favourites_of(status_id: int, viewer_id: int | None) -> QuerySet[Favourite]:
-    """List who likes a post, as far as the viewer may be shown them: favourites, unordered."""
+    """Select the favourites of a post whose accounts the viewer may see, unordered."""
     return Favourite.objects.filter(_shown_to(viewer_id), status_id=status_id)
 
 
 def list_reblogs_of(status_id: int, viewer_id: int | None) -> QuerySet[Status]:
-    """List who has boosted a post for everybody to see, as far as the viewer may be shown them: boosts, unordered."""
+    """Select the public and unlisted boosts of a post whose accounts the viewer may see, unordered."""
     return Status.objects.filter(
         _shown_to(viewer_id), reblog_of_id=status_id, deleted_at=None, visibility__in=OPEN_VISIBILITIES
     )
 
 
 def list_quotes_of(status_id: int, viewer_id: int | None) -> QuerySet[Quote]:
-    """The accepted quotes of a post in posts that the viewer may read, unordered."""
+    """Select the accepted quotes of a post in posts that the viewer may read, unordered."""
     readable = visible_to(viewer_id, prefix="status__")
     return Quote.objects.filter(readable, quoted_status_id=status_id, state=QuoteState.ACCEPTED)
 
 
 def _shown_to(viewer_id: int | None) -> Q:
-    """Accounts that a list of people shows: not suspended, and nothing hides them and the viewer from each other."""
+    """Return the condition for accounts in lists of people: not suspended, and neither hidden from the viewer nor hiding from
+    it.
+    """
     shown = is_present("account")
     return shown if viewer_id is None else shown & ~hidden_from(viewer_id, "account_id")
 
 
 def list_scheduled(account_id: int) -> QuerySet[ScheduledStatus]:
-    """The account's scheduled posts with what their entities need, unordered: two queries."""
+    """Select the account's scheduled posts with everything their entities need, unordered: two queries."""
     files = ScheduledMedia.objects.select_related("media").order_by("position")
     return ScheduledStatus.objects.filter(account_id=account_id).prefetch_related(Prefetch("media", files))
 
 
 def find_scheduled(scheduled_id: Any, account_id: int) -> ScheduledStatus:
-    """The account's own scheduled post. Raises NotFound for anybody else's, as if there were none."""
+    """Return the account's own scheduled post. Raises NotFound for one of another account, as if it did not exist."""
     number = parse_id(scheduled_id)
     return require_found(list_scheduled(account_id).filter(id=number).first() if number is not None else None)

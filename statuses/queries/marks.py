@@ -1,4 +1,6 @@
-"""Reads what viewers have done with posts, and who has muted their threads: one statement for one viewer or for many."""
+"""Reads the marks of viewers on posts (favourites, boosts, bookmarks, pins, muted threads) and their filters: one statement
+for any number of viewers.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from statuses.policies.filters import Filters
 from statuses.queries.filters import ACTIVE_SQL, read_active
 from statuses.queries.posts import load_votes
 
-# Each table is asked once, through its unique index on account and post: neither a viewer who likes everything nor a post that
-# everybody likes costs more than others, and one plan serves all lengths (docs/adr/0011). A further mark is a part here and
+# Each table is read once, through its unique index on account and post: the cost depends neither on how many favourites a
+# viewer has nor on how many a post has, and one plan serves all lengths (docs/adr/0011). A further mark takes a part here and
 # a set in Marks.
 _VIEWERS: Final = "ANY((SELECT %(viewers)s)::bigint[])"
 _POSTS: Final = "ANY((SELECT %(ids)s)::bigint[])"
@@ -35,7 +37,7 @@ _MARKS: Final = "UNION ALL".join(
         _marked(_REBLOGGED, "statuses_status", "reblog_of_id", "deleted_at IS NULL"),
         _marked(_BOOKMARKED, "statuses_bookmark"),
         _marked(_PINNED, "statuses_pin"),
-        # The posts are looked at only if somebody mutes anything.
+        # The posts are read only if a viewer mutes any thread.
         f"""
 SELECT {_MUTED}, mute.account_id, post.id, NULL
   FROM (SELECT id, COALESCE(thread_id, id) AS thread_id FROM statuses_status
@@ -49,8 +51,8 @@ SELECT {_MUTED}, mute.account_id, post.id, NULL
 
 @dataclass(slots=True)
 class Marks:
-    """The posts (never boosts) that a viewer has favourited, boosted, bookmarked or pinned, or whose thread they mute; the
-    viewer's active filters; and the viewer's votes by post, as places of the options.
+    """Posts (never boosts) that a viewer has favourited, boosted, bookmarked or pinned, or whose thread it mutes; the
+    viewer's active filters; and the viewer's votes by post, as indexes of options.
     """
 
     favourited: set[int] = field(default_factory=set)
@@ -67,15 +69,15 @@ class Marks:
 
     @property
     def in_order(self) -> tuple[set[int], ...]:
-        """The sets in the order of the statement's numbers."""
+        """Sets in the order of the statement's numbers."""
         return self.favourited, self.reblogged, self.bookmarked, self.pinned, self.muted
 
 
 def load_marks(
     viewer_ids: Collection[int], status_ids: Collection[int], polls: Collection[int] = ()
 ) -> dict[int, Marks]:
-    """The marks on these posts by viewer; who has none is left out. One query, none without viewers or posts, and one more
-    if some of the posts have `polls`.
+    """Return the marks on these posts by viewer; viewers without any are left out. One query, none without viewers or posts,
+    and one more if some of the posts have `polls`.
     """
     found: dict[int, Marks] = {}
     if not viewer_ids or not status_ids:
@@ -101,7 +103,7 @@ SELECT asked.account_id, asked.status_id
 
 
 def load_muted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Choose of these (account id, post id) those where the account mutes the post's thread: one query, none for no
+    """Return those of these (account id, post id) pairs in which the account mutes the post's thread: one query, none for no
     pairs.
     """
     if not pairs:

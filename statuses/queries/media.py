@@ -1,4 +1,4 @@
-"""Reads files: as the account they belong to, or as somebody who may read their post."""
+"""Reads media files, for their owner or for a viewer of their post."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from statuses.policies.audience import visible_to
 
 
 def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock: bool = False) -> MediaAttachment:
-    """The account's own file. Raises NotFound for any other, and with `unattached` for one that is attached to a post (D-07).
+    """Return the account's own file. Raises NotFound for any other, and with `unattached` for one attached to a post (D-07).
 
-    `lock` holds its row until the caller's transaction ends.
+    `lock` locks its row until the caller's transaction ends.
     """
     found = MediaAttachment.objects.filter(account_id=account_id)
     if unattached:
@@ -28,9 +28,10 @@ def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock:
 
 
 def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[MediaAttachment]:
-    """The account's files that a post can have: attached to no other one, and to no scheduled one or held edit.
+    """Select the account's files that can be attached to a post: those of no other post, scheduled post or held edit.
 
-    Of a post that is edited also those that it shows, or has shown before, or that an edit of it has that is held.
+    With `of_status_id`, the post being edited, they include files that this post shows or has shown, or that a held edit of
+    it has.
     """
     free = Q(status=None, former_status=None, scheduled=None, held=None)
     if of_status_id is not None:
@@ -40,9 +41,9 @@ def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[
 
 
 def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachment, bool]:
-    """A file that is attached to a post which is shown at all, and whether the viewer may read that post. Two queries.
+    """Return a file of a post that is not deleted, and whether the viewer may read that post. Two queries.
 
-    Raises NotFound for any other, and when the post or its author is gone.
+    Raises NotFound for any other file, and when the post is deleted or its author suspended.
     """
     shown = MediaAttachment.objects.filter(is_present("status__account"), id=media_id, status__deleted_at=None)
     media = require_found(shown.exclude(status=None).select_related("status").first())
@@ -51,6 +52,6 @@ def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachm
 
 
 def sum_up_attachments() -> list[tuple[str, int, int]]:
-    """Count files of this server by type, and sum up their bytes with their previews. Reads the whole table."""
+    """Return number and bytes, previews included, of this server's files by type. Reads the whole table."""
     own = MediaAttachment.objects.exclude(file="").values_list("type").order_by("type")
     return list(own.annotate(count=Count("id"), bytes=Sum("file_size") + Sum("preview_size")))

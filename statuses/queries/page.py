@@ -1,4 +1,4 @@
-"""Reads a page of posts for a viewer: everything its entities need, in a fixed number of queries whatever its size."""
+"""Reads a page of posts for a viewer: everything its entities need, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ PostFilter = Callable[[Post, Relations], bool]
 
 
 def status_key(post: Post) -> str:
-    """The key of a post's encoded body."""
+    """Return the cache key of a post's encoded body."""
     return f"status:{post.id}:{post.version}"
 
 
 def author_key(author: Author) -> str:
-    """The key of the encoded body of a post's author."""
+    """Return the cache key of the encoded body of a post's author."""
     return account_fragment_key(author.id, author.version)
 
 
 @dataclass(slots=True)
 class PostPage:
-    """Posts in the order asked for, and, once filled, all that showing them takes.
+    """Posts in the requested order and, once filled, everything that their entities need.
 
-    Made by `select` and `of_rows` alone, shown after `fill` alone: `bodies` and `author_bodies` hold the encoded bodies that
-    were in the cache, by id of post and account, and for the others there are `sources` and `accounts`. A post without one
-    of the `cards` or `polls` shows null there. `collections` are whole, by their ids. `with_source`: an author is
-    shown a post with its source, and what it quotes whatever came of that.
+    Created only by `select` and `of_rows`, and presented only after `fill`: `bodies` and `author_bodies` hold the encoded
+    bodies found in the cache, by id of post and account; for the others there are `sources` and `accounts`. A post without
+    one of the `cards` or `polls` shows null there. `collections` are whole, by id. `with_source`: an author is shown the post
+    with its source, and the quoted post whatever the state of the quote.
     """
 
     viewer_id: int | None
@@ -59,12 +59,14 @@ class PostPage:
 
     @property
     def ids(self) -> list[int]:
-        """The posts of the page, boosts by their own id."""
+        """Ids of the posts of the page, boosts by their own id."""
         return [post.id for post in self.rows]
 
     @property
     def posts(self) -> dict[int, Post]:
-        """Return every post that has a body on the page, by id: its own, of boosts what they boost, and what those quote."""
+        """Posts with a body on the page, by id: the posts themselves, for boosts the boosted ones, and the posts quoted by
+        those.
+        """
         found: dict[int, Post] = {}
         for post in self.rows:
             proper = post.proper
@@ -75,7 +77,7 @@ class PostPage:
 
     @property
     def authors(self) -> dict[int, Author]:
-        """Return every author on the page, by account id."""
+        """Authors on the page, by account id."""
         found: dict[int, Author] = {}
         for post in self.rows:
             proper = post.proper
@@ -86,8 +88,8 @@ class PostPage:
         return found
 
     def related_ids(self, post: Post) -> set[int]:
-        """The accounts to which a viewer's relations decide what is shown of a post: authors quoted, authors who let some
-        people quote them, and who made or is in the collections it links to.
+        """Return the accounts for which a viewer's relations decide how a post is shown: quoted authors, authors with a
+        restricted quote policy, and owners and members of the linked collections.
         """
         shown = [part for part in (post.proper, post.proper.quoted) if part is not None]
         restricted = {part.account_id for part in shown if depends_on_relations(part.quote_policy)}
@@ -99,7 +101,7 @@ class PostPage:
         )
 
     def linked_collections(self, post: Post) -> list[ShownCollection]:
-        """The collections a post links to as the viewer sees them: none whose owner blocks the viewer."""
+        """Return the linked collections as the viewer sees them, without those whose owner blocks the viewer."""
         found = (self.collections[number] for number in post.collection_ids if number in self.collections)
         return [
             seen_by(one, self.viewer_id, self.relations)
@@ -108,12 +110,14 @@ class PostPage:
         ]
 
     def extend(self, other: PostPage) -> None:
-        """Add the posts of another page of the same viewer behind these, before it is filled."""
+        """Append the posts of another page for the same viewer, before the page is filled."""
         self.rows += other.rows
         self.relations = self.relations.joined(other.relations)
 
     def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> PostPage:
-        """Return a post of a filled page as another viewer sees it; `relations` are the viewer's to its `related_ids`."""
+        """Return a post of a filled page as another viewer sees it; `relations` are those of that viewer to its
+        `related_ids`.
+        """
         relations = relations or Relations(viewer_id=viewer_id)
         return replace(self, viewer_id=viewer_id, rows=[post], marks=marks, relations=relations)
 
@@ -121,11 +125,11 @@ class PostPage:
 def select(
     status_ids: Iterable[int], viewer_id: int | None, accept: PostFilter | None = None, *, with_hiding: bool = False
 ) -> PostPage:
-    """The posts that the viewer may read, and that `accept` accepts: two queries, one if anonymous.
+    """Return the posts that the viewer may read and `accept` accepts: two queries, one for an anonymous viewer.
 
-    `accept` is asked about posts that the viewer may read, with relations that know every author, boosted author, addressed
-    account and author answered to. Without one, and `with_hiding`, the relations say no more than showing the posts takes.
-    What comes back can be asked about and cut; `fill` adds what showing it takes.
+    `accept` is called for posts that the viewer may read, with relations that include every author, boosted author, addressed
+    account and replied-to author. Without it, and without `with_hiding`, only the relations needed to present the posts are
+    loaded. The page can be inspected and truncated; `fill` loads the rest.
     """
     wanted = list(status_ids)
     posts = load_posts(wanted)
@@ -136,7 +140,7 @@ def select(
         parts: tuple[Post, ...] = (post,) if proper is post else (post, proper)
         if proper.quoted is not None:
             parts += tuple(post.quotes)
-            # A quote shows whether its author is hidden.
+            # The state of a quote shows whether the viewer hides its author.
             hides = True
         for part in parts:
             people.add(part.account_id)
@@ -146,8 +150,8 @@ def select(
                 people.add(part.in_reply_to_account_id)
             if part.quote_policy and asks_who_follows(part.quote_policy):
                 asks = True
-    # Asked also when none of the posts exists: less work for them than for hidden ones would reveal by its time which of
-    # the two it is (security row 19).
+    # The query runs even when none of the posts exists: otherwise the response time would reveal whether a post is hidden or
+    # missing (security row 19).
     load = load_hiding if hides else load_reading
     relations = load(viewer_id, people or {0}, with_followed_by=asks) if wanted else NO_RELATIONS
     readable = [
@@ -168,17 +172,17 @@ def _asks_who_follows(posts: Iterable[Post]) -> bool:
 
 
 def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:
-    """The page of loaded posts, without a check of who may read them.
+    """Return the page of loaded posts, without checking who may read them.
 
-    For streams, which ask each reader themselves, and for who has just acted on a post: acts have their own rule, and who
-    takes something back sees the post even if it may not be read any more (SEED-131).
+    For streams, which check each reader themselves, and for an account that has just acted on a post: actions have their own
+    rule, and an account that undoes an action sees the post even if it may no longer read it (SEED-131).
     """
     return PostPage(viewer_id=viewer_id, rows=list(posts))
 
 
 def fill(page: PostPage) -> PostPage:
-    """Add the viewer's marks and the encoded bodies, or what they are made of: one query, none for anybody, when all
-    bodies are cached, else at most three more; and up to three when a post links to collections.
+    """Add the viewer's marks and the encoded bodies, or the values to encode: one query (none for an anonymous viewer) when
+    all bodies are cached, else at most three more; and up to three when a post links to collections.
     """
     posts, authors = page.posts, page.authors
     page.polls = load_polls(number for number, row in posts.items() if row.poll_id is not None)
@@ -194,7 +198,7 @@ def fill(page: PostPage) -> PostPage:
     page.sources = load_bodies(number for number in posts if number not in page.bodies)
     page.accounts = load_accounts(number for number in authors if number not in page.author_bodies)
     if page.relations.viewer_id != page.viewer_id:
-        # For posts that were loaded by the caller the relations to their authors are not loaded yet.
+        # The relations to the authors of posts that the caller loaded are not loaded yet.
         page.relations = load_hiding(
             page.viewer_id,
             {
@@ -227,8 +231,8 @@ def fill(page: PostPage) -> PostPage:
 
 
 def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, accept: PostFilter | None = None) -> PostPage:
-    """`select` and `fill`: the page of these posts (or their ids) for a viewer, at most six queries, nine with collections.
+    """Return the filled page of these posts (or ids) for a viewer: at most six queries, nine with collections.
 
-    Posts the viewer may not read are left out: what is shown is decided from rows read now, never from a cache.
+    Posts that the viewer may not read are left out: that is decided by rows read now, never from a cache.
     """
     return fill(select((item if isinstance(item, int) else item.id for item in statuses), viewer_id, accept))

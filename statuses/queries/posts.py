@@ -1,8 +1,8 @@
-"""Reads posts: the one module that loads a `Post`, its `PostBody` and its poll, always for many ids at once.
+"""Reads posts: the only module that loads a `Post`, its `PostBody` and its poll, always for many ids at once.
 
-What decides who sees a post, and what changes too often to be kept, is one statement for a whole page; moments come as
-milliseconds, because reading the dates of forty posts costs more than the posts. What posts say is another one, asked only
-where no encoded copy is at hand. What a viewer has done with posts is in `statuses.queries.marks`.
+One statement reads, for a whole page, the values that decide who sees a post and those that change too often to be cached.
+Times come as milliseconds, because reading forty dates takes longer than reading the posts. Another statement reads the
+contents, only for posts without a cached body. The marks of viewers are in `statuses.queries.marks`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Values = tuple[Any, ...]
 
 
 class _Part(NamedTuple):
-    """Columns that the statement reads of one table, by the type that they have, each a name, or `expression AS name`."""
+    """Columns that the statement reads from one table, by type; each is a name or `expression AS name`."""
 
     source: str
     bigint: tuple[str, ...]
@@ -31,7 +31,7 @@ class _Part(NamedTuple):
 
     @property
     def columns(self) -> str:
-        """Columns as they are selected."""
+        """Column list for SELECT."""
         return ", ".join((*self.bigint, *self.text, *self.boolean))
 
 
@@ -39,7 +39,7 @@ def _name(column: str) -> str:
     return column.rpartition(" AS ")[2]
 
 
-# A column that everything may look at is a name here and a field of Post.
+# Each name here is also a field of Post.
 _POST: Final = _Part(
     "statuses_status",
     bigint=(
@@ -63,9 +63,9 @@ _POST: Final = _Part(
 )
 _BODIES: Final = "ANY((SELECT ids FROM bodies)::bigint[])"
 _PEOPLE: Final = "ANY((SELECT ids FROM people)::bigint[])"
-# A statement that joins these tables gets plans that read the small ones whole, some of them once for each post, and where it
-# gets none such it asks each of them post by post. Each table is asked once here, for all ids, by its index, and the rows are
-# put together in Python; the ids come from subselects, whose length the planner does not know (docs/adr/0011).
+# Joining these tables leads to plans that read small tables completely, some once for each post, or read each table once for
+# each post. So each table is read once here, for all ids, through its index, and Python combines the rows; the ids come from
+# subselects, whose length the planner does not know (docs/adr/0011).
 _PARTS: Final = {
     "post": _Part("post", *(tuple(map(_name, columns)) for columns in _POST[1:])),
     "author": _Part(
@@ -98,7 +98,7 @@ _PARTS: Final = {
     "poll": _Part(f"statuses_poll WHERE status_id = {_BODIES}", bigint=("status_id", "id")),
     "card": _Part(f"statuses_statuscard WHERE status_id = {_BODIES}", bigint=("status_id", "card_id")),
     "mention": _Part(f"statuses_mention WHERE status_id = {_BODIES}", bigint=("status_id", "account_id")),
-    # One that came to be known after the post is found by the id that the post names.
+    # A collection that became known after the post is found by the id that the post names.
     "collection": _Part(
         f"statuses_linkedcollection l WHERE status_id = {_BODIES}",
         bigint=(
@@ -111,7 +111,7 @@ _PARTS: Final = {
 
 
 def _laid_out(part: _Part) -> list[str]:
-    """The columns of a part, with nothing where another part has more of a type: all parts have the same columns."""
+    """Return the columns of a part, padded with NULL, so that all parts have the same number of columns of each type."""
     found: list[str] = []
     for kind in ("bigint", "text", "boolean"):
         given = getattr(part, kind)
@@ -120,13 +120,13 @@ def _laid_out(part: _Part) -> list[str]:
 
 
 def _reader(part: str, *names: str) -> Callable[[Values], Any]:
-    """Make a function that takes the values of these names out of a row of the part."""
+    """Return a function that extracts the values of these names from a row of the part."""
     places = {_name(column): place for place, column in enumerate(_laid_out(_PARTS[part]), start=1)}
     return itemgetter(*(places[name] for name in names))
 
 
 def _required(shape: type) -> tuple[str, ...]:
-    """The fields of a shape that have no default, in their order: those that are given to make one."""
+    """Return the fields without a default, in order: the arguments that are needed to create an instance."""
     return tuple(each.name for each in fields(shape) if each.default is MISSING and each.default_factory is MISSING)
 
 
@@ -144,8 +144,8 @@ _PARTS_SQL: Final = "\nUNION ALL\n".join(
     f"SELECT '{name}', {', '.join(_laid_out(part))} FROM {part.source}"  # noqa: S608 (constants)
     for name, part in _PARTS.items()
 )
-# Besides the posts asked for: what they boost, what those or they themselves quote, and what the quoted ones quote. A boost
-# quotes nothing, is counted nowhere and addresses nobody.
+# Besides the requested posts this reads the posts they boost, the posts quoted by either, and the posts quoted by those. A
+# boost itself has no quote, counters or mentions.
 _POSTS_SQL: Final = f"""
 WITH own AS MATERIALIZED (SELECT {_POST.columns} FROM {_POST.source} WHERE id = ANY((SELECT %(ids)s)::bigint[])),
 quote AS MATERIALIZED (
@@ -174,9 +174,9 @@ people (ids) AS MATERIALIZED (SELECT ARRAY(SELECT account_id FROM post))
 
 
 def load_posts(status_ids: Iterable[int]) -> list[Post]:
-    """The posts with these ids, each once and in their order, whatever their state; unknown ids are left out.
+    """Return the posts with these ids, each once and in order, whatever their state; unknown ids are left out.
 
-    One query, none for no ids. A boost carries the post it boosts, a quote the quoted one.
+    One query, none for no ids. A boost contains the boosted post, a quote the quoted one.
     """
     ids = list(dict.fromkeys(status_ids))
     if not ids:
@@ -232,7 +232,8 @@ def _complete(posts: dict[int, Post], found: defaultdict[str, list[Values]]) -> 
             post.quoted = posts.get(post.quoted_status_id)
 
 
-# What PostBody holds beside columns of the post. Mentions, tags and files are read as JSON: one statement instead of four.
+# Values of PostBody that are not columns of the post. Mentions, tags and files are read as JSON: one statement instead of
+# four.
 _EXPRESSIONS: Final = {
     "thread_root_id": "COALESCE(s.thread_id, s.id)",
     "quote": """(
@@ -266,7 +267,7 @@ SELECT {", ".join(_EXPRESSIONS.get(name, f"s.{name}") for name in _BODY)}
 
 
 def load_bodies(status_ids: Iterable[int]) -> dict[int, PostBody]:
-    """Load what the posts with these ids say, in one query; unknown ids are left out."""
+    """Load the bodies of the posts with these ids, in one query; unknown ids are left out."""
     ids = list(set(status_ids))
     if not ids:
         return {}
@@ -275,7 +276,7 @@ def load_bodies(status_ids: Iterable[int]) -> dict[int, PostBody]:
 
 def _body(values: Values) -> PostBody:
     found = dict(zip(_BODY, values, strict=True))
-    # Nothing at all is NULL in SQL, and files come as JSON.
+    # An empty list is NULL in SQL, and files come as JSON.
     for name in ("addressed", "tags", "media", "poll_options"):
         found[name] = found[name] or []
     found["media"] = [MediaAttachment(status_id=found["id"], **file) for file in found["media"]]
@@ -291,13 +292,13 @@ SELECT v.account_id, q.status_id, array_agg(v.choice ORDER BY v.id)
 
 
 def load_polls(status_ids: Iterable[int]) -> dict[int, Poll]:
-    """The polls of these posts, by post. One query, none for no posts."""
+    """Return the polls of these posts, by post. One query, none for no posts."""
     ids = list(status_ids)
     return {poll.status_id: poll for poll in Poll.objects.filter(status_id__one_of=ids)} if ids else {}
 
 
 def load_votes(account_ids: Collection[int], status_ids: Collection[int]) -> dict[int, dict[int, list[int]]]:
-    """Load what these accounts have voted in the polls of these posts: choices by account and post. One query at most."""
+    """Load the votes of these accounts in the polls of these posts: choices by account and post. One query at most."""
     found: dict[int, dict[int, list[int]]] = {}
     if not account_ids or not status_ids:
         return found

@@ -1,6 +1,4 @@
-"""Reads single posts and polls, always as somebody in particular, and posts that may be shown in frames of other sites:
-what anybody may read, of people here.
-"""
+"""Reads single posts and polls for a given viewer, and local public or unlisted posts that other sites may embed in frames."""
 
 from __future__ import annotations
 
@@ -28,13 +26,13 @@ from statuses.queries.posts import load_bodies, load_posts
 
 
 def list_statuses(viewer_id: int | None) -> QuerySet[Status]:
-    """List the posts the viewer may read."""
+    """Select the posts that the viewer may read."""
     return Status.objects.filter(visible_to(viewer_id))
 
 
 def list_conversation(root_id: int, viewer_id: int | None, after: int, limit: int) -> list[int]:
-    """List the ids above `after` of the posts in a thread that the viewer, and everybody, may read, oldest first, at most
-    `limit`; without an `after` the thread's first known post comes before all. Two queries at most.
+    """Return the ids above `after` of the public and unlisted posts in a thread that the viewer may read, oldest first, at
+    most `limit`; without `after` the thread's first known post is included. Two queries at most.
     """
     open_posts = list_statuses(viewer_id).filter(visibility__in=OPEN_VISIBILITIES, reblog_of=None)
     found = open_posts.filter(thread_id=root_id, id__gt=after).order_by("id").values_list("id", flat=True)[:limit]
@@ -43,15 +41,15 @@ def list_conversation(root_id: int, viewer_id: int | None, after: int, limit: in
 
 
 def find_post(status_id: Any, viewer_id: int | None) -> Post:
-    """The post with this id, if the viewer may read it; two queries, one if anonymous.
+    """Return the post with this id if the viewer may read it; two queries, one for an anonymous viewer.
 
-    Raises NotFound alike for what does not exist and what may not be read (security row 19).
+    Raises the same NotFound for a post that does not exist and for one that may not be read (security row 19).
     """
     return find_post_and_relations(status_id, viewer_id)[0]
 
 
 def find_post_and_relations(status_id: Any, viewer_id: int | None) -> tuple[Post, Relations]:
-    """Find like `find_post`, with how the viewer stands to the people of the post."""
+    """Return the post like `find_post`, with the viewer's relations to the accounts of the post."""
     number = parse_id(status_id)
     if number is not None:
         page = select([number], viewer_id, with_hiding=True)
@@ -61,7 +59,7 @@ def find_post_and_relations(status_id: Any, viewer_id: int | None) -> tuple[Post
 
 
 def find_own_status(status_id: Any, account_id: int) -> Status:
-    """The account's own post. Raises NotFound for anybody else's, as if there were none."""
+    """Return the account's own post. Raises NotFound for one of another account, as if it did not exist."""
     number = parse_id(status_id)
     if number is not None:
         own = Status.objects.filter(id=number, account_id=account_id, deleted_at=None).first()
@@ -71,7 +69,7 @@ def find_own_status(status_id: Any, account_id: int) -> Status:
 
 
 def load_existing(status_id: Any) -> Post | None:
-    """The post with this id, whoever may read it; None for one that is deleted, or whose author is suspended."""
+    """Return the post with this id, whoever may read it; None for one that is deleted, or whose author is suspended."""
     number = parse_id(status_id)
     for post in load_posts([number]) if number is not None else []:
         if not post.is_deleted and not post.proper.is_deleted and not post.proper.author.is_suspended:
@@ -80,12 +78,12 @@ def load_existing(status_id: Any) -> Post | None:
 
 
 def find_existing(status_id: Any) -> Post:
-    """Find like `load_existing`. Raises NotFound instead of answering None."""
+    """Return the post like `load_existing`, but raise NotFound instead of returning None."""
     return require_found(load_existing(status_id))
 
 
 def find_page_url(post: Post) -> str:
-    """The address of a post's page. A query for one of another server."""
+    """Return the address of a post's page. Needs a query for a remote post."""
     if post.local:
         return links.status_url(post.username, post.id)
     url = Status.objects.filter(id=post.id).values_list("url", flat=True).first()
@@ -99,7 +97,9 @@ def is_readable(post: Post, account_id: int) -> bool:
 
 
 def require_readable(post: Post | None, account_id: int) -> Post:
-    """The post, if the account may read it. Raises NotFound, after the same work for none at all (security row 19)."""
+    """Return the post if the account may read it. Raises NotFound, doing the same work when there is no post (security row
+    19).
+    """
     people = [post.account_id, post.proper.account_id] if post is not None else [0]
     relations = load_relations(account_id, people)
     if post is None or not can_see(post, account_id, relations, post.mentioned_ids):
@@ -108,8 +108,8 @@ def require_readable(post: Post | None, account_id: int) -> Post:
 
 
 class Excerpt(NamedTuple):
-    """A post as a list for its author or for staff names it: the address of its page and its words, warning first, as text;
-    and what it said before it was edited, each with the time since when, the oldest first.
+    """Summary of a post for lists that its author or staff read: the address of its page, its content warning and text, and
+    its earlier versions, each with the time from which it applied, oldest first.
     """
 
     id: int
@@ -120,7 +120,9 @@ class Excerpt(NamedTuple):
 
 
 def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
-    """List those of these posts that are the account's, oldest first, deleted ones too; three queries."""
+    """Return summaries of those of these posts that belong to the account, oldest first, deleted ones included; three
+    queries.
+    """
     posts = [post for post in load_posts(sorted(status_ids)) if post.account_id == account_id]
     bodies, earlier = load_bodies(post.id for post in posts), load_earlier_words([post.id for post in posts])
     return [
@@ -137,9 +139,11 @@ def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
 
 
 def find_poll(poll_id: Any, viewer_id: int | None) -> tuple[Poll, Post, Relations]:
-    """The poll with this id and its post, if the viewer may read that, with how the viewer stands to the people of the post.
+    """Return the poll with this id and its post if the viewer may read that, with the viewer's relations to the accounts of
+    the post.
 
-    Raises NotFound alike for what does not exist and what may not be read (SEED-074 and 075, security row 19).
+    Raises the same NotFound for a poll that does not exist and for one that may not be read (SEED-074 and 075, security row
+    19).
     """
     number = parse_id(poll_id)
     poll = Poll.objects.filter(id=number).first() if number is not None else None
@@ -153,9 +157,9 @@ _PATH: Final = re.compile(r"/(?:@|users/)(?P<username>[A-Za-z0-9_.-]+)/(?:status
 
 
 def find_embeddable(username: str, status_id: Any) -> Post:
-    """The post of the local account with this name; never a boost.
+    """Return the post, never a boost, of the local account with this username.
 
-    Raises NotFound alike for what does not exist and what not everybody may read.
+    Raises the same NotFound for a post that does not exist and for one that is neither public nor unlisted.
     """
     post = find_post(status_id, None)
     if not post.local or post.reblog_of_id is not None or post.username.lower() != username.lower():
@@ -164,7 +168,7 @@ def find_embeddable(username: str, status_id: Any) -> Post:
 
 
 def find_embeddable_at(url: str) -> Post:
-    """The same by the address of its page, of its document, or of the frame itself. Raises NotFound."""
+    """Return an embeddable post by the address of its page, its document or its frame. Raises NotFound."""
     try:
         parts = urlsplit(url)
     except ValueError:

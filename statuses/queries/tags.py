@@ -1,4 +1,4 @@
-"""Reads hashtags as far as a viewer may know of them, and how somebody uses them."""
+"""Reads hashtags that a viewer may know, and the use of hashtags by an account."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PRIVATE_TAG_POSTS_LIMIT: Final = 100
 
 
 def find_tag(name: str, viewer_id: int | None) -> Tag:
-    """The hashtag that is called so, in whatever spelling; without an id if nobody has used it (contract, entities "Tag").
+    """Return the hashtag with this name in any spelling; without an id if it has never been used (contract, entities "Tag").
 
-    So is one that was never used where everybody can read it, for who neither follows it nor may read one of its last
-    posts: a name says what somebody wrote about. Raises NotFound for what is no hashtag. One query, up to three for a
-    private hashtag.
+    A hashtag that was never used in a public or unlisted post is treated as unused, unless the viewer follows it or may read
+    one of its last posts, because its name reveals a topic of private posts. Raises NotFound for an invalid hashtag. One
+    query, up to three for a private hashtag.
     """
     tag = named_tag(name)
     found = Tag.objects.filter(name=tag.name).first()
@@ -45,7 +45,7 @@ SUGGESTIONS_LIMIT: Final = 10
 
 
 def load_use(account_id: int, tag_id: int) -> tuple[int, datetime | None]:
-    """Count the public and unlisted posts of the account that carry the hashtag, and find when the last was written."""
+    """Return how many public and unlisted posts of the account use the hashtag, and the time of the last one."""
     used = StatusTag.objects.filter(
         tag_id=tag_id,
         status__account_id=account_id,
@@ -56,7 +56,7 @@ def load_use(account_id: int, tag_id: int) -> tuple[int, datetime | None]:
 
 
 def load_suggested_tags(account_id: int) -> list[Tag]:
-    """List the hashtags of the account's last SUGGESTION_POSTS_LIMIT posts, most used first, without those on its
+    """Return the hashtags of the account's last SUGGESTION_POSTS_LIMIT posts, most used first, without those featured on its
     profile (SEED-080).
     """
     recent = Status.objects.filter(account_id=account_id, deleted_at=None, reblog_of=None).order_by("-id")

@@ -1,4 +1,4 @@
-"""Reads the thread around a post: what it answers, and what answers it (contract, behaviours section 7 "Context")."""
+"""Reads the thread around a post: its ancestors and descendants (contract, behaviours section 7 "Context")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from statuses.queries.page import PostPage, fill, select
 
 @dataclass(frozen=True)
 class Reach:
-    """Limits of how much of a thread is shown; `depth` counts generations below the post."""
+    """Limits of the shown part of a thread; `depth` counts generations below the post."""
 
     ancestors: int
     descendants: int
@@ -25,7 +25,7 @@ class Reach:
 ANONYMOUS_REACH: Final = Reach(ancestors=40, descendants=60, depth=20)
 USER_REACH: Final = Reach(ancestors=4096, descendants=4096, depth=4096)
 
-# The path keeps the ids of deleted posts: it is cut where a post is deleted, or answers nothing any more.
+# A path still contains the ids of deleted posts: it ends at a post that is deleted or no longer a reply.
 _GAP: Final = "(deleted_at IS NOT NULL OR in_reply_to_id IS NULL)"
 _PATH, _GAP_ABOVE, _DESCENDANT = range(3)
 _THREAD: Final = f"""
@@ -47,10 +47,10 @@ UNION ALL
 
 @dataclass(frozen=True)
 class Context:
-    """The rows of a thread around a post: `ancestors` root first, `descendants` in the order of the tree.
+    """Rows of a thread around a post: `ancestors` root first, `descendants` in the order of the tree.
 
-    Together they are the rows of `page`, ancestors first, ready to be shown. `more_after` is the newest descendant looked at,
-    when there may be more after it.
+    Together they are the rows of the filled `page`, ancestors first. `more_after` is the newest descendant that was read, if
+    there may be more after it.
     """
 
     page: PostPage
@@ -60,12 +60,12 @@ class Context:
 
 
 def load_context(post: Post, viewer_id: int | None, *, after: int | None = None) -> Context:
-    """The thread around a post for a viewer, in at most seven queries.
+    """Return the thread around a post for a viewer, in at most seven queries.
 
-    What the viewer may not read is left out, also posts of authors they block or mute, and of limited authors they do
-    not follow; answers to those stay. Answers to a deleted post have left the thread, with everything below them.
-    Children come in the order of their ids, an author's answers to themselves first. The oldest descendants win where
-    there are more than may be shown; of those with a greater id than `after`, where that is given.
+    Posts that the viewer may not read are left out, as are those of authors whom the viewer blocks or mutes, and of limited
+    authors whom the viewer does not follow; replies to them stay. Replies to a deleted post have left the thread, with their
+    descendants. Children come in the order of their ids, an author's replies to themselves first. If there are too many
+    descendants, the oldest are shown; with `after`, those with a greater id.
     """
     reach = ANONYMOUS_REACH if viewer_id is None else USER_REACH
     above, parents = _load_thread(post.id, reach, after or 0)
@@ -90,7 +90,7 @@ SELECT post.id, reply.id
 
 
 def load_self_replies(status_ids: Iterable[int], limit: int) -> dict[int, list[int]]:
-    """The first `limit` answers of its author to each of these posts that need no relation to them, oldest first; one query."""
+    """Return the first `limit` public or unlisted replies of the author to each of these posts, oldest first; one query."""
     found: dict[int, list[int]] = {number: [] for number in status_ids}
     values: dict[str, Value] = {
         "ids": list(found),
@@ -102,7 +102,7 @@ def load_self_replies(status_ids: Iterable[int], limit: int) -> dict[int, list[i
     return found
 
 
-# Posts that somebody answers by a chain of answers stand at the end of the path.
+# The posts to which a post replies, directly or through other replies, are at the end of its path.
 _SOLICITED: Final = """
 SELECT asked.status_id, asked.reader_id
   FROM unnest(%(ids)s::bigint[], %(readers)s::bigint[]) asked (status_id, reader_id)
@@ -117,8 +117,8 @@ _SOLICITED_DEPTH: Final = 100
 
 
 def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Choose of these (post id, reader id) those where the post answers, over at most a hundred posts, a private mention of
-    its author by the reader: the reader has begun to write to the author. One query, none for no pairs.
+    """Return those of these (post id, reader id) pairs in which the post replies, over at most a hundred posts, to a private
+    mention of its author by the reader: the reader contacted the author first. One query, none for no pairs.
     """
     if not pairs:
         return set()
@@ -133,8 +133,8 @@ def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], dict[int, int]]:
-    """The ids above a post, root first, down from the nearest post that answers nothing any more; and those below, oldest
-    first, each with that of its parent.
+    """Return the ids above a post, root first, starting below the nearest gap; and the ids below it, oldest first, each with
+    that of its parent.
     """
     path: list[int] = [status_id]
     gaps: dict[int, int] = {}
@@ -153,9 +153,9 @@ def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], d
 
 
 def in_tree_order(posts: list[Post], parents: Mapping[int, int], *, root_id: int, root_author_id: int) -> list[Post]:
-    """Rows depth first: each before its answers, an author's answers to themselves before those of others.
+    """Sort posts depth first: each before its replies, an author's replies to themselves before those of others.
 
-    `parents` may name posts that are not among the rows: their answers stand under the nearest ancestor that is.
+    `parents` may name posts that are not among the rows: replies to them are placed under the nearest ancestor that is.
     """
     authors = {post.id: post.account_id for post in posts} | {root_id: root_author_id}
     children: dict[int, list[Post]] = {}

@@ -15,19 +15,19 @@ from statuses.models import MediaAttachment, MediaType, Poll, Processing
 from statuses.policies.media import proxied_path
 from statuses.policies.polls import has_ended
 
-#: Of these a preview can be drawn where their server has none.
+#: Types of which a preview can be generated if their server has none.
 _PICTURED_TYPES: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
 
 
 def file_url(media: MediaAttachment) -> str | None:
-    """Address of a file; one of another server is shown by this one (contract, behaviours section 10)."""
+    """Return the address of a file; a remote file is proxied by this server (contract, behaviours section 10)."""
     if media.file:
         return storage.url(media.file)
     return proxied_url(proxied_path(media.id), media.remote_url) if media.remote_url else None
 
 
 def preview_url(media: MediaAttachment) -> str | None:
-    """Address of its small picture, None if it has none."""
+    """Return the address of the file's preview, None if it has none."""
     if media.preview:
         return storage.url(media.preview)
     if media.remote_url and (media.preview_remote_url or media.type in _PICTURED_TYPES):
@@ -36,12 +36,12 @@ def preview_url(media: MediaAttachment) -> str | None:
 
 
 def _may_be_seen(media: MediaAttachment) -> bool:
-    """Tell whether its small picture may be shown: before the rest is processed, but not before it was scanned."""
+    """Tell whether the preview may be shown: before the file is completely processed, but not before it was scanned."""
     return media.processing == Processing.COMPLETE or not scanning.is_on()
 
 
 class MediaAttachmentSerializer(EntitySerializer):
-    """MediaAttachment: a file as clients see it; until it is processed it has no address, but it may have a preview."""
+    """MediaAttachment: a file; it has no address until it is processed, but it may have a preview."""
 
     def to_representation(self, instance: MediaAttachment) -> dict[str, Any]:
         return {
@@ -61,12 +61,12 @@ class MediaAttachmentSerializer(EntitySerializer):
 class PollSerializer(EntitySerializer):
     """A poll as a viewer sees it.
 
-    The context: `viewer_id` (None for anybody), `author_id`, `own_votes` (places of the options the viewer has voted for),
-    `domain` of the author's server and `emojis`, which knows the emojis of the options.
+    The context has `viewer_id` (None for an anonymous one), `author_id`, `own_votes` (indexes of the viewer's options),
+    `domain` of the author's server, and `emojis` to look up emojis in the options.
     """
 
     def to_representation(self, instance: Poll) -> dict[str, Any]:
-        """The entity; who wrote the poll counts as having voted."""
+        """Return the entity; the author of the poll counts as having voted."""
         viewer_id: int | None = self.context["viewer_id"]
         own_votes: Sequence[int] = self.context["own_votes"]
         emojis: EmojiLookup = self.context["emojis"]

@@ -15,7 +15,7 @@ from social.kernel.media import storage
 from statuses.models import CardType, PreviewCard
 from statuses.queries.cards import ShownCard, ShownCards
 
-# The frame is written here from the address alone, and may not act outside of itself (security row 2).
+# The frame is built from the address alone and is sandboxed (security row 2).
 _FRAME: Final = (
     '<iframe src="{}" width="{}" height="{}" sandbox="allow-scripts allow-same-origin allow-popups allow-presentation"'
     ' referrerpolicy="strict-origin-when-cross-origin" allowfullscreen></iframe>'
@@ -71,7 +71,7 @@ def _frame(card: PreviewCard) -> str:
 
 
 def encode_cards(cards: ShownCards, viewer_id: int | None) -> dict[int, bytes]:
-    """The encoded entities, by the ids of `cards`."""
+    """Return the encoded entities, by the ids of `cards`."""
     context = {"viewer_id": viewer_id, "authors": present_counted_accounts(cards.authors)}
     return {
         number: orjson.dumps(PreviewCardSerializer(shown, context=context).data)

@@ -13,7 +13,7 @@ class FilterSerializer(EntitySerializer):
     """The entity "Filter" with its keywords and posts; needs both prefetched."""
 
     def to_representation(self, instance: Filter) -> dict[str, Any]:
-        """The filter as its owner manages it."""
+        """Return the filter as its owner manages it."""
         return {
             "id": str(instance.id),
             "title": instance.title,
@@ -29,7 +29,7 @@ class FilterKeywordSerializer(EntitySerializer):
     """The entity "FilterKeyword"."""
 
     def to_representation(self, instance: FilterKeyword) -> dict[str, Any]:
-        """A keyword of a filter."""
+        """Return a keyword of a filter."""
         return {"id": str(instance.id), "keyword": instance.keyword, "whole_word": instance.whole_word}
 
 
@@ -37,7 +37,7 @@ class FilterStatusSerializer(EntitySerializer):
     """The entity "FilterStatus"."""
 
     def to_representation(self, instance: FilterStatus) -> dict[str, Any]:
-        """A post of a filter."""
+        """Return a post of a filter."""
         return {"id": str(instance.id), "status_id": str(instance.status_id)}
 
 
@@ -45,7 +45,7 @@ class FilterV1Serializer(EntitySerializer):
     """The entity "V1::Filter": one keyword of a filter, under the keyword's id. Needs `filter` loaded."""
 
     def to_representation(self, instance: FilterKeyword) -> dict[str, Any]:
-        """A keyword as older clients know filters."""
+        """Return a keyword in the form in which older clients know filters."""
         parent = instance.filter
         return {
             "id": str(instance.id),

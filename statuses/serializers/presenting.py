@@ -1,6 +1,6 @@
-"""Makes entities of a page of posts, by way of encoded bodies that may be in the cache.
+"""Builds the entities of a page of posts from encoded bodies, which may be cached.
 
-The one way for REST, streaming and push alike:
+REST, streaming and push all use it:
 
     present_statuses(statuses_or_ids, viewer_id)      -> one entity per readable post
     present(hydrate(ids, viewer_id, post filter))         -> the same, after a filter of the caller's
@@ -29,7 +29,7 @@ from statuses.serializers import status as statuses
 from statuses.serializers.card import encode_cards
 from statuses.serializers.status import QuoteSerializer, ShallowQuoteSerializer, StatusEditSerializer
 
-# Counters change with every answer, boost and like of a post: they are never kept.
+# Counters are never cached, because they change with every reply, boost and favourite of a post.
 _POST: Final = b",".join(
     (
         b'%b,"replies_count":%d,"reblogs_count":%d,"favourites_count":%d,"quotes_count":%d',
@@ -39,8 +39,8 @@ _POST: Final = b",".join(
 
 
 class Body(NamedTuple):
-    """An encoded post: what is shown of it, as an object, the words that filters look at, as UTF-8, and the application that
-    wrote it.
+    """An encoded post: `shown`, its members as an object; `words`, the text that filters search, as UTF-8; and `application`,
+    the application that wrote it.
     """
 
     shown: bytes
@@ -48,27 +48,27 @@ class Body(NamedTuple):
     application: bytes
 
     def packed(self) -> bytes:
-        """Encode as it is kept: the lengths of the first and the last in eight digits each, then the three."""
+        """Encode for the cache: the lengths of `shown` and `application` in eight digits each, then the three values."""
         return b"%08d%08d%b%b%b" % (len(self.shown), len(self.application), self.shown, self.application, self.words)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Body:
-        """The reverse of `packed`."""
+        """Decode a value that `packed` returned."""
         middle = 16 + int(packed[:8])
         end = middle + int(packed[8:16])
         return cls(packed[16:middle], packed[end:], packed[middle:end])
 
 
 class PageSerializer(EntitySerializer):
-    """The entities "Status" of a filled PostPage, encoded. `fresh` is what was encoded now and may be kept."""
+    """The encoded entities "Status" of a filled PostPage. `fresh` are the bodies that were encoded now and may be cached."""
 
     def to_representation(self, instance: PostPage) -> dict[int, orjson.Fragment]:
-        """The entities by id, in the page's order; a row whose post vanished while it was read is left out."""
+        """Return the entities by id, in the page's order; a row whose post was removed while it was read is left out."""
         self.page = instance
         self.fresh: dict[str, bytes] = {}
-        # What the viewer's filters find in each post: looked for once, however often the post is on the page.
+        # Filter matches by post: searched once, however often the post is on the page.
         self.filtered: dict[int, dict[int, str]] = {}
-        # Authors whose posts do not say which application wrote them.
+        # Authors whose posts do not show the application that wrote them.
         self.silent: set[int] = set()
         self.bodies = self._encoded_bodies()
         self.authors = self._encoded_authors()
@@ -97,7 +97,7 @@ class PageSerializer(EntitySerializer):
         return bodies
 
     def _encoded_authors(self) -> dict[int, bytes]:
-        """The authors with their counters."""
+        """Return the encoded authors with their counters."""
         page, authors = self.page, {}
         for number, author in page.authors.items():
             cached = page.author_bodies.get(number)
@@ -148,17 +148,17 @@ class PageSerializer(EntitySerializer):
             statuses.filtered(proper, self.page, self._filtered),
             statuses.attached(proper, self.page, self.cards, quote),
             statuses.overlay(proper, self.page),
-            # Of an application that was deleted the post does not know any more.
+            # If the application was deleted, the cached body may still name it.
             self._application(proper, statuses.NO_APPLICATION if proper.application_id is None else body.application),
             self.authors[proper.account_id],
         )
 
     def _application(self, post: Post, application: bytes) -> bytes:
-        """The member of that name: local posts have it, if their authors want it to be shown or look themselves."""
+        """Return the member `application`: only for local posts whose author shows it or is the viewer."""
         return application if post.local and post.account_id not in self.silent else b""
 
     def _quote(self, proper: Post) -> bytes:
-        """Present what a post quotes, with all that is shown of it but what that quotes itself."""
+        """Encode the quote of a post, with the quoted post completely except for its own quoted post."""
         quoted = proper.quoted
         context: dict[str, Any] = {
             "viewer_id": self.page.viewer_id,
@@ -175,7 +175,7 @@ class PageSerializer(EntitySerializer):
 
 
 def present_by_id(page: PostPage) -> dict[int, orjson.Fragment]:
-    """The entities of a page by id, in its order; bodies encoded on the way are kept for the next page."""
+    """Return the entities of a page by id, in its order; newly encoded bodies are cached."""
     serializer = PageSerializer(page)
     entities = cast(dict[int, orjson.Fragment], serializer.data)
     fragments.save(serializer.fresh)
@@ -183,34 +183,34 @@ def present_by_id(page: PostPage) -> dict[int, orjson.Fragment]:
 
 
 def present(page: PostPage) -> list[orjson.Fragment]:
-    """The entities of a page, in its order."""
+    """Return the entities of a page, in its order."""
     return list(present_by_id(page).values())
 
 
 def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | None) -> list[orjson.Fragment]:
-    """The entities of those of these posts that the viewer may read, in their order: at most six queries."""
+    """Return the entities of those of these posts that the viewer may read, in order: at most six queries."""
     wanted = list(statuses_or_ids)
     return present(hydrate(wanted, viewer_id)) if wanted else []
 
 
 def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragment:
-    """The entity of one post. Raises NotFound when the viewer may not read it (any more)."""
+    """Return the entity of one post. Raises NotFound when the viewer may not read it (any more)."""
     return _only(hydrate([status], viewer_id))
 
 
 def present_acted_on(post: Post, viewer_id: int) -> orjson.Fragment:
-    """The entity of a post that the viewer has just liked, boosted, or taken that back from, as the act left it."""
+    """Return the entity of a post after the viewer has favourited or boosted it, or undone that."""
     return _only(fill(of_rows([post], viewer_id)))
 
 
 def entities_of(page: PostPage) -> list[dict[str, Any]]:
-    """The entities of a page as objects, for what is made of them: pages and feeds."""
+    """Return the entities of a page as objects, for web pages and feeds."""
     entities: list[dict[str, Any]] = orjson.loads(orjson.dumps(present(page)))
     return entities
 
 
 def entity_of(status_id: int, viewer_id: int | None) -> dict[str, Any]:
-    """The entity of one post as an object. Raises NotFound when the viewer may not read it."""
+    """Return the entity of one post as an object. Raises NotFound when the viewer may not read it."""
     entity: dict[str, Any] = orjson.loads(orjson.dumps(present_status(status_id, viewer_id)))
     return entity
 
@@ -222,7 +222,9 @@ def _only(page: PostPage) -> orjson.Fragment:
 
 
 def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
-    """The entities "StatusEdit" of a post, which is no boost, oldest first. Raises NotFound when the viewer may not read it."""
+    """Return the entities "StatusEdit" of a post, which is not a boost, oldest first. Raises NotFound when the viewer may not
+    read it.
+    """
     shown = entity_of(post.id, viewer_id)
     versions = load_history(post)
     context = {
@@ -236,9 +238,10 @@ def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
 
 
 def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
-    """The entity of one's own post about to be deleted: with its source, without `content` (clients.md, trap 36).
+    """Return the entity of the viewer's own post about to be deleted: with its source, without `content` (clients.md, trap
+    36).
 
-    Also of a boost of what may not be read any more: one must be able to take it back.
+    It also works for a boost of a post that the viewer may no longer read, because it must be possible to undo it.
     """
     page = of_rows(load_posts([status.id]), viewer_id)
     page.with_source = True

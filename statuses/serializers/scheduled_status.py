@@ -17,8 +17,8 @@ class ScheduledStatusSerializer(EntitySerializer):
     """A scheduled post as its author sees it; needs its `media`, with their files, prefetched."""
 
     def to_representation(self, instance: ScheduledStatus) -> dict[str, Any]:
-        """The entity: when, what was sent, and the files."""
-        # A row of an older release lacks the columns that it did not know.
+        """Return the entity: the time, the sent values, and the files."""
+        # A row written by an older release lacks newer columns.
         application_id, draft = instance.application_id, _LEFT_OUT | instance.draft
         allowed = draft["allowed_mentions"]
         return {

@@ -1,7 +1,7 @@
-"""The entity "Status" (contract, entities): a body that is the same for everybody, and the fields that depend on the viewer.
+"""The entity "Status" (contract, entities): a body that is the same for every viewer, and members that depend on the viewer.
 
-The body may be kept encoded (`social.kernel.fragments`); counters and all that depends on the viewer never are. The
-encoded halves are joined as bytes, so a page of forty posts costs no forty dictionaries.
+The body may be cached encoded (`social.kernel.fragments`); counters and members that depend on the viewer never are. The
+encoded parts are joined as bytes, so that a page of forty posts does not create forty dictionaries.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class MentionSerializer(EntitySerializer):
 
 
 def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
-    """Present what everybody sees alike of a post that is no boost."""
+    """Return the members of a post, which is not a boost, that are the same for every viewer."""
     return {
         "id": str(post.id),
         "created_at": clock.iso_ms(post.created_ms),
@@ -65,7 +65,7 @@ def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
 
 
 def _content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
-    """Members that a boost has without what is in them: those of a body that says nothing."""
+    """Return the members that a boost has too, with the values of an empty body."""
     return {
         "content": source.content,
         **source.shown_columns,
@@ -78,21 +78,21 @@ def _content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
 
 
 def searched_text(source: PostBody) -> str:
-    """The words that filters look at: warning, text, options of a poll and descriptions of files, as plain text."""
+    """Return the text that filters search: content warning, text, poll options and file descriptions, as plain text."""
     described = [media.description for media in source.media]
     return read_as_text(source.read_texts, source.content, *source.poll_options, *described)
 
 
 def searched_text_of(entity: dict[str, Any]) -> str:
-    """Text to search, like `searched_text`, of a post that was presented, be it by a release with fewer columns."""
+    """Return the same text as `searched_text` from an entity, even one that a release with fewer columns presented."""
     options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
     described = [file["description"] for file in entity["media_attachments"]]
     return read_as_text([entity.get(name, "") for name in READ_COLUMNS], entity["content"], *options, *described)
 
 
 def attached(post: Post, page: PostPage, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:
-    """Card, poll, encoded quote and collections of a post: entities of their own, which change without it and may depend on the
-    viewer.
+    """Return card, poll, quote and collections of a post, encoded: entities of their own, which change independently and may
+    depend on the viewer.
 
     `cards` are encoded, by post.
     """
@@ -124,7 +124,7 @@ def _poll(post: Post, page: PostPage) -> bytes:
 
 
 def marks(post: Post, page: PostPage) -> bytes:
-    """Members that a post and its boosts have in common and that depend on the viewer, but for `filtered`: never kept."""
+    """Return the members that a post and its boosts share and that depend on the viewer, except `filtered`; never cached."""
     viewer_id, number, done = page.viewer_id, post.id, page.marks
     sensitive = post.sensitive or (post.author.is_sensitized and viewer_id != post.account_id)
     expected = permission(post, viewer_id, page.relations)
@@ -141,19 +141,18 @@ def marks(post: Post, page: PostPage) -> bytes:
     )
 
 
-# On most pages one of a few dozen.
+# Most pages need only a few dozen combinations.
 @lru_cache(maxsize=4096)
 def _marks(policy: int, expected: Permission, *flags: bool) -> bytes:
     names = ("sensitive", "favourited", "reblogged", "bookmarked", "muted")
     approval = {"quote_approval": QuoteApprovalSerializer((policy, expected)).data}
-    return _members(dict(zip(names, flags, strict=False)) | approval)  # without a viewer the first flag alone
+    return _members(dict(zip(names, flags, strict=False)) | approval)  # without a viewer only the first flag is given
 
 
 def filtered(post: Post, page: PostPage, words: Callable[[Post], dict[int, str]]) -> bytes:
-    """The member `filtered` of a post or a boost; `words` finds what the filters find in the text of the post that is read,
-    and is asked only if needed.
+    """Return the member `filtered` of a post or a boost, empty for an anonymous viewer.
 
-    Nothing for anybody without an account.
+    `words` returns the filter matches in the text of the post that is read; it is called only if needed.
     """
     if page.viewer_id is None:
         return b""
@@ -164,7 +163,7 @@ def filtered(post: Post, page: PostPage, words: Callable[[Post], dict[int, str]]
 
 
 def overlay(post: Post, page: PostPage) -> bytes:
-    """Members of a post that is no boost, besides its body and its state."""
+    """Return the members of a post, which is not a boost, that are neither in its body nor among the marks."""
     own = page.viewer_id == post.account_id
     parent, parent_author = post.in_reply_to_id, post.in_reply_to_account_id
     shown = _NO_PARENT
@@ -179,17 +178,17 @@ def overlay(post: Post, page: PostPage) -> bytes:
 
 
 def application(name: str | None, website: str | None) -> bytes:
-    """The encoded member of that name."""
+    """Return the encoded member `application`."""
     entity = None if name is None else {"name": name, "website": website or None}
     return b"," + _members({"application": entity})
 
 
 def reblog_body(post: Post) -> bytes:
-    """Members of a boost besides `account`, `application`, `reblog` and the marks of the boosted post."""
+    """Return the members of a boost other than `account`, `application`, `reblog` and the marks of the boosted post."""
     return _reblog_body(post.id, post.created_ms, post.visibility, post.uri, post.username)
 
 
-# None of it ever changes, and the same boosts stand in the timelines of many.
+# These members never change, and the same boosts appear in many timelines.
 @lru_cache(maxsize=4096)
 def _reblog_body(number: int, created_ms: int, visibility: str, uri: str | None, username: str) -> bytes:
     uri = uri or f"{links.status_uri(username, number)}/activity"
@@ -207,9 +206,9 @@ def _members(entity: dict[str, Any]) -> bytes:
     return orjson.dumps(entity)[1:-1]
 
 
-# What is the same in every entity is written once.
+# Values that are the same in every entity are encoded once.
 NO_APPLICATION: Final = application(None, None)
-"""The member `application` of a post that none has written."""
+"""Member `application` of a post that no application has written."""
 _NO_PARENT: Final = b'"in_reply_to_id":null,"in_reply_to_account_id":null'
 _NO_ATTACHMENTS: Final = b'"card":null,"poll":null,"quote":null,"tagged_collections":[]'
 _BOOST_MEMBERS: Final = b"," + _members(
@@ -231,10 +230,10 @@ _BOOST_MEMBERS: Final = b"," + _members(
 
 
 class QuoteSerializer(EntitySerializer):
-    """Quote: what a post quotes, from its row.
+    """Quote: the quoted post of a post, and the state of the quote.
 
     The context has `viewer_id`, the viewer's `relations`, `with_source` (the quoted post is shown whatever the state of the
-    quote), and `quoted`: the encoded quoted post, None when it has vanished.
+    quote), and `quoted`: the encoded quoted post, None if it no longer exists.
     """
 
     def to_representation(self, instance: Post) -> dict[str, Any]:
@@ -248,7 +247,7 @@ class QuoteSerializer(EntitySerializer):
 
 
 class ShallowQuoteSerializer(EntitySerializer):
-    """ShallowQuote: what a quoted post quotes itself. The context has `viewer_id` and the viewer's `relations`."""
+    """ShallowQuote: the quote in a quoted post. The context has `viewer_id` and the viewer's `relations`."""
 
     def to_representation(self, instance: Post) -> dict[str, Any]:
         viewer_id: int | None = self.context["viewer_id"]
@@ -261,7 +260,7 @@ class ShallowQuoteSerializer(EntitySerializer):
 
 
 class QuoteApprovalSerializer(EntitySerializer):
-    """QuoteApproval: who may quote a post, from its policy and what the viewer may expect."""
+    """QuoteApproval: the quote policy of a post and the expected outcome for the viewer."""
 
     def to_representation(self, instance: tuple[int, Permission]) -> dict[str, Any]:
         policy, expected = instance
@@ -277,10 +276,10 @@ def _group_names(groups: Group) -> list[str]:
 
 
 class ContextSerializer(EntitySerializer):
-    """Context: the posts above and below a post. Context: `statuses`, encoded entities by id."""
+    """Context: ancestors and descendants of a post. The context has `statuses`, encoded entities by id."""
 
     def to_representation(self, instance: Context) -> dict[str, Any]:
-        """The entity; what is not among the posts is left out."""
+        """Return the entity; posts without an encoded entity are left out."""
         statuses = self.context["statuses"]
         return {
             "ancestors": [statuses[post.id] for post in instance.ancestors if post.id in statuses],
@@ -291,8 +290,8 @@ class ContextSerializer(EntitySerializer):
 class StatusEditSerializer(EntitySerializer):
     """StatusEdit: a version of a post.
 
-    The context: the post's `account` and `quote` as entities, `emojis`, which knows the emojis of all versions, and
-    `sensitized`: whether this viewer is shown all files of the author as sensitive.
+    The context has the post's `account` and `quote` as entities, `emojis` to look up emojis of all versions, and
+    `sensitized`: whether this viewer sees all of the author's files as sensitive.
     """
 
     def to_representation(self, instance: tuple[Post, PostBody]) -> dict[str, Any]:
@@ -316,12 +315,10 @@ class StatusEditSerializer(EntitySerializer):
 
 
 class StatusSourceSerializer(EntitySerializer):
-    """StatusSource: a post as its author typed it, be it nothing. Of a post of another server (not `local` in the context)
-    only its HTML is known.
-    """
+    """StatusSource: the source text of a post, which may be empty. A remote post (not `local` in the context) has only HTML."""
 
     def to_representation(self, instance: PostBody) -> dict[str, Any]:
-        """The entity; with `content_type`, an extension of ours, for a text that is not plain."""
+        """Return the entity; with `content_type`, our extension, for a text that is not plain."""
         entity = {
             "id": str(instance.id),
             "text": instance.text if self.context["local"] else instance.content,

@@ -1,4 +1,4 @@
-"""Files and polls of posts over HTTP."""
+"""HTTP endpoints for media attachments and polls."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ from statuses.services.media import (
 )
 from statuses.services.polls import vote
 
-# The largest video as one part of a form, with its thumbnail and a little more; what is larger is refused unread (413).
+# The largest video with its thumbnail and some overhead, as a multipart form; a larger body is refused unread (413).
 UPLOAD_BODY_LIMIT = VIDEO_SIZE_LIMIT + IMAGE_SIZE_LIMIT + MEBIBYTE
 # The largest picture in base64, escaped for a form: such bodies are held in memory.
 TEXT_BODY_LIMIT = 2 * IMAGE_SIZE_LIMIT + MEBIBYTE
 WAIT_SECONDS = 60.0
-"""The longest that `POST /api/v1/media` waits for a file to be processed."""
+"""Time-out of `POST /api/v1/media` while a file is processed, in seconds."""
 
 
 _UPLOAD = Endpoint(
@@ -74,7 +74,7 @@ class MediaViewSet(ApiViewSet):
     }
 
     def create_v1(self, request: Request) -> HttpResponse:
-        """`POST /api/v1/media`: answered when the file is processed, after WAIT_SECONDS as by the second version."""
+        """`POST /api/v1/media`: responds when the file is processed, or after WAIT_SECONDS like the second version."""
         media = self._upload(request)
         response = _respond(media, processing=202)
         if media.processing == Processing.COMPLETE:
@@ -83,7 +83,7 @@ class MediaViewSet(ApiViewSet):
         return answer_later(request._request, poll, response, seconds=WAIT_SECONDS)
 
     def create(self, request: Request) -> HttpResponse:
-        """`POST /api/v2/media`: a picture is ready when answered; else 202, without an address."""
+        """`POST /api/v2/media`: a picture is complete in the response; other files get 202, without an address."""
         return _respond(self._upload(request), processing=202)
 
     def _upload(self, request: Request) -> MediaAttachment:
@@ -99,11 +99,11 @@ class MediaViewSet(ApiViewSet):
         return upload_media(account_id=self.account_id, upload=upload)
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """`GET /api/v1/media/:id`: 206 until it is processed."""
+        """`GET /api/v1/media/:id`: 206 until the file is processed."""
         return _respond(find_media(id, self.account_id))
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """`PUT /api/v1/media/:id`: description, focus and thumbnail, until it is attached."""
+        """`PUT /api/v1/media/:id`: description, focus and thumbnail of an unattached file."""
         form = MediaInput.read(request)
         change = MediaChange(
             description=form.description,
@@ -123,7 +123,7 @@ def _sent(file: UploadedFile) -> SentFile:
 
 
 def _poll(media_id: int, account_id: int, language: str | None) -> HttpResponse | None:
-    """The answer about a file that was being processed, None as long as it is."""
+    """Return the response for a file that was being processed; None while it still is."""
     with override(language):
         try:
             media = find_media(media_id, account_id, unattached=False)
@@ -141,7 +141,7 @@ def _respond(media: MediaAttachment, *, processing: int = 206) -> HttpResponse:
 
 
 class AttachmentsViewSet(MediaProxyViewSet):
-    """`/media_proxy/:id/:style` and `/media/:id`: for those who may read the post, or were given an address with a key."""
+    """`/media_proxy/:id/:style` and `/media/:id`: for viewers who may read the post, or have an address with a key."""
 
     endpoints = {
         "proxy": Endpoint(optional_user(), None, also=("key",)),
@@ -149,7 +149,7 @@ class AttachmentsViewSet(MediaProxyViewSet):
     }
 
     def proxy(self, request: Request, id: int, style: str) -> HttpResponse:
-        """302 to the copy of a file of another server: a style that ends with "small" is the preview."""
+        """302 to the copy of a remote file: a style that ends with "small" is the preview."""
         media, is_readable = find_shown_media(id, self.viewer_id)
         url, keyed = media.remote_url, False
         if url is not None and not media.file:
@@ -162,7 +162,7 @@ class AttachmentsViewSet(MediaProxyViewSet):
         return self.show(request, purpose, url, small=small, shared=_is_for_anybody(media), keyed=keyed)
 
     def show_file(self, request: Request, id: int) -> HttpResponse:
-        """302 to the file, or to the copy of one of another server."""
+        """302 to the file, or to the copy of a remote one."""
         media, is_readable = find_shown_media(id, self.viewer_id)
         if is_readable and media.file:
             return redirect(storage.url(media.file), shared=_is_for_anybody(media))
@@ -185,7 +185,7 @@ class PollsViewSet(ApiViewSet):
     }
 
     def retrieve(self, request: Request, id: int) -> Any:
-        """`GET /api/v1/polls/:id`: for who may read its post."""
+        """`GET /api/v1/polls/:id`: for viewers who may read its post."""
         poll, post, _relations = find_poll(id, self.viewer_id)
         return self._shown(poll, post)
 

@@ -1,4 +1,4 @@
-"""Hashtags on profiles over HTTP."""
+"""HTTP endpoints for hashtags featured on profiles."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ class FeaturedTagsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> Any:
-        """The featured hashtags of the caller, most used first."""
+        """List the caller's featured hashtags, most used first."""
         me = find_own_account(self.account_id)
         return _entities(list_featured_tags(me), me)
 
     def create(self, request: Request) -> Any:
-        """Show a hashtag on one's profile."""
+        """Feature a hashtag on the caller's profile."""
         name = FeaturedTagInput.read(request).name
         me = find_own_account(self.account_id)
         featured = feature_used_tag(account=me, name=name)
         return FeaturedTagSerializer(featured, context={"account": me}).data
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Take one off one's profile."""
+        """Remove a hashtag from the caller's profile."""
         unfeature_tag(account=find_own_account(self.account_id), featured_tag_id=id)
         return {}
 
     def suggestions(self, request: Request) -> Any:
-        """The hashtags of one's last posts, most used first, that are not on one's profile."""
+        """List the hashtags of the caller's last posts, most used first, without those featured on the profile."""
         tags = load_suggested_tags(self.account_id)
         return present_tags(tags, view_tags(tags, self.account_id))
 
     def of_account(self, request: Request, id: int) -> Any:
-        """List those on an account's profile."""
+        """List the hashtags featured on an account's profile."""
         account = find_account(id)
         return _entities(list_featured_tags(account), account)
 

@@ -1,4 +1,4 @@
-"""Filters over HTTP: the newer methods, and the older ones that know a filter by each of its keywords."""
+"""HTTP endpoints for filters: the newer methods, and the older ones, in which each keyword is a filter."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class FiltersViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> Any:
-        """`GET /api/v2/filters`: all of one's filters, expired ones too."""
+        """`GET /api/v2/filters`: all of the caller's filters, including expired ones."""
         return FilterSerializer(list(list_filters(self.account_id)), many=True).data
 
     def create(self, request: Request) -> Any:
@@ -159,6 +159,6 @@ class FiltersV1ViewSet(ApiViewSet):
         return FilterV1Serializer(found).data
 
     def destroy(self, request: Request, id: int) -> Any:
-        """`DELETE /api/v1/filters/:id`: takes the keyword out of its filter, which stays."""
+        """`DELETE /api/v1/filters/:id`: removes the keyword from its filter, which stays."""
         filters.delete_keyword(found=find_keyword(id, self.account_id))
         return {}

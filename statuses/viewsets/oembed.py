@@ -1,4 +1,4 @@
-"""Embeds of posts on other sites (oembed.com)."""
+"""HTTP endpoint for embedding posts on other sites (oembed.com)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OEmbedViewSet(ApiViewSet):
     endpoints = {"retrieve": Endpoint(anyone(), "OEmbed", input=OEmbedInput)}
 
     def retrieve(self, request: Request) -> Any:
-        """OEmbed of the post at `url`: of this server, and readable for anybody, else 404."""
+        """OEmbed of the local post at `url` if it is public or unlisted, else 404."""
         form = OEmbedInput.read(request)
         context = {"width": form.maxwidth or WIDTH, "height": form.maxheight}
         return OEmbedSerializer(entity_of(find_embeddable_at(form.url).id, None), context=context).data

@@ -1,4 +1,4 @@
-"""Posts over HTTP: publishing now or later, reading, deleting, liking and boosting them."""
+"""HTTP endpoints for posts: publishing, scheduling, reading, deleting, favouriting and boosting them."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ from statuses.services.quotes import change_quote_policy, revoke_quote
 from statuses.services.scheduling import cancel_status, reschedule_status, schedule_status
 from statuses.viewsets.attachments import TEXT_BODY_LIMIT
 
-#: Seconds after which a client may ask how far the fetching of a thread is.
+#: Seconds after which a client may request the progress of fetching a thread.
 _RETRY_SECONDS = 3
 _ACCOUNT_PAGES = ByCursor(Limit(40, 80), prev="since_id")
 IDS_LIMIT = 20
 
 
 class StatusesViewSet(ApiViewSet):
-    """`/api/v1/statuses` and what is below a post."""
+    """`/api/v1/statuses` and the endpoints below a post."""
 
     endpoints = {
         "create": Endpoint(user("write:statuses"), "PublishedStatus", input=StatusInput, throttles=family("statuses")),
@@ -126,7 +126,9 @@ class StatusesViewSet(ApiViewSet):
     }
 
     def create(self, request: Request) -> Any:
-        """`POST /api/v1/statuses`: publish, or schedule; with a repeated `Idempotency-Key` the first post again."""
+        """`POST /api/v1/statuses`: publish or schedule a post; with a repeated `Idempotency-Key` returns the first post
+        again.
+        """
         draft = StatusInput.read(request)
         author = find_author(self.account_id)
         key, application_id = request.headers.get("Idempotency-Key"), self.identity.application_id
@@ -163,36 +165,36 @@ class StatusesViewSet(ApiViewSet):
         return present_status(id, self.viewer_id)
 
     def destroy(self, request: Request, id: int) -> Any:
-        """`DELETE /api/v1/statuses/:id`: the answer has the source text, for another attempt."""
+        """`DELETE /api/v1/statuses/:id`: the response has the source text, so that the post can be written again."""
         status = find_own_status(id, self.account_id)
         entity = present_deleted(status, self.account_id)
         delete_status(status_id=status.id, delete_media=DeletionInput.read(request).delete_media)
         return entity
 
     def update(self, request: Request, id: int) -> Any:
-        """`PUT /api/v1/statuses/:id`: the post with its words, files and poll replaced; what is left out is cleared."""
+        """`PUT /api/v1/statuses/:id`: replaces text, files and poll of the post; values that are left out are cleared."""
         edit_status(author=find_author(self.account_id), status_id=id, draft=EditInput.read(request))
         return present_status(id, self.account_id)
 
     def history(self, request: Request, id: int) -> Any:
-        """`GET /api/v1/statuses/:id/history`: all versions, oldest first; of a post that was not edited the only one."""
+        """`GET /api/v1/statuses/:id/history`: all versions, oldest first; the only one for a post that was not edited."""
         return present_history(find_post(id, self.viewer_id).proper, self.viewer_id)
 
     def source(self, request: Request, id: int) -> Any:
-        """`GET /api/v1/statuses/:id/source`: the text as it was typed, to be edited."""
+        """`GET /api/v1/statuses/:id/source`: the source text of the post, for editing."""
         post = find_post(id, self.viewer_id).proper
         return StatusSourceSerializer(load_bodies([post.id])[post.id], context={"local": post.local}).data
 
     def translate(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/translate`: 404, for this server translates nothing."""
+        """`POST /api/v1/statuses/:id/translate`: 404, because this server does not translate."""
         TranslationInput.read(request)
         find_post(id, self.account_id)
         raise NotFound(_("Not Found"))
 
     def context(self, request: Request, id: int) -> HttpResponse:
-        """`GET /api/v1/statuses/:id/context`: what it answers, and what answers it, as far as that is known here.
+        """`GET /api/v1/statuses/:id/context`: the known ancestors and descendants of the post.
 
-        For somebody signed in, more of a post of another server is asked for, and the header says so.
+        For a signed-in viewer, more of a remote thread is fetched in the background, and a header reports that.
         """
         post = find_post(id, self.viewer_id)
         context = load_context(post, self.viewer_id)
@@ -226,7 +228,7 @@ class StatusesViewSet(ApiViewSet):
         return present_status(id, self.account_id)
 
     def unfavourite(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/unfavourite`: always allowed to who likes the post."""
+        """`POST /api/v1/statuses/:id/unfavourite`: always allowed to an account that has favourited the post."""
         target = unfavourite_status(account_id=self.account_id, status_id=id)
         return present_acted_on(target, self.account_id)
 
@@ -242,7 +244,7 @@ class StatusesViewSet(ApiViewSet):
         return present_status(reblog_id, self.account_id)
 
     def unreblog(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to who has boosted it."""
+        """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to an account that has boosted it."""
         target = unreblog_status(account_id=self.account_id, status_id=id)
         return present_acted_on(target, self.account_id)
 
@@ -252,12 +254,12 @@ class StatusesViewSet(ApiViewSet):
         return present_status(id, self.account_id)
 
     def unbookmark(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/unbookmark`: always allowed to who has bookmarked the post."""
+        """`POST /api/v1/statuses/:id/unbookmark`: always allowed to an account that has bookmarked the post."""
         target = unbookmark_status(account_id=self.account_id, status_id=id)
         return present_acted_on(target, self.account_id)
 
     def mute(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/mute`: no notifications of the post's thread any more."""
+        """`POST /api/v1/statuses/:id/mute`: stops notifications of the post's thread."""
         mute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
@@ -267,7 +269,7 @@ class StatusesViewSet(ApiViewSet):
         return present_status(id, self.account_id)
 
     def pin(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/pin`: show one's own post first on one's profile."""
+        """`POST /api/v1/statuses/:id/pin`: pins the caller's own post to the profile."""
         pin_status(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
@@ -279,7 +281,8 @@ class StatusesViewSet(ApiViewSet):
     def quotes(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/quotes`: posts that quote it, the newest quote first.
 
-        To others than its author without those that lists leave out.
+        Only the author of the quoted post also sees quotes that THREAD hides, such as those by accounts the viewer blocks or
+        mutes.
         """
         target = find_post(id, self.viewer_id).proper
         page = self.paginate(list_quotes_of(target.id, self.viewer_id).only("id", "status_id"))
@@ -287,16 +290,16 @@ class StatusesViewSet(ApiViewSet):
         return page.respond(present(hydrate([quote.status_id for quote in page.items], self.viewer_id, accept)))
 
     def revoke(self, request: Request, id: int, quoting_status_id: int) -> Any:
-        """`POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke`: the quoting post, without one's own in it.
+        """`POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke`: the quoting post, without the caller's post in it.
 
-        404 also after a quote was revoked in a post that one may not read (any more).
+        404 if the caller may not read the quoting post (any more), although the quote is revoked.
         """
         status = find_post(id, self.account_id)
         quoting_id = revoke_quote(account_id=self.account_id, status=status, quoting_id=quoting_status_id)
         return present_status(quoting_id, self.account_id)
 
     def interaction_policy(self, request: Request, id: int) -> Any:
-        """`PUT /api/v1/statuses/:id/interaction_policy`: who may quote one's own post from now on."""
+        """`PUT /api/v1/statuses/:id/interaction_policy`: changes who may quote the caller's own post."""
         change_quote_policy(
             author=find_author(self.account_id),
             status=find_post(id, self.account_id),
@@ -319,7 +322,7 @@ class AccountStatusesViewSet(ApiViewSet):
     }
 
     def list(self, request: Request, id: int) -> HttpResponse:
-        """An account's posts as far as the viewer may read them, newest first."""
+        """List an account's posts that the viewer may read, newest first."""
         wanted = AccountStatusesInput.read(request)
         loaded: list[PostPage] = []
 
@@ -329,14 +332,14 @@ class AccountStatusesViewSet(ApiViewSet):
 
         page = self.paginate(load)
         if not page.items:
-            # Only now does it matter whether there is such an account: looking it up costs more than the page.
+            # The account is looked up only for an empty page, because the lookup costs more than the page.
             find_account(id)
             return page.respond([])
         return page.respond(present(fill(loaded[0])))
 
 
 class OwnMarksViewSet(ApiViewSet):
-    """`/api/v1/favourites` and `/api/v1/bookmarks`: the posts one has marked, the newest mark first."""
+    """`/api/v1/favourites` and `/api/v1/bookmarks`: the posts that the caller has marked, the newest mark first."""
 
     endpoints = {
         "favourites": Endpoint(user("read:favourites"), "Status", many=True, paging=ByCursor(Limit(20, 40))),
@@ -378,7 +381,7 @@ class ScheduledStatusesViewSet(ApiViewSet):
         return ScheduledStatusSerializer(find_scheduled(id, self.account_id)).data
 
     def update(self, request: Request, id: int) -> Any:
-        """`PUT /api/v1/scheduled_statuses/:id`: another time; nothing else can be changed."""
+        """`PUT /api/v1/scheduled_statuses/:id`: changes the time; nothing else can be changed."""
         scheduled = find_scheduled(id, self.account_id)
         moment = RescheduleInput.read(request).scheduled_at
         if moment is not None:

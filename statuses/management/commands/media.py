@@ -1,4 +1,4 @@
-"""`manage.py media`: what the media storage holds, and how to make room in it."""
+"""`manage.py media`: shows the size of the media storage, and frees space in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DAYS_LIMIT = 36_500
 
 
 class Command(OperatorCommand):
-    """Run one step for media files. A run that was interrupted is simply run again."""
+    """Run one maintenance step for media files. An interrupted run can simply be repeated."""
 
     help = (
         "Show what the media storage holds, remove old copies of files of other servers, or what belongs to nobody, and have "

@@ -1,4 +1,4 @@
-"""`manage.py recount_statuses`: counts anew what is stored about posts."""
+"""`manage.py recount_statuses`: recalculates stored counters of posts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REPORTED = 20
 
 
 class Command(BaseCommand):
-    """Command that counts again; it can be ended at any time and run again, also while the server runs."""
+    """Recount counters; can be interrupted and repeated at any time, also while the server runs."""
 
     help = (
         "Count the answers, boosts, favourites and quotes of all posts anew, the posts of all accounts, the votes in polls "

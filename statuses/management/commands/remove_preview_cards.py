@@ -1,4 +1,4 @@
-"""`manage.py remove_preview_cards`: makes room by removing old pictures of previews."""
+"""`manage.py remove_preview_cards`: frees space by removing old pictures of previews."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from statuses.services.cards import count_old_pictures, remove_old_pictures
 
 
 class Command(OperatorCommand):
-    """The previews stay, without picture; a page that somebody links to again is fetched again."""
+    """Remove old pictures; the previews stay without them, and a page is fetched again when a post links to it."""
 
     help = "Remove the pictures of preview cards that were fetched long ago."
 
@@ -25,7 +25,7 @@ class Command(OperatorCommand):
         parser.add_argument("--dry-run", action="store_true", help="only say how many there are")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # Pages are fetched again after fourteen days: younger pictures are in use.
+        # Pages are fetched again after fourteen days, so younger pictures are in use.
         if options["days"] < 14:
             raise CommandError(_("Pictures younger than 14 days are not removed."))
         age = timedelta(days=options["days"])

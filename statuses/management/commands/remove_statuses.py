@@ -1,4 +1,4 @@
-"""`manage.py remove_statuses`: removes old posts of other servers that nobody here has to do with."""
+"""`manage.py remove_statuses`: removes old remote posts with which no local account has interacted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REPORTED = 20
 
 
 class Command(BaseCommand):
-    """Command that removes posts; it can be ended at any time and run again."""
+    """Remove posts; can be interrupted and repeated at any time."""
 
     help = "Remove old posts of other servers that nobody here has answered, boosted, liked, kept or is mentioned in."
 

@@ -1,4 +1,4 @@
-"""Filters, and hashtags for one's profile, as clients send them (contract, parameters)."""
+"""Parameters of filters and of featured hashtags (contract, parameters)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from statuses.services.filters import FilterDraft, KeywordDraft
 
 
 class ExpiryField(ClientString):
-    """A number of seconds; empty or null means never. `expires` says that it was sent."""
+    """Number of seconds; empty or null means never. `expires` says that it was sent."""
 
     def __init__(self) -> None:
         super().__init__(source="*", allow_null=True)
@@ -42,13 +42,13 @@ class FilterInput(Input[FilterDraft]):
 
 
 class FilterStatusInput(Form):
-    """Post that a filter matches besides."""
+    """A post to be added to a filter."""
 
     status_id: str | None = None
 
 
 class FilterV1Input(Form):
-    """A filter with its one keyword, of `/api/v1/filters`: `phrase` is the title and the keyword."""
+    """A filter with one keyword, for `/api/v1/filters`: `phrase` is both title and keyword."""
 
     phrase: str | None = None
     context: tuple[str, ...] | None = None
@@ -59,7 +59,7 @@ class FilterV1Input(Form):
 
     @property
     def filter(self) -> FilterDraft:
-        """The filter without its keyword."""
+        """Filter without its keyword."""
         action = FilterAction.HIDE if self.irreversible else FilterAction.WARN
         return FilterDraft(
             title=self.phrase,
@@ -71,7 +71,6 @@ class FilterV1Input(Form):
 
     @property
     def keyword(self) -> KeywordDraft:
-        """The keyword."""
         return KeywordDraft(keyword=self.phrase, whole_word=self.whole_word)
 
 

@@ -1,4 +1,4 @@
-"""Parameters for posts, their files and polls: publishing, deleting, listing and embedding them (contract, parameters)."""
+"""Parameters of posts, files and polls: publishing, deleting, listing and embedding them (contract, parameters)."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _POLL_MEMBERS: Final = ("options", "multiple", "hide_totals", "expires_in")
 
 
 class PollInput(Input[PollDraft]):
-    """The members of `poll`; `expires_in` is a number of seconds (contract, parameters section 3)."""
+    """Members of `poll`; `expires_in` is a number of seconds (contract, parameters section 3)."""
 
     fields = ("options", "multiple", "hide_totals")
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PollDraft:
-        """Read like any input, with what was sent."""
+        """Read the input like any other, and add the values as they were sent."""
         seconds = values.get("expires_in")
         return replace(
             super().read_mapping(values),
@@ -51,14 +51,14 @@ class PollInput(Input[PollDraft]):
 
 
 class TimeField(ClientDateTime):
-    """The time of a scheduled post; with `future` one that has passed is None: the post is published at once."""
+    """Time of a scheduled post; with `future` a time in the past becomes None, so that the post is published at once."""
 
     def __init__(self, *, future: bool = False) -> None:
         self.future = future
         super().__init__()
 
     def to_internal_value(self, data: Any) -> Any:
-        """An aware datetime or None. Raises Invalid for what is no time."""
+        """Return an aware datetime or None. Raises Invalid for a value that is not a time."""
         if isinstance(data, list | dict):
             raise SkipField
         try:
@@ -78,7 +78,7 @@ class FileInput(Form):
 
 
 class FileChangesField(NestedListField):
-    """Changes of files, each with the id of the file; those of what is no id are left out."""
+    """Changes of files by file id; those with an invalid id are left out."""
 
     def to_internal_value(self, data: Any) -> tuple[tuple[int, MediaChange], ...]:
         forms: tuple[FileInput, ...] = super().to_internal_value(data)
@@ -103,13 +103,15 @@ class _PostInput(Input[Draft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> Draft:
-        """Read like any input. In JSON a warning wins over `sensitive`; in a form the word "false" wins over the warning."""
+        """Read the input like any other. In JSON a content warning overrides `sensitive`; in a form the word "false"
+        overrides the warning.
+        """
         warned = values.get("sensitive") is False and values.get("spoiler_text")
         return super().read_mapping({**values, "sensitive": True} if warned else values)
 
 
 class StatusInput(_PostInput):
-    """The parameters of `POST /api/v1/statuses` (contract, parameters section 3)."""
+    """Parameters of `POST /api/v1/statuses` (contract, parameters section 3)."""
 
     fields = (*_PostInput.fields, "allowed_mentions")
     visibility = ClientWord()
@@ -119,49 +121,49 @@ class StatusInput(_PostInput):
 
 
 class EditInput(_PostInput):
-    """The parameters of `PUT /api/v1/statuses/:id`."""
+    """Parameters of `PUT /api/v1/statuses/:id`."""
 
     media_attributes = FileChangesField(FileInput, source="media_changes")
 
 
 class RescheduleInput(Form):
-    """The new time of a scheduled post; None for the same."""
+    """New time of a scheduled post; None keeps the time."""
 
     scheduled_at: Annotated[datetime, TimeField()] | None = None
 
 
 class InteractionPolicyInput(Form):
-    """Choice of who may quote a post; nothing stands for the author's setting."""
+    """Quote policy of a post; without it the author's default is used."""
 
     quote_approval_policy: Word | None = None
 
 
 class IdsInput(Form):
-    """`id[]`; a single `id` is no list and dropped."""
+    """`id[]`; a single `id` is not a list and is ignored."""
 
     id: tuple[str, ...] = ()
 
 
 class DeletionInput(Form):
-    """Choice whether the files go at once, or may be used for another post."""
+    """Choice whether the files are removed at once, or may be attached to another post."""
 
     delete_media: bool = False
 
 
 class AccountStatusesInput(Input[AccountStatusesFilter]):
-    """Choice of an account's posts."""
+    """Filters for an account's posts."""
 
     fields = ("only_media", "exclude_replies", "exclude_reblogs", "exclude_direct", "pinned", "tagged")
 
 
 class ReblogInput(Form):
-    """Choice of who sees the boost; nothing is the author's default."""
+    """Visibility of the boost; empty means the author's default."""
 
     visibility: str = ""
 
 
 class TranslationInput(Form):
-    """The language to translate to; nothing stands for that of the request."""
+    """Target language; None means the language of the request."""
 
     lang: str | None = None
 
@@ -170,14 +172,14 @@ _NO_OPTION: Final = -1
 
 
 class PlacesField(StringListField):
-    """Places of options; what is no number is the place of none."""
+    """Indexes of options; a value that is not a number becomes an index that does not exist."""
 
     def to_internal_value(self, data: Any) -> Any:
         return tuple(map(_place, self.items(data)))
 
 
 class VoteInput(Form):
-    """`choices[]`, or a single place."""
+    """`choices[]`, or a single index."""
 
     required_keys = ("choices",)
     choices: Annotated[tuple[int, ...], PlacesField(scalar=True)] = ()
@@ -198,11 +200,11 @@ class MediaInput(Form):
 
 
 SIDE_LIMIT: Final = 65_535
-"""Pixels; no page is wider or higher."""
+"""Maximum width and height of a frame in pixels."""
 
 
 class OEmbedInput(Form):
-    """The address of a post, and the room there is for it in pixels; other parameters (`format`) are ignored."""
+    """Address of a post, and the maximum size of its frame in pixels; other parameters (`format`) are ignored."""
 
     url: str = ""
     maxwidth: Annotated[int, ClientInteger(minimum=0, maximum=SIDE_LIMIT)] | None = None
