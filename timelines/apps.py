@@ -12,8 +12,8 @@ class TimelinesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps below, and search in PostgreSQL unless another engine is plugged in;
-        add the lists that people take along.
+        """Subscribe to events of the apps below, use PostgreSQL for search unless another engine is plugged in, and register
+        the portable lists and the condition for exclusive lists.
         """
         from accounts.queries.relations import register_read_apart
         from timelines import reactions  # noqa: F401  # importing it subscribes

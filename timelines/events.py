@@ -6,19 +6,19 @@ from social.kernel.events import Event
 
 
 class AuthorOutdated(Event, key="account:{account_id}"):
-    """Change of so many posts of an account in the search index that they are written in several steps."""
+    """A change affects so many posts of an account in the search index that they are written in several steps."""
 
     account_id: int
 
 
 class DocumentsOutdated(Event, key="search"):
-    """Documents that search keeps of posts older than `before` are to be written again: words are taken in another way."""
+    """The search documents of posts older than `before` must be written again, because words are extracted differently."""
 
     before: int
 
 
 class ListChanged(Event, key="list:{list_id}"):
-    """A list of `account_id` has other members or settings, or is gone; `concerns_home`: it is or was exclusive."""
+    """The members or settings of a list of `account_id` changed, or it was deleted; `concerns_home`: it is or was exclusive."""
 
     list_id: int
     account_id: int
@@ -26,7 +26,7 @@ class ListChanged(Event, key="list:{list_id}"):
 
 
 class ConversationChanged(Event, key="account:{account_id}"):
-    """A conversation of `account_id` has a new post."""
+    """A post was added to a conversation of `account_id`."""
 
     conversation_id: int
     account_id: int

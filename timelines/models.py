@@ -1,4 +1,4 @@
-"""The tables of timelines: lists with their members, conversations, markers, trends, and what is searched."""
+"""Models of timelines: lists with their members, conversations, markers, trends, and search documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LISTS_LIMIT = 50
 
 
 class RepliesPolicy(models.TextChoices):
-    """Answers to others that a list shows: to members, to anybody the owner follows, or none."""
+    """Replies to other accounts that a list shows: those to members, to accounts that the owner follows, or none."""
 
     LIST = "list"
     FOLLOWED = "followed"
@@ -28,9 +28,9 @@ class RepliesPolicy(models.TextChoices):
 
 
 class List(models.Model):
-    """A list of its owner, `account`. `exclusive`: posts of its members are not in the owner's home timeline.
+    """A list of its owner, `account`. `exclusive`: posts of its members are not shown in the owner's home timeline.
 
-    `absent`: the owner has not been here for days (`timelines.services.presence`).
+    `absent`: the owner has not used this server for days (`timelines.services.presence`).
     """
 
     id = SnowflakeField(primary_key=True)
@@ -56,9 +56,10 @@ class List(models.Model):
 
 
 class ListMember(models.Model):
-    """`account` is in the list. Its owner follows it, has asked to, or is it: without that its posts are not shown.
+    """Membership of `account` in the list. Its posts are shown only if the list's owner follows it, has requested to, or is
+    it.
 
-    `absent` is the list's: nobody pays for lists whose owners are away.
+    `absent` is copied from the list, so that fan-out skips lists whose owners are absent.
     """
 
     list = models.ForeignKey(List, on_delete=models.CASCADE, related_name="members", db_index=False)
@@ -75,10 +76,10 @@ class ListMember(models.Model):
 
 
 class Conversation(models.Model):
-    """Part that `account`, a local one, has in a thread among the same people.
+    """Conversation of a local account, `account`: its direct posts in one thread with the same participants.
 
-    `participants` are the others' account ids in ascending order, none for a note to oneself, and `key` is made of them.
-    `last_status` is the newest of the posts in it.
+    `participants` are the others' account ids in ascending order, empty for a note to oneself, and `key` is derived from
+    them. `last_status` is the newest post of the conversation.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -117,7 +118,7 @@ class Timeline(models.TextChoices):
 
 
 class Marker(models.Model):
-    """The last item that `account` has read of a timeline; `version` grows by one with every change."""
+    """Last item of a timeline that `account` has read; `version` grows by one with every change."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     timeline = models.TextField(choices=Timeline.choices)
@@ -134,9 +135,7 @@ class Marker(models.Model):
 
 
 class TrendKind(models.TextChoices):
-    """Kinds of things that can trend, and that staff can allow to: posts also by their authors, links also by their
-    publishers.
-    """
+    """Kinds of objects that can trend, and that staff can approve: posts also by author, links also by publisher."""
 
     TAG = "tag"
     STATUS = "status"
@@ -145,9 +144,9 @@ class TrendKind(models.TextChoices):
 
 
 class Trend(models.Model):
-    """A hashtag, post or preview card that trends now, whether it may be shown or not. `score` orders them.
+    """A hashtag, post or preview card that trends now, whether or not it may be shown. `score` orders them.
 
-    `peak` is the highest score of the last days, at `peak_at`: from there the score falls by half in a set time.
+    `peak` is the highest score of the last days, reached at `peak_at`; the score then decays with a fixed half-life.
     """
 
     kind = models.TextField(choices=TrendKind.choices)
@@ -167,7 +166,7 @@ class Trend(models.Model):
 
 
 class TrendReview(models.Model):
-    """Decision of staff about a post, an author or a link; hashtags and publishers hold theirs themselves."""
+    """Decision of staff about a trending post, author or link; the rows of hashtags and publishers have columns for theirs."""
 
     kind = models.TextField(choices=TrendKind.choices)
     object_id = models.BigIntegerField()
@@ -197,7 +196,7 @@ class LinkPublisher(models.Model):
 
 
 class SearchDocument(models.Model):
-    """The words of a post, and what can be asked of it, as `timelines.services.search_index` writes them. Boosts have none."""
+    """Search document of a post: its words and facts, as `timelines.services.search_index` writes them. Boosts have none."""
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="+")
     words = SearchVectorField()

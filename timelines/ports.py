@@ -1,4 +1,4 @@
-"""Ports by which this app asks an app above it."""
+"""Ports through which this app calls apps above it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from statuses.models import Status
 
 
 class RemoteObjects(Protocol):
-    """Finds what an address of another server leads to, over the network."""
+    """Finds the object behind a remote address, over the network."""
 
     def find_by_url(self, url: str) -> Account | Status | Collection | None:
-        """The account, post or collection of people that has this id, or this page. Asked outside of a transaction; takes at
+        """Return the account, post or collection of accounts with this id or page. Called outside of a transaction; takes at
         most five seconds.
 
-        None for anything else, and for what cannot be had: never raises for what another server does.
+        Returns None for anything else, and when it cannot be fetched: errors of another server never raise.
         """
         ...
 

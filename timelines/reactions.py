@@ -1,4 +1,4 @@
-"""Subscribes to the events that change feeds, streams, and what search finds."""
+"""Subscribes to the events that change feeds, streams and the search index."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from timelines.queries.trends import load_link_histories
 
 
 class ConversationSerializer(EntitySerializer):
-    """Conversation: with the others in it, or with oneself when there is nobody else. Context: `accounts` and `statuses`,
-    presented, by id; what is not there may not be shown.
+    """Conversation, with the other participants, or with the viewer if there are none. The context has `accounts` and
+    `statuses`, presented, by id; those missing may not be shown.
     """
 
     def to_representation(self, instance: Conversation) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class ConversationSerializer(EntitySerializer):
 
 
 def present_conversations(conversations: Sequence[Conversation], viewer_id: int) -> list[Any]:
-    """The entities of one's own conversations, in their order, in a fixed number of queries."""
+    """Return the entities of the viewer's own conversations, in order, with a constant number of queries."""
     people = {number for one in conversations for number in (one.participants or [one.account_id])}
     context = {
         "accounts": present_accounts(sorted(people), viewer_id),
@@ -49,7 +49,7 @@ def present_conversations(conversations: Sequence[Conversation], viewer_id: int)
 
 
 class ListSerializer(EntitySerializer):
-    """List: as its owner sees it; nobody else does."""
+    """List, as its owner sees it; nobody else does."""
 
     def to_representation(self, instance: List) -> dict[str, Any]:
         return {
@@ -61,7 +61,7 @@ class ListSerializer(EntitySerializer):
 
 
 class MarkersSerializer(EntitySerializer):
-    """Markers by the name of their timeline; those that are not there are absent."""
+    """Markers by the name of their timeline; missing ones are left out."""
 
     def to_representation(self, instance: Sequence[Marker]) -> dict[str, Any]:
         return {
@@ -76,7 +76,7 @@ class MarkersSerializer(EntitySerializer):
 
 @dataclass(frozen=True)
 class Results:
-    """The entities that were found, presented, by kind."""
+    """Search results: presented entities by kind."""
 
     accounts: list[Any] = field(default_factory=list)
     statuses: list[Any] = field(default_factory=list)
@@ -88,7 +88,7 @@ class SearchSerializer(EntitySerializer):
     """Search."""
 
     def to_representation(self, instance: Results) -> dict[str, Any]:
-        """The entity: all four lists, whatever was asked for."""
+        """Return the entity: all four lists, whatever was requested."""
         return {
             "accounts": instance.accounts,
             "statuses": instance.statuses,
@@ -98,7 +98,9 @@ class SearchSerializer(EntitySerializer):
 
 
 class TrendingLinkSerializer(EntitySerializer):
-    """Trends::Link: a preview card and how often its page was linked to. Context: `cards`, encoded by id, and `histories`."""
+    """Trends::Link: a preview card with the history of links to its page. The context has `cards`, encoded by id, and
+    `histories`.
+    """
 
     def to_representation(self, instance: PreviewCard) -> dict[str, Any]:
         entity: dict[str, Any] = orjson.loads(self.context["cards"][instance.id])
@@ -106,7 +108,7 @@ class TrendingLinkSerializer(EntitySerializer):
 
 
 def present_trending_links(cards: Sequence[PreviewCard], viewer_id: int | None) -> list[Any]:
-    """The entities of these cards, in their order, in a fixed number of queries."""
+    """Return the entities of these cards, in order, with a constant number of queries."""
     shown = [card for card in cards if card.is_shown]
     if not shown:
         return []

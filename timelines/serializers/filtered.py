@@ -1,4 +1,4 @@
-"""Shows a streamed post to a viewer who has filters."""
+"""Applies a viewer's filters to a streamed post."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _NO_RESULTS = b'"filtered":[]'
 
 
 def with_filters(message: Message, filters: Filters, moment: datetime) -> Message:
-    """An event on a public stream as a viewer with these filters gets it: `filtered` of its post says which match.
+    """Return an event of a public stream for a viewer with these filters: `filtered` of its post lists those that match.
 
-    The same message when none does, or when it shows no post. Posts on public streams are no boosts. Reading a long post
-    takes a while: never in an event loop.
+    The same message is returned when none matches, or when it contains no post. Posts on public streams are no boosts.
+    Reading a long post takes a while: never call this in an event loop.
     """
     if message.payload is None or _NO_RESULTS not in message.payload:
         return message
@@ -29,6 +29,6 @@ def with_filters(message: Message, filters: Filters, moment: datetime) -> Messag
     results = filters.results(filters.search(text), [number], moment)
     if not results:
         return message
-    # In a JSON document quotation marks inside a text are escaped: these bytes are the member and no text.
+    # JSON escapes quotation marks inside strings, so these bytes can only be the member.
     shown = message.payload.replace(_NO_RESULTS, b'"filtered":%b' % orjson.dumps(results), 1)
     return Message(message.event, shown, message.facts, message.recipients)

@@ -16,7 +16,7 @@ from timelines.services.searching import SearchForm
 
 
 class PublicInput(Form):
-    """Posts of this server, of others, or those with files."""
+    """Filters: only local posts, only remote ones, or only those with files."""
 
     local: bool = False
     remote: bool = False
@@ -24,13 +24,13 @@ class PublicInput(Form):
 
 
 class LinkInput(Form):
-    """Posts that show this link."""
+    """Address of a link whose posts are requested."""
 
     url: str = ""
 
 
 class TagInput(PublicInput):
-    """Hashtags that posts may have, must have, must not have besides."""
+    """Further hashtags, of which posts must have any, must have all, or must have none."""
 
     any: Annotated[tuple[str, ...], StringListField(scalar=True)] = ()
     all: Annotated[tuple[str, ...], StringListField(scalar=True)] = ()
@@ -38,7 +38,7 @@ class TagInput(PublicInput):
 
 
 class ListInput(Input[ListDraft]):
-    """A list; the rules are the service's."""
+    """A list; the service validates it."""
 
     fields = ("title", "replies_policy", "exclusive")
 
@@ -50,19 +50,19 @@ class MembersInput(Form):
 
 
 class TimelinesInput(Form):
-    """Names of the timelines whose markers are asked for; a single one counts as a list."""
+    """Names of the timelines whose markers are requested; a single name counts as a list."""
 
     timeline: Annotated[tuple[str, ...], StringListField(scalar=True)] = ()
 
 
 class PositionInput(Form):
-    """The last item read of a timeline, as it was sent."""
+    """Last read item of a timeline, as it was sent."""
 
     last_read_id: str = ""
 
     @property
     def position(self) -> int | None:
-        """Id of the item; None when nothing was sent. Raises Invalid for what is no id."""
+        """Id of the item; None when nothing was sent. Raises Invalid for an invalid id."""
         if not self.last_read_id:
             return None
         found = parse_id(self.last_read_id.strip())
@@ -72,14 +72,14 @@ class PositionInput(Form):
 
 
 class MarkersInput(Input[dict[str, PositionInput]]):
-    """Positions under the names of timelines."""
+    """Read positions by timeline."""
 
     home = ObjectField(PositionInput)
     notifications = ObjectField(PositionInput)
 
 
 class SearchInput(Input[SearchForm]):
-    """Words, an address, or operators (contract, behaviours section 15)."""
+    """Search text: words, an address, or operators (contract, behaviours section 15)."""
 
     required_keys = ("q",)
     fields = ("resolve", "limit", "offset", "following", "exclude_unreviewed")
@@ -91,7 +91,7 @@ class SearchInput(Input[SearchForm]):
 
     @classmethod
     def read(cls, request: Request) -> SearchForm:
-        """The search. Raises BadRequest without anything to search for, and for a negative limit or offset."""
+        """Return the search. Raises BadRequest without a search text, and for a negative limit or offset."""
         form = super().read(request)
         if form.limit < 0 or form.offset < 0:
             raise BadRequest(_("Pagination values for `offset` and `limit` must be positive"))

@@ -1,6 +1,6 @@
 """Publishes to streams: posts, deletions, and messages that make streaming processes reload or close connections.
 
-Everything here is best effort, as PUBLISH is: who is not connected gets nothing, and reads the timeline instead.
+Like PUBLISH, this is best effort: a client that is not connected gets nothing, and reads the timeline instead.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from timelines.stores import channels
 from timelines.stores.channels import subscribed_channels
 from timelines.stores.messages import CONNECTION_END, Event, Facts, Message, Withdrawn, deletion, status_event
 
-# A signed-in reader who has nothing to do with the post: ids of accounts begin far above.
+# A signed-in reader unrelated to the post: ids of accounts are much higher.
 _ANY_READER: Final = 0
 _NO_MARKS: Final = Marks()
 _RECIPIENTS_PER_MESSAGE: Final = 500
 
 STREAMED_AGE: Final = timedelta(hours=6)
-"""Older posts are not published to streams, such as a fetched thread or posts that waited long for a worker; edits are."""
+"""Maximum age of posts that are published to streams, which excludes fetched threads or posts that waited long for a worker;
+edits of older ones are published.
+"""
 
 
 def broadcast_posts(
@@ -44,11 +46,10 @@ def broadcast_posts(
     to_public: bool = True,
 ) -> None:
     """Publish posts to streams: the home streams of `readers` (accounts by post), those of `lists` (by post, each with its
-    owner) and the public ones they belong to.
+    owner) and the public ones to which they belong.
 
-    Subscriptions are read first; a post without subscribers is not encoded. It is encoded once for all
-    readers, and once more for each of the few who have marked it, or wrote it. New posts that are older than STREAMED_AGE
-    are left out.
+    Subscriptions are read first; a post without subscribers is not encoded. It is encoded once for all readers, and again for
+    each of the few who have marked or written it. New posts older than STREAMED_AGE are left out.
     """
     live_since = (clock.now() - STREAMED_AGE).timestamp() * 1000
     posts = [post for post in posts if event is not Event.UPDATE or post.created_ms >= live_since]
@@ -106,8 +107,8 @@ def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collecti
 
 
 class _Bodies:
-    """Encoded entities of posts: one for every ordinary reader, others for who has a mark on the post, wrote it, or is
-    related to who decides how it looks.
+    """Encoded entities of posts: one for every ordinary reader, and separate ones for readers who have a mark on the post,
+    wrote it, or have relations that change its presentation.
     """
 
     def __init__(self, posts: Sequence[Post], readers: Collection[int]) -> None:
@@ -118,11 +119,11 @@ class _Bodies:
         self._common = dict(zip(self._page.ids, map(orjson.dumps, present(self._page)), strict=True))
 
     def common(self, post: Post) -> bytes:
-        """Encode for readers without marks."""
+        """Return the entity for readers without marks."""
         return self._common[post.id]
 
     def special(self, post: Post, reader: int) -> bytes | None:
-        """Encode for this reader alone; None when the common one is right."""
+        """Return an entity for this reader alone; None when the common one applies."""
         marks = self._marks.get(reader, _NO_MARKS)
         relations = self._relations.get(reader)
         related = self._related[post.id]
@@ -174,7 +175,7 @@ def broadcast_deletions(
     lists: Mapping[int, Collection[int]] | None = None,
 ) -> None:
     """Publish deletions to streams: the home streams of `readers` (accounts by post), those of `lists` (by post), and every
-    public and hashtag stream that may have shown them for the posts in `public`.
+    public and hashtag stream that may have shown the posts in `public`.
     """
     tags = {status_id: found for status_id, (_media, found) in load_public_facts(list(public)).items()}
     homes = {account: channels.home(account) for found in readers.values() for account in found}
@@ -206,7 +207,7 @@ def broadcast_to_account(account_id: int, event: Event, payload: bytes | None) -
 
 
 def broadcast_to_everybody(event: Event, payload: bytes) -> None:
-    """Send an event on the `user` stream of everybody: announcements."""
+    """Send an event on every `user` stream: announcements."""
     streams.publish(channels.BROADCAST, Message(event, payload).encode())
 
 
@@ -216,14 +217,14 @@ def broadcast_notification(account_id: int, payload: bytes, event: Event = Event
 
 
 def listeners(account_ids: Iterable[int]) -> list[int]:
-    """Choose the accounts whose notifications somebody streams now: asked before entities are encoded."""
+    """Return the accounts whose notifications are being streamed, to be called before entities are encoded."""
     names = {account_id: channels.notifications(account_id) for account_id in account_ids}
     subscribed = subscribed_channels(names.values())
     return [account_id for account_id, name in names.items() if name in subscribed]
 
 
 def publish_relations_changed(account_ids: Iterable[int]) -> None:
-    """Make streaming processes reload whom these accounts block and mute, and who blocks them."""
+    """Make streaming processes reload which accounts these accounts block and mute, and which block them."""
     for account_id in set(account_ids):
         streams.publish(channels.relations(account_id), Message("relations").encode())
 
@@ -234,15 +235,15 @@ def end_token(token_id: int) -> None:
 
 
 def review_user(user_id: int) -> None:
-    """Have every stream of the user look again whether it may stay open."""
+    """Make streaming processes check whether the user's streams may stay open."""
     streams.publish(channels.user(user_id), Message("review").encode())
 
 
 def withdraw_hidden_posts(reader_id: int, status_ids: Collection[int], *, list_id: int | None = None) -> None:
-    """Delete from the reader's home stream, or that of a list, those of the posts in which somebody has a part whom the
-    reader blocks or mutes, or who blocks the reader.
+    """Publish deletions on the reader's home stream, or that of a list, for posts that involve an account which the reader
+    blocks or mutes, or which blocks the reader.
 
-    To be called by whoever takes posts out of a feed that belong into it no more. Nothing is read unless somebody listens.
+    Call it after removing posts from a feed to which they no longer belong. Nothing is read without a subscriber.
     """
     channel = channels.home(reader_id) if list_id is None else channels.of_list(list_id)
     if not status_ids or not subscribed_channels([channel]):

@@ -1,4 +1,4 @@
-"""Files direct posts under the conversations of those who read them (contract, behaviours section 11)."""
+"""Adds direct posts to the conversations of their readers (contract, behaviours section 11)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from timelines.models import Conversation
 
 _Key = tuple[int, int, tuple[int, ...]]
 
-# Rows are locked in one order, so that two writers cannot wait for each other.
+# Rows are locked in one order, so that two writers cannot deadlock.
 _CONVERSATIONS: Final = """
 INSERT INTO timelines_conversation (account_id, thread_id, participants, key, last_status_id, unread)
 SELECT account_id, thread_id, string_to_array(participants, ',')::bigint[], key, last_status_id, false
@@ -30,7 +30,7 @@ SELECT account_id, thread_id, string_to_array(participants, ',')::bigint[], key,
     ON CONFLICT (account_id, thread_id, key) DO UPDATE SET unread = timelines_conversation.unread
 RETURNING id, account_id, thread_id, key
 """
-# What is in a conversation already changes nothing of it.
+# A post that is already in a conversation does not change it.
 _POSTS: Final = """
 WITH sent AS (
   SELECT * FROM unnest(%(ids)s::bigint[], %(posts)s::bigint[], %(own)s::bool[]) s (conversation_id, status_id, own)),
@@ -46,8 +46,8 @@ UPDATE timelines_conversation c
   FROM newest n WHERE c.id = n.conversation_id
 RETURNING c.id, c.account_id
 """
-# Conversations are locked before they are changed, so that a post that is added at the same moment waits, or is seen: those of
-# deleted posts, and those with somebody who was blocked.
+# Conversations of deleted posts, and those with blocked accounts, are locked before they are changed, so that a concurrently
+# added post waits or is seen.
 _LOCK_OF_POSTS: Final = """
 SELECT id FROM timelines_conversation
  WHERE id IN (SELECT conversation_id FROM timelines_conversationpost WHERE status_id = ANY(%(posts)s))
@@ -72,7 +72,7 @@ UPDATE timelines_conversation c SET last_status_id = l.status_id
   FROM left_over l WHERE c.id = l.conversation_id AND l.status_id IS NOT NULL
 """
 
-# Nothing in the database removes the rows of posts with their conversation.
+# The database has no cascade from a conversation to its rows of posts.
 _CONVERSATION_REMOVAL: Final = """
 WITH ended AS (
   SELECT c.id FROM unnest(%(accounts)s::bigint[], %(targets)s::bigint[]) b (account_id, target_id)
@@ -83,10 +83,11 @@ DELETE FROM timelines_conversation WHERE id IN (SELECT id FROM ended)
 
 
 def add_posts(readers: Collection[tuple[int, int]]) -> None:
-    """File direct posts: `readers` are pairs of a local account, the author or somebody mentioned, and a post's id.
+    """Add direct posts to conversations: `readers` are pairs of a local account (the author or one mentioned) and a post's
+    id.
 
-    A post by somebody else makes its conversation unread, one's own makes it read. Posts that are no direct ones are passed
-    over, and nothing changes for a post that is filed already. Works in a transaction of its own or the caller's; publishes
+    A post by another account makes the conversation unread, one's own makes it read. Posts that are not direct are skipped,
+    and a post that is already in the conversation changes nothing. Runs in its own transaction or the caller's; publishes
     ConversationChanged. Four statements, whatever the number of posts and readers.
     """
     statuses = (
@@ -115,7 +116,7 @@ def add_posts(readers: Collection[tuple[int, int]]) -> None:
 
 
 def _ensure(keys: dict[tuple[int, int], _Key]) -> dict[_Key, int]:
-    """The ids of the conversations, made where there are none."""
+    """Return the ids of the conversations, creating missing ones."""
     newest: dict[_Key, int] = {}
     for (_account, status_id), key in keys.items():
         newest[key] = max(status_id, newest.get(key, 0))
@@ -134,7 +135,9 @@ def _ensure(keys: dict[tuple[int, int], _Key]) -> dict[_Key, int]:
 
 
 def _file(posts: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int]]:
-    """Put posts (conversation, post, whether it is the owner's) into conversations: ids and owners of those that changed."""
+    """Add posts (conversation, post, whether it is the owner's) to conversations, and return ids and owners of those that
+    changed.
+    """
     values: dict[str, Any] = {
         "ids": [number for number, _post, _own in posts],
         "posts": [post for _number, post, _own in posts],
@@ -146,12 +149,12 @@ def _file(posts: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int]]:
 
 
 def digest(participants: Iterable[int]) -> str:
-    """A short text that stands for these people: an array of any length is too long for an index."""
+    """Return a short digest of these participants, because an array of any length may be too long for an index."""
     return hashlib.blake2b(",".join(map(str, participants)).encode(), digest_size=16).hexdigest()
 
 
 def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
-    """Deleted posts are in no conversation any more; one without posts is gone, others end with the post before."""
+    """Remove deleted posts from conversations; one without further posts is deleted, others end with the previous post."""
     posts = {"posts": [event.status_id for event in events]}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_OF_POSTS, posts)
@@ -159,7 +162,7 @@ def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
 
 
 def leave_conversations(events: Sequence[AccountBlocked]) -> None:
-    """Remove whoever blocks from conversations with the blocked; the other one keeps theirs."""
+    """Delete the blocking account's conversations with the blocked account, which keeps its own."""
     pairs = {"accounts": [event.account_id for event in events], "targets": [event.target_id for event in events]}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_OF_PAIRS, pairs)
@@ -167,12 +170,12 @@ def leave_conversations(events: Sequence[AccountBlocked]) -> None:
 
 
 def find_conversation(*, account_id: int, conversation_id: int) -> Conversation:
-    """Find a conversation of the viewer's own. Raises NotFound."""
+    """Return one of the account's own conversations. Raises NotFound."""
     return require_found(Conversation.objects.filter(id=conversation_id, account_id=account_id).first())
 
 
 def mark_conversation(*, account_id: int, conversation_id: int, unread: bool) -> Conversation:
-    """Make one's conversation read or unread. Raises NotFound."""
+    """Mark the account's own conversation as read or unread. Raises NotFound."""
     found = find_conversation(account_id=account_id, conversation_id=conversation_id)
     Conversation.objects.filter(id=found.id).update(unread=unread)
     found.unread = unread
@@ -180,6 +183,6 @@ def mark_conversation(*, account_id: int, conversation_id: int, unread: bool) ->
 
 
 def remove_conversation(*, account_id: int, conversation_id: int) -> None:
-    """Hide one's conversation; the next post in it brings it back. Raises NotFound."""
+    """Delete the account's own conversation; the next post in it creates it again. Raises NotFound."""
     with transaction.atomic():
         lock_row(find_conversation(account_id=account_id, conversation_id=conversation_id)).delete()

@@ -1,4 +1,4 @@
-"""Publishes encrypted messages on the stream of the device they are for (SEED-170)."""
+"""Publishes encrypted messages on the streams of their recipients' devices (SEED-170)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from timelines.stores.messages import Event, Message
 
 
 def broadcast_encrypted_messages(events: Sequence[EncryptedMessageStored]) -> None:
-    """Send each message on the `user` stream of its device's token; what nobody listens for is read by REST later."""
+    """Send each message on the `user` stream of its device's token; without a subscriber the device reads it by REST later."""
     messages = load_messages(event.message_id for event in events)
     names = {message.id: channels.device(message.device.access_token_id) for message in messages}
     subscribed = subscribed_channels(list(names.values()))

@@ -1,9 +1,9 @@
-"""Brings posts to the feeds of home timelines and lists and to streams, and takes them out again: many posts at once, in
-a fixed number of queries.
+"""Adds posts to the feeds of home timelines and lists and to streams, and removes them: many posts at once, in a constant
+number of queries.
 
-Feeds are written for those who were active in the last seven days: local followers of authors and hashtags, authors, and
-owners of lists; streams get whoever is listening. Every reader is judged by `timelines.policies.feeds.home_verdict`, every
-list by `timelines.policies.feeds.list_verdict`.
+Feeds are written for users who were active in the last seven days: local followers of authors and hashtags, authors, and
+owners of lists; streams are written for subscribers. `timelines.policies.feeds.home_verdict` decides for each reader,
+`timelines.policies.feeds.list_verdict` for each list.
 """
 
 from __future__ import annotations
@@ -57,26 +57,26 @@ _BATCH_SIZE: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """Recipients of a post: the accounts in whose home timelines it belongs, and the lists, each with its owner."""
+    """Recipients of a post: the accounts to whose home timelines it belongs, and the lists, each with its owner."""
 
     homes: Sequence[int] = ()
     lists: Sequence[tuple[int, int]] = ()
 
     @property
     def feeds(self) -> list[str]:
-        """The names of their feeds."""
+        """Names of their feeds."""
         return [*map(feed.home, self.homes), *(feed.of_list(list_id) for list_id, _owner in self.lists)]
 
     @property
     def channels(self) -> dict[str, str]:
-        """The channels of their streams, by the names of their feeds."""
+        """Channels of their streams, by the names of their feeds."""
         return {
             **{feed.home(account): channels.home(account) for account in self.homes},
             **{feed.of_list(list_id): channels.of_list(list_id) for list_id, _owner in self.lists},
         }
 
     def without(self, names: Collection[str]) -> Recipients:
-        """The same without the feeds of these names."""
+        """Return the recipients without the feeds of these names."""
         return Recipients(
             [account for account in self.homes if feed.home(account) not in names],
             [found for found in self.lists if feed.of_list(found[0]) not in names],
@@ -84,11 +84,11 @@ class Recipients:
 
 
 def fan_out_posts(events: Sequence[StatusPublished]) -> None:
-    """Put new posts into the feeds of their readers, and publish them to streams, but for repeated boosts; direct ones become
-    part of their author's conversations (those of the mentioned: `notifications`, where they may be filtered).
+    """Add new posts to the feeds of their readers, and publish them to streams, except for repeated boosts. Direct posts are
+    added to their author's conversations (`notifications` adds those of the mentioned accounts, where they may be filtered).
 
-    Idempotent for feeds; a repeated call publishes to streams again. What was deleted in the meantime is left out. Raises
-    RedisError when feeds cannot be written: the outbox calls again.
+    Idempotent for feeds; a repeated call publishes to streams again. Posts deleted meanwhile are left out. Raises RedisError
+    when feeds cannot be written: the outbox retries.
     """
     posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
     add_posts([(post.account_id, post.id) for post in posts if post.local and is_conversational(post.visibility)])
@@ -101,20 +101,20 @@ def fan_out_posts(events: Sequence[StatusPublished]) -> None:
 
 
 def add_fetched(events: Sequence[StatusFetched]) -> None:
-    """Put old posts that were fetched from other servers into the feeds of their readers: a feed never lacks what SQL would
-    show. Streams say nothing of them.
+    """Add old posts that were fetched from other servers to the feeds of their readers, because a feed must contain every
+    post that SQL would return. They are not streamed.
 
-    Idempotent. Raises RedisError when feeds cannot be written: the outbox calls again.
+    Idempotent. Raises RedisError when feeds cannot be written: the outbox retries.
     """
     posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
     write_feeds(posts, find_recipients(posts))
 
 
 def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
-    """Bring answers home that nobody was shown before what they answer was known: to feeds and home streams.
+    """Add replies to feeds and home streams that could not be shown before their parent was known.
 
-    Idempotent for feeds; a repeated call publishes to streams again. Raises RedisError when feeds cannot be written: the outbox
-    calls again.
+    Idempotent for feeds; a repeated call publishes to streams again. Raises RedisError when feeds cannot be written: the
+    outbox retries.
     """
     posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
     recipients = find_recipients(posts)
@@ -123,12 +123,12 @@ def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
 
 
 def fan_out_edits(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSettled]) -> None:
-    """Publish changed posts to streams as `status.update`: to those of the readers of home timelines and lists, to public and
-    hashtag streams, and to the notification streams of whom they mention. Feeds hold ids, and get the posts of new
-    hashtags and mentions only.
+    """Publish changed posts to streams as `status.update`: to the home and list streams of their readers, to public and
+    hashtag streams, and to the notification streams of mentioned accounts. Feeds contain ids, so that only posts with new
+    hashtags and mentions are added.
 
-    Idempotent for feeds; a repeated call publishes to streams again. What was deleted in the meantime is left out. Raises
-    RedisError when feeds cannot be written: the outbox calls again.
+    Idempotent for feeds; a repeated call publishes to streams again. Posts deleted meanwhile are left out. Raises RedisError
+    when feeds cannot be written: the outbox retries.
     """
     posts = [post for post in load_posts({event.status_id for event in events}) if not post.is_deleted]
     recipients = find_recipients(posts)
@@ -138,7 +138,7 @@ def fan_out_edits(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSett
 
 
 def show_cards(events: Sequence[CardAttached]) -> None:
-    """Publish posts to streams again that show the preview of their link now. Feeds hold ids: nothing changes there."""
+    """Publish posts to streams again after the preview of their link was attached. Feeds contain ids and do not change."""
     posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
     _broadcast(posts, find_recipients(posts), Event.STATUS_UPDATE)
 
@@ -160,7 +160,7 @@ def _broadcast(
 
 
 def find_recipients(posts: Sequence[Post]) -> dict[int, Recipients]:
-    """Find by post the home timelines and lists in which it belongs: four queries at most, whatever the number of all."""
+    """Return the recipients by post: four queries at most, whatever the number of posts and recipients."""
     if not posts:
         return {}
     answered = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id != post.account_id}
@@ -183,7 +183,7 @@ def _recipients_of(post: Post, readers: Readers) -> Recipients:
     by_hashtag = readers.by_hashtag.get(post.id, ())
     if by_hashtag:
         candidates = dict.fromkeys((*candidates, *by_hashtag))
-    # Of those to whom the same applies one is judged.
+    # Readers with the same relations get the same verdict, so that only one of them is checked.
     alike = readers.alike.get(post.account_id, frozenset()) - involved_ids(post) - set(by_hashtag)
     all_of_them = bool(alike) and _comes_home(post, next(iter(alike)), readers)
     homes = [
@@ -206,8 +206,8 @@ def _comes_home(post: Post, account: int, readers: Readers) -> bool:
 
 
 def find_repeated(posts: Sequence[Post], recipients: Mapping[int, Recipients]) -> dict[int, set[str]]:
-    """Find by boost the names of the feeds with an open stream in whose newest items, before the posts are added, is
-    the same post or another boost of it. Asks Redis for boosts alone. Raises RedisError.
+    """Return, by boost, the names of feeds with an open stream whose newest items, before the posts are added, contain the
+    same post or another boost of it. Queries Redis for boosts only. Raises RedisError.
     """
     boosts = [post for post in posts if post.reblog_of_id is not None]
     streams = {name: channel for post in boosts for name, channel in recipients[post.id].channels.items()}
@@ -233,7 +233,7 @@ def _item_of(post: Post) -> FeedItem:
 
 def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> None:
     """Add the posts to feeds. Raises RedisError."""
-    # Feeds that get the same posts share one list, so that it is encoded once.
+    # Feeds that get the same posts share one list, so that it is encoded only once.
     shared: dict[tuple[int, ...], list[FeedItem]] = {}
     items = {row.id: _item_of(row) for row in rows}
     posts: dict[str, tuple[int, ...]] = defaultdict(tuple)
@@ -244,10 +244,10 @@ def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> N
 
 
 def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
-    """Take deleted posts, and every boost of them, out of feeds, and publish the deletions to streams.
+    """Remove deleted posts, and every boost of them, from feeds, and publish the deletions to streams.
 
-    In steps, for a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be reached: the outbox calls
-    again. Readers who unfollowed in the meantime lost their feed then.
+    Runs in batches, because a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be reached: the
+    outbox retries. The feeds of readers who unfollowed meanwhile were dropped then.
     """
     deleted = [
         _Deleted(event.status_id, event.account_id, event.reblog_of_id or 0, event.had_files) for event in events
@@ -267,7 +267,7 @@ class _Deleted(NamedTuple):
 
 
 def _withdraw(posts: Sequence[_Deleted]) -> None:
-    """Take some posts out of the feeds of their readers and publish that to streams."""
+    """Remove a batch of posts from the feeds of their readers and publish the deletions to streams."""
     authors = {post.account_id for post in posts}
     followers, lists = list_active_followers(authors), load_lists_of_members(authors)
     rows = {row.id: row for row in load_posts(post.id for post in posts if not post.original)}
@@ -282,7 +282,7 @@ def _withdraw(posts: Sequence[_Deleted]) -> None:
             gone[name].append(item)
     feed.remove(gone)
     for row in rows.values():
-        # An id says that there was a post, and when: not to be sent to those whom it was not for.
+        # An id reveals that a post existed, and when, so it is sent only to the addressed accounts.
         if is_for_addressed(row.visibility):
             homes[row.id] &= {*row.addressed_ids, row.account_id}
     of_lists = {

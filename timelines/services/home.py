@@ -1,9 +1,9 @@
-"""Answers home and list timelines: from the feed where it can, else completely from SQL, filling the feed on the way.
+"""Loads home and list timelines: from the feed if possible, else completely from SQL, filling the feed at the same time.
 
-A feed that is missing (never built, a week without a look, FLUSHALL) or too short is never an error and never a partial
-answer (contract, seed-coverage D-10). Every post is judged again when it is read, by the verdict that put it into the
-feed: a block, a mute or a deletion takes effect at once, whether the feed was updated already or not. Feeds of open streams
-are kept: they say what a stream has shown, and so what a mute or a block withdraws from it.
+A feed that is missing (never built, not read for a week, FLUSHALL) or too short never causes an error or a partial page
+(contract, seed-coverage D-10). Every post is checked again when it is read, with the verdict that added it to the feed: a
+block, a mute or a deletion takes effect at once, whether or not the feed has been updated. Feeds of open streams are kept:
+they record what a stream has shown, and so what a mute or a block withdraws from it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ from timelines.stores.channels import subscribed_channels
 from timelines.stores.feed import FeedItem, Slice
 
 STREAM_POSTS: Final = 80
-"""Posts that are kept for who reads a stream: two of the longest pages."""
+"""Number of posts in a feed that is built for a stream: two of the longest pages."""
 
 FIRST_PAGE_MARGIN: Final = 60
-"""Posts read beyond the first page and what decides about its boosts: with so many more a feed that is being built begins."""
+"""Number of posts read beyond the first page and those that decide about its boosts: a feed being built starts with that many
+more.
+"""
 
 NEXT_PAGES_MARGIN: Final = 280
-"""Posts read so at the end of a feed. Whoever has come there goes on: with these in the feed the next fourteen pages
-of twenty need no SQL to find them, which would cost each as much again as the page itself (docs/adr/0025).
+"""Number of posts read additionally at the end of a feed. A reader who gets there usually continues: with these in the feed,
+the next fourteen pages of twenty need no SQL query to find them, each of which would cost as much again as the page itself
+(docs/adr/0025).
 """
 
 
@@ -56,28 +59,30 @@ class FeedSource:
     list_id: int | None = None
 
     def read(self, cursor: Cursor) -> Stretch:
-        """The posts at the cursor from SQL, repeated boosts among them. One query."""
+        """Return the posts at the cursor from SQL, including repeated boosts. One query."""
         items = self.list_items(cursor)
         return Stretch(items, complete=len(items) < cursor.limit)
 
 
 def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
-    """The posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough.
+    """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough.
 
-    From a feed two queries, three with posts that come by a hashtag, else one or two more; `statuses.queries.page.fill`
-    adds what showing them takes. Redis may be absent. Marks the viewer as active, about twice a day.
+    From a feed this takes two queries, three with posts included by hashtag, else one or two more;
+    `statuses.queries.page.fill` adds everything that presenting them needs. Works without Redis. Marks the viewer as active,
+    about twice a day.
     """
     return _load(home_feed(viewer_id), cursor)
 
 
 def load_list_page(wanted: List, cursor: Cursor) -> PostPage:
-    """The posts of a list at the cursor, newest first: a full page if there are enough. One query more than for
-    `load_home_page`."""
+    """Return the posts of a list at the cursor, newest first: a full page if there are enough. One query more than for
+    `load_home_page`.
+    """
     return _load(list_feed(wanted), cursor)
 
 
 def home_feed(viewer_id: int) -> FeedSource:
-    """Make the source of the viewer's home timeline."""
+    """Return the source of the viewer's home timeline."""
 
     def load_filter(status_ids: Sequence[int]) -> PostFilter:
         tagged = TaggedPosts(viewer_id, status_ids)
@@ -87,7 +92,7 @@ def home_feed(viewer_id: int) -> FeedSource:
 
 
 def list_feed(wanted: List) -> FeedSource:
-    """Make the source of a list's timeline."""
+    """Return the source of a list's timeline."""
 
     def load_filter(status_ids: Sequence[int]) -> PostFilter:
         members = load_concerned_members(wanted.id, status_ids)
@@ -99,7 +104,7 @@ def list_feed(wanted: List) -> FeedSource:
 
 
 def load_held_ids(source: FeedSource) -> list[int]:
-    """The posts that the feed holds, whether they may be shown or not. One command of Redis."""
+    """Return the ids in the feed, whether or not the posts may be shown. One Redis command."""
     held: Slice | None = None
     with redis.best_effort("read a feed"):
         held = feed.read(source.name, source.reader_id, Cursor(feed.MAX_ITEMS))
@@ -107,13 +112,15 @@ def load_held_ids(source: FeedSource) -> list[int]:
 
 
 def load_lost_ids(source: FeedSource, status_ids: Sequence[int]) -> list[int]:
-    """Load which of the posts the timeline shows no more. Three queries."""
+    """Return those of the posts that the timeline no longer shows. Three queries."""
     shown = set(select(status_ids, source.reader_id, source.load_filter(status_ids)).ids)
     return [status_id for status_id in status_ids if status_id not in shown]
 
 
 def rebuild(source: FeedSource) -> None:
-    """Fill a missing feed with what clients have on their screens. Four queries at most, none when it is there."""
+    """Build a missing feed with the posts that clients have on their screens. Four queries at most, none when the feed
+    exists.
+    """
     cursor = Cursor(STREAM_POSTS)
     found, kept = _from_feed(source, cursor)
     if found is not None or kept is None:
@@ -126,12 +133,14 @@ def rebuild(source: FeedSource) -> None:
 def _load(source: FeedSource, cursor: Cursor) -> PostPage:
     found, kept = _from_feed(source, cursor)
     if kept is not None and not kept.present:
-        # Before the feed is built: who is not marked as active is left out by the fan-out, and would miss posts.
+        # This comes before the feed is built: fan-out skips users who are not marked as active, so that the feed would miss
+        # posts.
         record_presence(source.reader_id)
         with redis.best_effort("shorten a feed"):
             feed.shorten(source.name)
     if found is not None:
-        # What boosts were left out for is judged as well: what may no longer be shown decides nothing.
+        # The posts because of which boosts were left out are checked as well: a post that may no longer be shown must not
+        # hide a boost.
         ids = [item.id for item in found.page]
         page = _judged(source, [*dict.fromkeys([*ids, *(item.id for item in found.repeated)])], cursor)
         readable = {*page.ids}
@@ -140,7 +149,7 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
             wanted = {*ids}
             page.rows = [row for row in page.rows if row.id in wanted]
             return page
-        # It leaves the feed; the page is asked for anew, else it would be short, or empty.
+        # It is removed from the feed, and the page is loaded again, because it would otherwise be short or empty.
         with redis.best_effort("take posts out of a feed"):
             feed.remove({source.name: lost})
         withdraw_hidden_posts(source.reader_id, [item.id for item in lost], list_id=source.list_id)
@@ -149,8 +158,9 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
 
 
 def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Slice | None]:
-    """The page, None if the feed does not hold what it takes, and what was first read of the feed; None when Redis does not
-    answer."""
+    """Return the page, None if the feed does not contain enough, and the first slice read from the feed; None when Redis does
+    not respond.
+    """
     slices: list[Slice] = []
 
     def read(wanted: Cursor) -> Stretch:
@@ -164,7 +174,7 @@ def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Sli
 
 
 def _from_sql(source: FeedSource, cursor: Cursor, kept: Slice | None) -> FeedPage:
-    """The page from SQL; what was read fills a missing feed, or lengthens one that ends inside or above the page."""
+    """Return the page from SQL; the posts read fill a missing feed, or extend one that ends inside or above the page."""
     if kept is None or not _fits(kept, cursor):
         return find_page(source.read, cursor)
     mark = None
@@ -180,7 +190,7 @@ def _from_sql(source: FeedSource, cursor: Cursor, kept: Slice | None) -> FeedPag
 
 
 def _fits(kept: Slice, cursor: Cursor) -> bool:
-    """Tell whether nothing lies between the feed and what SQL will read, and there is room for it."""
+    """Tell whether the posts that SQL will read directly follow the feed, and the feed has room for them."""
     if cursor.ascending or kept.size >= feed.EXTENDED_ITEMS_LIMIT:
         return False
     if kept.lowest is None:
@@ -195,22 +205,23 @@ def _judged(source: FeedSource, ids: Sequence[int], cursor: Cursor) -> PostPage:
 
 
 def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
-    """Forget these feeds of these accounts; those of open streams are built again, and what a mute or a block has taken out
-    is deleted from the streams. Nothing is read for people who are not listening. Raises RedisError.
+    """Drop these feeds of these accounts. Those with open streams are built again, and posts removed by a mute or a block are
+    deleted from the streams. Nothing is read for accounts without a subscriber. Raises RedisError.
     """
     held = [(source, load_held_ids(source)) for source in _open_feeds(account_ids) if source.name in names]
     feed.drop(names)
-    # Asked once more: who has begun to listen meanwhile may have built the feed that is gone now.
+    # Checked again, because a stream opened meanwhile may have built the feed that has just been dropped.
     for source in _open_feeds(account_ids):
         rebuild(source)
-    # Judged last. A mute of this moment, whose own turn comes later, finds a feed without the posts.
+    # Checked last: a concurrent mute, whose own event is handled later, then finds a feed without the posts.
     for source, status_ids in held:
         withdraw_hidden_posts(source.reader_id, load_lost_ids(source, status_ids), list_id=source.list_id)
 
 
 def build_open_feed(account_id: int, list_id: int | None = None) -> None:
-    """Build the home feed, or that of a list, of somebody who opens its stream, if there is none: fan-out writes only to feeds
-    that are there, and the stream shows more than the feed would know of. One command of Redis when it is there.
+    """Build the home feed, or that of a list, for an account that opens its stream, if it is missing: fan-out writes only to
+    existing feeds, and the stream would show posts that a feed built later does not contain. One Redis command when it
+    exists.
     """
     if list_id is None:
         rebuild(home_feed(account_id))
@@ -221,7 +232,7 @@ def build_open_feed(account_id: int, list_id: int | None = None) -> None:
 
 
 def list_active() -> QuerySet[User]:
-    """The people here who have a feed: those who were here in the last days."""
+    """Select the local users who have a feed: those active in the last days."""
     seen = Coalesce("active_at", "created_at")
     return (
         User.objects.filter(account__deleted_at=None).alias(seen=seen).filter(seen__gt=feed.absent_before(clock.now()))
@@ -229,7 +240,7 @@ def list_active() -> QuerySet[User]:
 
 
 def rebuild_feeds(accounts: Iterable[int]) -> Iterator[int]:
-    """Build the home feeds of accounts of this server anew; yield each account whose feed is there. Raises RedisError."""
+    """Build the home feeds of local accounts again; yields each account whose feed is built. Raises RedisError."""
     for account_id in accounts:
         source = home_feed(account_id)
         feed.drop([source.name])
@@ -238,7 +249,7 @@ def rebuild_feeds(accounts: Iterable[int]) -> Iterator[int]:
 
 
 def _open_feeds(account_ids: Collection[int]) -> list[FeedSource]:
-    """The home feeds of those of the accounts whose home stream somebody reads, and the feeds of such lists of theirs."""
+    """Return the sources of those home and list timelines of the accounts whose streams have subscribers."""
     lists = {channels.of_list(found.id): found for found in List.objects.filter(account_id__one_of=account_ids)}
     homes = {channels.home(account_id): account_id for account_id in account_ids}
     subscribed = subscribed_channels([*homes, *lists])

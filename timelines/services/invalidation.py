@@ -1,4 +1,4 @@
-"""Keeps feeds and streams right when people follow, block and mute, or lose what opened a stream."""
+"""Updates feeds and streams after follows, blocks and mutes, and when a token or user loses access."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ OneSided = AccountUnfollowed | AccountMuted | AccountUnmuted | DomainBlocked | D
 
 
 def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) -> None:
-    """Forget the feeds of somebody who follows somebody new, or in another way; they are built again when they are looked at.
+    """Drop the feeds of accounts that follow a new account or have changed a follow; they are built again when they are read.
 
-    Adding the new posts alone would not do: what others have answered to the one now followed belongs into the home
-    timeline from now on as well, and a feed never lacks what SQL would show. Raises RedisError.
+    Adding the new account's posts would not be enough: other accounts' replies to it belong to the home timeline from now on
+    as well, and a feed must contain every post that SQL would return. Raises RedisError.
     """
     _drop_feeds({event.account_id for event in events})
 
 
 def forget_tag_followers_feeds(events: Sequence[TagFollowed | TagUnfollowed]) -> None:
-    """Forget the home feed of somebody who follows a hashtag or does so no more; it is built again, with or without its
-    posts. Raises RedisError.
+    """Drop the home feeds of accounts that follow or unfollow a hashtag; they are built again, with or without its posts.
+    Raises RedisError.
     """
     readers = {event.account_id for event in events}
     forget_feeds({*map(feed.home, readers)}, readers)
 
 
 def forget_all_feeds(events: Sequence[AccountUnsuspended]) -> None:
-    """Forget the feeds of everybody when somebody's suspension is undone: those that were built meanwhile lack their posts,
-    boosts of them and what was answered to them. They are built again when they are looked at. Raises RedisError.
+    """Drop all feeds when an account is unsuspended: those built meanwhile lack its posts, boosts of them and replies to
+    them. They are built again when they are read. Raises RedisError.
     """
     feed.drop_all()
 
 
 def forget_list_feeds(events: Sequence[ListChanged]) -> None:
-    """Forget the feeds of changed lists and, as far as they are or were exclusive, the home feeds of their owners.
+    """Drop the feeds of changed lists and, if these are or were exclusive, the home feeds of their owners.
 
     Raises RedisError.
     """
@@ -70,15 +70,15 @@ def forget_list_feeds(events: Sequence[ListChanged]) -> None:
 
 
 def forget_own_feeds(events: Sequence[OneSided]) -> None:
-    """Forget the feed of somebody who ended a follow, or changed a mute or a block of a server, and what their streams
-    remember. It is built again, without or with the posts in question, when they look. The other one's feed is none of
-    theirs to throw away. What a mute or a block takes out is deleted from open streams. Raises RedisError.
+    """Drop the feeds of accounts that ended a follow, or changed a mute or a domain block, and make their streams reload
+    their relations. The feeds are built again, without or with the posts in question, when they are read. The other account's
+    feeds stay. Posts removed by a mute or a block are deleted from open streams. Raises RedisError.
     """
     _forget({event.account_id for event in events})
 
 
 def forget_both_feeds(events: Sequence[AccountBlocked | AccountUnblocked]) -> None:
-    """Forget like `forget_own_feeds`, on both sides: after a block neither sees the other. Raises RedisError."""
+    """Drop feeds like `forget_own_feeds`, for both accounts: after a block neither sees the other. Raises RedisError."""
     _forget({account for event in events for account in (event.account_id, event.target_id)})
 
 
@@ -88,12 +88,12 @@ def _forget(account_ids: Collection[int]) -> None:
 
 
 def _drop_feeds(account_ids: Collection[int]) -> None:
-    """Forget the home feeds of these accounts and the feeds of their lists; those of open streams are built again."""
+    """Drop the home feeds of these accounts and the feeds of their lists; those with open streams are built again."""
     forget_feeds({*map(feed.home, account_ids), *map(feed.of_list, load_list_ids(account_ids))}, account_ids)
 
 
 def publish_filters_changed(events: Sequence[FiltersChanged]) -> None:
-    """Publish `filters_changed` on the owners' `user` streams, and have all their streams read the filters anew."""
+    """Publish `filters_changed` on the owners' `user` streams, and make all their streams reload the filters."""
     account_ids = {event.account_id for event in events}
     publish_relations_changed(account_ids)
     for account_id in account_ids:
@@ -101,12 +101,12 @@ def publish_filters_changed(events: Sequence[FiltersChanged]) -> None:
 
 
 def end_streams_of_tokens(events: Sequence[TokenRevoked]) -> None:
-    """Close the streams of revoked tokens (security row 23), again if the revoking process could not."""
+    """Close the streams of revoked tokens (security row 23), in case the revoking process could not."""
     for event in events:
         end_token(event.token_id)
 
 
 def review_streams_of_users(events: Sequence[UserStateChanged]) -> None:
-    """Have the streams of changed users looked at: those of disabled ones close."""
+    """Check the streams of changed users again: those of disabled ones are closed."""
     for event in events:
         review_user(event.user_id)

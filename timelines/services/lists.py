@@ -1,5 +1,6 @@
-"""Makes, changes and deletes lists, and puts people into them (contract, parameters "Lists"); announces ListChanged.
-Lists are also a table that people take away and bring along (`accounts.services.portable_lists`).
+"""Creates, changes and deletes lists and their members (contract, parameters "Lists"); publishes ListChanged.
+
+Also exports and imports lists as a table (`accounts.services.portable_lists`).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from timelines.models import LISTS_LIMIT, TITLE_LIMIT, List, ListMember, Replies
 
 @dataclass(frozen=True)
 class ListDraft:
-    """Values that a client sent of a list: what is None was not sent."""
+    """List as a client sent it; None stands for a value that was not sent."""
 
     title: str | None = None
     replies_policy: str | None = None
@@ -47,7 +48,7 @@ class ListDraft:
 
 
 def create_list(*, account_id: int, draft: ListDraft) -> List:
-    """Make a list. Raises Invalid for a missing or too long title, an unknown policy, and the LISTS_LIMIT + 1st list."""
+    """Create a list. Raises Invalid for a missing or too long title, an unknown policy, and beyond LISTS_LIMIT lists."""
     made = List(account_id=account_id, title="")
     _write(made, draft)
     with transaction.atomic():
@@ -59,7 +60,7 @@ def create_list(*, account_id: int, draft: ListDraft) -> List:
 
 
 def update_list(*, found: List, draft: ListDraft) -> None:
-    """Change what was sent. Raises Invalid; NotFound when the list was deleted meanwhile."""
+    """Change the values that were sent. Raises Invalid; NotFound when the list was deleted meanwhile."""
     with transaction.atomic():
         row = lock_row(found)
         before = (row.replies_policy, row.exclusive)
@@ -71,7 +72,7 @@ def update_list(*, found: List, draft: ListDraft) -> None:
 
 
 def delete_list(*, found: List) -> None:
-    """Delete a list; what its members write is in the home timeline again. Raises NotFound when it is gone already."""
+    """Delete a list; posts of its members return to the home timeline. Raises NotFound if it is already deleted."""
     with transaction.atomic():
         row = lock_row(found)
         _announce(row, concerns_home=row.exclusive)
@@ -79,10 +80,10 @@ def delete_list(*, found: List) -> None:
 
 
 def add_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Put people into a list: all of them, or none.
+    """Add accounts to a list: all of them, or none.
 
-    Raises NotFound for an unknown account, Invalid for one whom the owner neither follows nor has asked to, the owner
-    excepted, and for one that is in the list.
+    Raises NotFound for an unknown account, Invalid for one that is neither the owner nor followed or requested by the owner,
+    and for one that is already in the list.
     """
     ids = list(account_ids)
     if not ids:
@@ -103,10 +104,10 @@ def add_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 
 def add_by_title(*, account: Account, title: str, member: Account) -> None:
-    """Put somebody into the list with this title, which is made if there is none, and follow them if that is not so yet.
+    """Add an account to the list with this title, which is created if missing, and follow the account if necessary.
 
-    Who is in it already stays. Raises Invalid (title, number of lists, limit of follows), and Forbidden and NotFound as
-    `follow_account` does.
+    An account that is already in it stays. Raises Invalid (title, number of lists, limit of follows), and Forbidden and
+    NotFound like `follow_account`.
     """
     with transaction.atomic():
         found = List.objects.filter(account=account, title=title).order_by("id").first()
@@ -119,7 +120,7 @@ def add_by_title(*, account: Account, title: str, member: Account) -> None:
 
 
 def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Take people out of a list; who is not in it is no error."""
+    """Remove accounts from a list; those not in it are ignored."""
     with transaction.atomic():
         ended, _rows = ListMember.objects.filter(list_id=found.id, account_id__one_of=list(account_ids)).delete()
         if ended:
@@ -127,9 +128,10 @@ def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 
 def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
-    """Take people out of the lists of those who follow them no more (contract, behaviours section 11).
+    """Remove unfollowed accounts from the lists of their former followers (contract, behaviours section 11).
 
-    Somebody who is followed again, or asked to be, stays. Who has moved is replaced by the new account, if that is followed.
+    An account that is followed or requested again stays. One that has moved is replaced by its new account, if that is
+    followed.
     """
     members = ListMember.objects.filter(
         list__account_id__one_of={event.account_id for event in events},
@@ -154,8 +156,8 @@ def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
 
 
 def _allowed(owner_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Choose those who may be in the owner's lists. Their follows are locked: whoever ends one now does so after the
-    caller's transaction, and takes them out of the lists.
+    """Return the accounts that may be in the owner's lists. Their follows are locked: a concurrent unfollow waits for the
+    caller's transaction, and then removes them from the lists.
     """
     allowed = {owner_id}
     for model in (Follow, FollowRequest):
@@ -238,5 +240,5 @@ PORTABLE_LISTS: Final = PortableList(
 
 
 def register_lists() -> None:
-    """Add the table of this app."""
+    """Register the lists as a portable list."""
     register(PORTABLE_LISTS)

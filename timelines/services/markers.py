@@ -1,4 +1,4 @@
-"""Writes how far somebody has read (contract, behaviours section 11 "Markers")."""
+"""Stores the read positions of timelines (contract, behaviours section 11 "Markers")."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from social.kernel.locks import lock_within, try_lock
 from timelines.models import Marker
 
 _LOCK_SECONDS: Final = 1.0
-"""Seconds: a write takes some milliseconds, so that only a process that hangs is waited for in vain."""
+"""Time-out for the lock in seconds: a write takes some milliseconds, so only a hanging process exceeds it."""
 
 
 def save_markers(*, account_id: int, positions: Mapping[str, int | None]) -> list[Marker]:
-    """Write the last item read of each timeline, as it is given, older ones too; the version grows with every change.
+    """Store the last read item of each timeline as given, even an older one; the version grows with every change.
 
-    Of writes at the same moment, of which nobody knows the order, those that have to wait move a marker forwards only: two
-    clients that read on at once end at the further position. None keeps what is there: a marker that is not yet there
-    begins at 0. Returns the markers in their order. Raises Conflict when somebody else's write does not end: nothing is
-    written then.
+    Of concurrent writes, whose order is unknown, those that have to wait only move a marker forwards: two clients that read
+    at the same time end at the further position. None keeps the position: a missing marker then starts at 0. Returns the
+    markers in order. Raises Conflict when another write does not end in time; then nothing is written.
     """
     with transaction.atomic():
         name = f"markers:{account_id}"

@@ -1,9 +1,9 @@
 """Full-text search of posts in PostgreSQL.
 
-A document is one `tsvector`: its words with their positions, and, as lexemes that no word can be, its author, what can be
-asked of it, whether everybody may find it, and three spans of time that it was written in. One GIN index answers all of a
-query, and the newest posts are found first without sorting all that fit: stretches of time are asked one after the other,
-so that a word that is in every second post costs no more than a rare one. Visibility is part of the statement.
+A document is one `tsvector`: its words with their positions, and, as lexemes that no word can be, its author, its facts,
+whether it is public, and three time spans to which it belongs. One GIN index serves the whole query, and the newest posts are
+found first without sorting all matches: time ranges are queried one after the other, so that a word in every second post
+costs no more than a rare one. Visibility is checked in the statement.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from timelines.policies.search_query import Scope
 from timelines.services.search_index import Document, Search
 
 RESULTS_LIMIT: Final = 10_000
-"""Number that is found at most, whatever page is asked for."""
+"""Limit of results, whatever page is requested."""
 
 _PUBLIC: Final = ":public"
 _LISTED: Final = ":listed"
-# Bits of an id that one span leaves out: spans of 18.6 hours, 12.4 days and 199 days.
+# Number of low bits of an id that a span ignores: spans of 18.6 hours, 12.4 days and 199 days.
 _SPANS: Final = (("a", 42), ("b", 46), ("c", 50))
 _POSITIONS: Final = 255
 
@@ -49,8 +49,8 @@ _OUTDATED_POSTS: Final = """
 SELECT status_id FROM timelines_searchdocument WHERE words @@ {query}::tsquery ORDER BY status_id DESC LIMIT {limit}
 """
 
-# The materialised list is found by the indexes alone; whoever may not be shown is left out from the newest on, until there
-# are enough. `own`: whether it was found among what the viewer has to do with.
+# The materialised list is found with the indexes alone; posts that may not be shown are then left out, newest first, until
+# there are enough. `own`: whether the post was found among those that the viewer wrote, marked or is mentioned in.
 _SEARCH_SQL: Final = f"""
 WITH {VIEWER_SETS},
 found (id, own) AS MATERIALIZED ({{found}})
@@ -60,7 +60,7 @@ SELECT c.id
  LIMIT %(limit)s
 """  # noqa: S608 (constants)
 _INDEXABLE: Final = "(SELECT a.indexable FROM accounts_account a WHERE a.id = s.account_id)"
-# Who has changed their mind is not found any more, before the documents are written again.
+# Authors who have opted out are excluded at once, before their documents are written again.
 _PUBLICLY_FOUND: Final = f"({PUBLIC_SEARCH.sql()} AND {_INDEXABLE})"
 _FOUND_IN_LIBRARY: Final = f"({readable_by_viewer()} AND {THREAD.sql()})"
 _SCOPE_CONDITIONS: Final = {
@@ -70,8 +70,9 @@ _SCOPE_CONDITIONS: Final = {
     Scope.ALL: f"({_PUBLICLY_FOUND} OR ((c.own OR s.account_id = %(viewer)s) AND {_FOUND_IN_LIBRARY}))",
 }
 _WORD_MATCHES: Final = "SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE <fits>"
-# What the viewer has to do with, between two ids: the planner decides whether it begins with the words or with the viewer's
-# own rows. Joined, not asked with IN: of a list that IN has to make distinct it expects two hundred items, whatever it holds.
+# Posts that the viewer marked or is mentioned in, between two ids: the planner decides whether to start with the words or
+# with the viewer's own rows. A join, not IN: the planner expects two hundred distinct items from IN, whatever the list
+# contains.
 _VIEWER_POSTS: Final = """
    SELECT status_id AS id FROM statuses_mention WHERE account_id = %(viewer)s AND NOT silent AND <between status_id>
     UNION ALL SELECT status_id FROM statuses_favourite WHERE account_id = %(viewer)s AND <between status_id>
@@ -87,9 +88,9 @@ SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_VIEWER_POSTS}) 
  WHERE <fits>
 """  # noqa: S608 (constants)
 
-# The same for the newest days, which most searches begin and end with, as one statement whatever is searched for: planning it
-# anew takes longer than running it. Nothing need be known of how rare the words are. What a viewer has to do with in two days
-# is looked up post by post; of those who are mentioned by thousands the words come first.
+# The same for the newest days, with which most searches begin and end, as one statement for every query: planning takes
+# longer than running it. The frequency of the words does not matter. The viewer's posts of two days are looked up one by one;
+# for viewers mentioned thousands of times the words come first.
 _LIBRARY_LIMIT: Final = 1000
 _RECENT_CONDITION: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"
 _RECENT_WORD_MATCHES: Final = f"""
@@ -117,8 +118,8 @@ _OLDEST_POST: Final = "SELECT status_id FROM timelines_searchdocument ORDER BY s
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """A stretch of time, asked for by itself: ids from `first` on to `end` (exclusive), and the lexemes of its spans as a
-    query; empty when what is older than `end` is asked for without.
+    """A time range that is queried separately: ids from `first` to `end` (exclusive), and the lexemes of its spans as a
+    query, which is empty for everything older than `end`.
     """
 
     spans: str
@@ -128,29 +129,29 @@ class _Stage:
 
 
 class PostgresIndex:
-    """The search engine that is always there; see `timelines.services.search_index.StatusIndex`."""
+    """The built-in search engine; see `timelines.services.search_index.StatusIndex`."""
 
     def keep(self, documents: Sequence[Document]) -> None:
-        """Write posts in the order of their ids, so that two writers cannot wait for each other."""
+        """Write documents in the order of their ids, so that two writers cannot deadlock."""
         if documents:
             vectors = [vector_of(document) for document in documents]
             rows_of(_INSERTION, {"ids": [document.status_id for document in documents], "words": vectors})
 
     def remove(self, status_ids: Collection[int]) -> None:
-        """Remove posts, in one statement."""
+        """Remove documents, in one statement."""
         if status_ids:
             with connection.cursor() as cursor:
                 cursor.execute(_DELETION, {"ids": list(status_ids)})
 
     def list_outdated(self, author_id: int, *, public: bool, limit: int) -> list[int]:
-        """List outdated posts, in one statement, by the index."""
+        """List outdated posts, in one statement, with the index."""
         query = f"'{_author(author_id)}' & '{_LISTED}' & {'!' if public else ''}'{_PUBLIC}'"
         with connection.cursor() as cursor:
             cursor.execute(_text(_OUTDATED_POSTS, query=query, limit=limit))
             return [row[0] for row in cursor.fetchall()]
 
     def find(self, search: Search) -> list[int]:
-        """Find posts, in as few statements as fill the page, at most four, and one to see how far back there is anything."""
+        """Find posts, with as few statements as fill the page, at most four, and one for the oldest document."""
         wanted = min(search.offset + search.limit, RESULTS_LIMIT)
         if search.query.impossible or search.limit <= 0 or search.offset >= wanted:
             return []
@@ -159,7 +160,7 @@ class PostgresIndex:
 
 
 class _Finding:
-    """Search: the query without its spans, the bounds of ids, and what was found so far."""
+    """A running search: the query without its spans, the bounds of ids, and the ids found so far."""
 
     def __init__(self, search: Search, wanted: int) -> None:
         self.search, self.wanted = search, wanted
@@ -173,12 +174,12 @@ class _Finding:
 
     @property
     def asks(self) -> bool:
-        """Tell whether anything is asked of posts: signs alone ask for nothing."""
+        """Tell whether the query has any condition: punctuation alone has none."""
         bounded = self.search.query.scope is not Scope.ALL or self.search.query.excluded_days
         return bool(self.query or bounded or self.search.query.since or self.search.query.until)
 
     def run(self) -> list[int]:
-        """Find everything that is asked for, from the newest on."""
+        """Return the matching ids, newest first."""
         for stage in self._stages():
             self.found |= set(self._ask(stage))
             if len(self.found) >= self.wanted:
@@ -186,8 +187,8 @@ class _Finding:
         return sorted(self.found, reverse=True)[: self.wanted]
 
     def _stages(self) -> Iterator[_Stage]:
-        """Stretches of time from the newest to the oldest, each about twenty times as long as the one before, so that work
-        grows with what is found.
+        """Yield time ranges from the newest to the oldest, each about twenty times as long as the previous one, so that the
+        work grows with the number of results.
         """
         newest = first_at(clock.now() + timedelta(days=1)) if self.before is None else self.before
         oldest = 0 if self.after is None else self.after
@@ -195,7 +196,7 @@ class _Finding:
         spans: list[str] = []
         number = newest >> _SPANS[0][1]
         for (name, bits), following in zip(_SPANS, [*_SPANS[1:], None], strict=True):
-            # A few of this size (of the smallest: tomorrow, today and yesterday), besides what is left of smaller ones.
+            # Some spans of this size (of the smallest: tomorrow, today and yesterday), after the rest of the smaller ones.
             last = max(number - 2, oldest >> bits)
             spans += [f"':{name}{each}'" for each in range(number, last - 1, -1)]
             first = min(last, number + 1) << bits
@@ -206,7 +207,7 @@ class _Finding:
                 return
             end = first
             if following is not None:
-                # Down to the beginning of the span of the next size.
+                # Down to the start of the span of the next size.
                 number = first >> following[1]
                 whole = range((first >> bits) - 1, (number << following[1] - bits) - 1, -1)
                 spans = [f"':{name}{each}'" for each in whole]
@@ -254,7 +255,9 @@ def _midnight(day: date) -> datetime:
 
 
 def _text(statement: str, **values: Any) -> str:
-    """A statement with its query written out: the planner must see how rare the words are. `%` is doubled for the driver."""
+    """Return a statement with its query as a literal, because the planner must see how rare the words are. `%` is doubled for
+    the driver.
+    """
     quoted = {name: sql.quote(value).replace("%", "%%") for name, value in values.items()}
     return statement.format(**quoted)
 
@@ -264,7 +267,7 @@ def _author(account_id: int) -> str:
 
 
 def vector_of(document: Document) -> str:
-    """The text form of a document's tsvector."""
+    """Return the text form of a document's tsvector."""
     positions: dict[str, list[int]] = defaultdict(list)
     for word in words(document.text):
         if len(positions[word.text]) < _POSITIONS:
@@ -282,7 +285,7 @@ def vector_of(document: Document) -> str:
 
 
 def _query(search: Search) -> str:
-    """The tsquery of everything but spans of time and who may find it; empty when nothing is asked of posts."""
+    """Return the tsquery of all conditions except time spans and visibility; empty if there are none."""
     query = search.query
     parts = [phrase for text in query.texts.wanted if (phrase := _phrase(text))]
     parts += [f"!({phrase})" for text in query.texts.excluded if (phrase := _phrase(text))]
@@ -296,7 +299,7 @@ def _query(search: Search) -> str:
 
 
 def _phrase(text: str) -> str:
-    """The words of a part, at their distances from each other. A part without words asks for nothing."""
+    """Return the words of a part as a phrase with their distances; empty for a part without words."""
     written: list[str] = []
     previous: Word | None = None
     for word in wanted_words(text):
@@ -308,9 +311,10 @@ def _phrase(text: str) -> str:
 
 
 def _fits(*queries: str) -> str:
-    """The condition that a document `d` fits all of these queries; empty ones ask for nothing.
+    """Return the condition that a document `d` matches all of these queries; empty ones are ignored.
 
-    Each stands by itself. In one, the index would read whole lists of the posts of each span, for it takes the parts of a
-    query by how common they are and not by how they belong together; so it looks into them for what fits the words.
+    Each query stands by itself. In a combined one, the index would read the complete posting lists of each span, because it
+    orders the parts of a query by frequency, ignoring how they are nested; separately, it only checks the spans for the posts
+    that match the words.
     """
     return " AND ".join(_text("d.words @@ {query}::tsquery", query=query) for query in queries if query) or "TRUE"

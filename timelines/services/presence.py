@@ -1,4 +1,4 @@
-"""Remembers who uses this server: feeds are written for people active in the last seven days only."""
+"""Records which users are active: feeds are written only for users active in the last seven days."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from timelines.stores import feed
 
 _PEOPLE_PER_STEP: Final = 50
 
-# Answers with when they were here before.
+# Returns the time of the previous activity.
 _PRESENCE_UPDATE: Final = """
 UPDATE accounts_user u SET active_at = %(now)s
   FROM (SELECT id, COALESCE(active_at, created_at) AS active_at FROM accounts_user WHERE account_id = ANY(%(ids)s)) before
@@ -26,14 +26,14 @@ UPDATE accounts_user u SET active_at = %(now)s
 RETURNING u.account_id, before.active_at
 """
 
-# Where it stands who may have a feed: table, and condition of the index of those.
+# Tables that store who may have a feed: name, and condition of the index of active rows.
 _ACTIVE_TABLES: Final = (
     ("accounts_follow", "follower_state = 'active'"),
     ("accounts_tagfollow", "NOT absent"),
     ("timelines_list", "NOT absent"),
 )
 
-# From one reader to the next by the indexes of active rows, however many each has.
+# Steps from one reader to the next through the indexes of active rows, however many rows each reader has.
 _READERS: Final = ", ".join(
     f"""readers_{table} (id) AS (
   SELECT min(account_id) FROM {table} WHERE {condition}
@@ -50,7 +50,7 @@ SELECT readers.id FROM ({" UNION ".join(f"SELECT id FROM readers_{table}" for ta
  WHERE COALESCE(u.active_at, u.created_at) <= %(before)s
 """  # noqa: S608 (constants)
 
-# Who comes back meanwhile holds the row, and is left alone.
+# A user who returns meanwhile holds the lock of the row, and is skipped.
 _ABSENT_PEOPLE_LOCK: Final = """
 SELECT account_id FROM accounts_user
  WHERE account_id = ANY(%(ids)s) AND COALESCE(active_at, created_at) <= %(before)s
@@ -59,15 +59,16 @@ SELECT account_id FROM accounts_user
 
 
 def record_presence(*account_ids: int) -> None:
-    """Mark the users of these accounts as active now, so that posts come to their feeds from now on.
+    """Mark the users of these accounts as active now, so that posts are added to their feeds from now on.
 
-    Called when `timelines.stores.feed` does not remember that it was, so about twice a day for each reader, and when a
-    stream is opened. One statement, six when one of them was away.
+    Called when `timelines.stores.feed` does not remember an earlier call, so about twice a day for each reader, and when a
+    stream is opened. One statement, six when one of them was absent.
     """
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         now = clock.now()
         cursor.execute(_PRESENCE_UPDATE, {"ids": list(account_ids), "now": now})
-        # A day before `note_absent_people` would say so: clocks differ. After the users' rows, which it holds meanwhile.
+        # A day before `note_absent_people` would mark them, because clocks differ. It comes after the users' rows, which are
+        # locked meanwhile.
         back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.RETENTION]
         if back:
             _note(back, absent=False)
@@ -77,7 +78,7 @@ def record_presence(*account_ids: int) -> None:
 
 
 def record_arrival(account_id: int) -> None:
-    """Mark the user as active if that has not been done in the last twelve hours."""
+    """Mark the user as active if that was not done in the last twelve hours."""
     with redis.best_effort("see who is present"):
         if feed.is_present(account_id):
             return
@@ -85,9 +86,9 @@ def record_arrival(account_id: int) -> None:
 
 
 def note_absent_people() -> int:
-    """Take those who are away out of what fan-out looks at; returns how many they are.
+    """Mark absent users, whom fan-out then skips, and return how many there are.
 
-    They lose nothing: their feeds have run out, and are built when they come (`record_presence`). May be called again at any
+    They lose nothing: their feeds have expired, and are built when they return (`record_presence`). May be called at any
     time, also by several processes.
     """
     before = feed.absent_before(clock.now())
@@ -106,13 +107,13 @@ def _note_absent(account_ids: Sequence[int], before: datetime) -> int:
 
 
 def _note(account_ids: Sequence[int], *, absent: bool) -> None:
-    """Change what these people follow and their lists; the rows of people of other servers are never among them."""
+    """Update the follows, hashtag follows and lists of these users; remote accounts are never among them."""
     before, after = FollowerState.ACTIVE, FollowerState.ABSENT
     if not absent:
         before, after = after, before
     Follow.objects.filter(account_id__one_of=account_ids, follower_state=before).update(follower_state=after)
     TagFollow.objects.filter(account_id__one_of=account_ids, absent=not absent).update(absent=absent)
-    # By their ids: Django joins the members to themselves otherwise, which took minutes where statistics were of few lists.
+    # By list ids: otherwise Django joins the members to themselves, which took minutes when statistics covered few lists.
     lists = load_list_ids(account_ids)
     ListMember.objects.filter(list_id__one_of=lists, absent=not absent).update(absent=absent)
     List.objects.filter(id__one_of=lists, absent=not absent).update(absent=absent)

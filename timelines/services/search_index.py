@@ -1,4 +1,4 @@
-"""Keeps the documents of a search engine as the posts are, and says what such an engine must do.
+"""Updates the documents of a search engine with the posts, and defines the interface of such an engine.
 
 PostgreSQL is one (`timelines.services.postgres_index`); another can be plugged in.
 """
@@ -32,9 +32,10 @@ from timelines.policies.search_query import Fact, StatusQuery
 
 @dataclass(frozen=True)
 class Document:
-    """A post as a search engine keeps it. `public`: everybody may find it, not only who has to do with it.
+    """A post as a search engine stores it. `public`: everyone may find it, not only viewers who marked it or are mentioned in
+    it.
 
-    `listed`: it stands in public places, so that it becomes `public` when its author lets posts be found.
+    `listed`: it is a public post, so that it becomes `public` when its author opts in to search.
     """
 
     status_id: int
@@ -48,8 +49,8 @@ class Document:
 
 @dataclass(frozen=True)
 class Search:
-    """A search by `viewer_id`, newest posts first, `offset` left out. `authors` and `excluded_authors` are account ids, of
-    which one must have written the post (None: anybody), and none; `min_id` and `max_id` are exclusive.
+    """A search by `viewer_id`, newest posts first, skipping `offset`. `authors` (None: any) are the ids of possible authors,
+    `excluded_authors` of impossible ones; `min_id` and `max_id` are exclusive.
     """
 
     viewer_id: int
@@ -63,23 +64,23 @@ class Search:
 
 
 class StatusIndex(Protocol):
-    """A search engine for posts."""
+    """Interface of a search engine for posts."""
 
     def keep(self, documents: Sequence[Document]) -> None:
-        """Add these, or replace what is known of them. What is deleted at the moment of the call is left out."""
+        """Add or replace these documents. Posts that are deleted at the time of the call are left out."""
         ...
 
     def remove(self, status_ids: Collection[int]) -> None:
-        """Forget these posts."""
+        """Remove these posts."""
         ...
 
     def list_outdated(self, author_id: int, *, public: bool, limit: int) -> list[int]:
-        """Listed posts of an author that are not as public as they should be: `public` says what they should be."""
+        """Return listed posts of an author whose documents have the wrong `public`; the parameter is the right value."""
         ...
 
     def find(self, search: Search) -> list[int]:
-        """The posts that fit and that the viewer may find, newest first: own ones, those the viewer has to do with, and
-        those that everybody may find; none that a block, a mute or a limit keeps away.
+        """Return the matching posts that the viewer may find, newest first: the viewer's own, those that the viewer marked or
+        is mentioned in, and public ones; none hidden by a block, a mute or a limit.
         """
         ...
 
@@ -88,7 +89,7 @@ status_index: Port[StatusIndex] = Port("timelines.ports.status_index")
 
 
 BATCH_SIZE: Final = 500
-"""Number of documents of an author that are written again at a time."""
+"""Number of documents that are written again in one step."""
 
 _INDEXABLE_AUTHORS: Final = Plan(
     lambda: Account.objects.filter(id__one_of=IDS, indexable=True).values_list("id", flat=True),
@@ -108,19 +109,17 @@ _FACTS_OF_FILES: Final = {
 
 
 def index_posts(events: Sequence[StatusPublished | StatusEdited | StatusFetched | CardAttached]) -> None:
-    """Have new and changed posts be found. Idempotent."""
+    """Index new and changed posts. Idempotent."""
     write_documents(event.status_id for event in events)
 
 
 def remove_posts(events: Sequence[StatusDeleted]) -> None:
-    """Have deleted posts be found no more."""
+    """Remove deleted posts from the index."""
     status_index.get().remove([event.status_id for event in events])
 
 
 def review_authors(events: Sequence[ProfileUpdated | AuthorOutdated]) -> None:
-    """Let everybody, or nobody any more, find the posts of people who have decided so: BATCH_SIZE posts each, and an
-    event for the rest.
-    """
+    """Update the documents of authors who opted in to or out of search: BATCH_SIZE posts each, and an event for the rest."""
     ids = {event.account_id for event in events}
     authors = Account.objects.filter(id__one_of=ids).values_list("id", "indexable")
     for account_id, indexable in authors:
@@ -132,7 +131,7 @@ def review_authors(events: Sequence[ProfileUpdated | AuthorOutdated]) -> None:
 
 
 def renew_documents(events: Sequence[DocumentsOutdated]) -> None:
-    """Write the documents of old posts again, the newest first: BATCH_SIZE of them, and an event for the rest."""
+    """Write the documents of old posts again, newest first: BATCH_SIZE of them, and an event for the rest."""
     with transaction.atomic():
         posts = Status.objects.filter(id__lt=max(event.before for event in events), reblog_of=None, deleted_at=None)
         outdated = list(posts.order_by("-id").values_list("id", flat=True)[:BATCH_SIZE])
@@ -142,14 +141,14 @@ def renew_documents(events: Sequence[DocumentsOutdated]) -> None:
 
 
 def count_indexed() -> int:
-    """The number of posts that `rebuild_index` writes documents of."""
+    """Return the number of posts whose documents `rebuild_index` writes."""
     return Status.objects.filter(reblog_of=None, deleted_at=None).count()
 
 
 def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
-    """Write the documents of all posts again, the newest first: yield how many a step has written, and the last id.
+    """Write the documents of all posts again, newest first; yields the number written and the last id of each step.
 
-    Each step is a transaction of its own; `before` goes on after one.
+    Each step is a transaction of its own; `before` continues after a given id.
     """
     while True:
         with transaction.atomic():
@@ -163,8 +162,8 @@ def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
 
 
 def write_documents(status_ids: Iterable[int]) -> int:
-    """Write what the search engine keeps of these posts, as they are now; how many that are. Boosts and deleted posts are
-    left out. Four queries, and what the engine does.
+    """Write the documents of these posts, as they are now, and return how many. Boosts and deleted posts are left out. Four
+    queries, and those of the engine.
     """
     posts = [post for post in load_posts(status_ids) if post.reblog_of_id is None and not post.is_deleted]
     sources = load_bodies(post.id for post in posts)
@@ -178,7 +177,7 @@ def write_documents(status_ids: Iterable[int]) -> int:
 
 
 def _with_players(status_ids: Iterable[int]) -> set[int]:
-    """The posts that show a film of another site."""
+    """Return the posts whose preview is a video of another site."""
     ids = list(status_ids)
     return set(_FILM_POSTS.run(ids=ids)) if ids else set()
 
@@ -215,6 +214,6 @@ def _facts(post: Post, source: PostBody) -> Iterable[Fact]:
 
 
 def has_link(content: str) -> bool:
-    """Tell whether HTML of a post leads anywhere but to people, hashtags and what it quotes."""
+    """Tell whether the HTML of a post has a link to anything but accounts, hashtags and its quoted post."""
     anchors = _ANCHOR.findall(QUOTE_FALLBACK.sub("", content))
     return any("mention" not in anchor and "hashtag" not in anchor for anchor in anchors)

@@ -1,4 +1,4 @@
-"""Finds accounts, hashtags and posts for somebody who searches (contract, behaviours section 15)."""
+"""Searches for accounts, hashtags and posts (contract, behaviours section 15)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from timelines.ports import remote_objects
 from timelines.services.search_index import Search, status_index
 
 RESULTS_LIMIT: Final = 40
-"""Number of each kind at a time (contract, endpoints)."""
+"""Limit of results of each kind in one response (contract, endpoints)."""
 
 QUERY_LENGTH_LIMIT: Final = 1000
-"""Number of characters of a search that are read."""
+"""Limit of characters of a search that are read."""
 
 _URL: Final = re.compile(r"https?://\S+\Z")
 _LOCAL_POST: Final = re.compile(r"/(?:(?:ap/)?users/|@)[A-Za-z0-9_.-]+/(?:statuses/)?([0-9]{1,19})/?\Z")
@@ -39,8 +39,8 @@ _NUMBERED_PERSON: Final = re.compile(r"/ap/users/([0-9]{1,19})/?\Z")
 
 @dataclass(frozen=True)
 class SearchForm:
-    """Search as a client asks for it. `kind` is empty for every kind; one that there is not finds nothing. `offset`
-    counts with a kind only.
+    """Search as a client requests it. `kind` is empty for every kind; an unknown one finds nothing. `offset` applies only
+    with a kind.
     """
 
     text: str = ""
@@ -55,14 +55,14 @@ class SearchForm:
     exclude_unreviewed: bool = False
 
     def wants(self, kind: str) -> bool:
-        """Tell whether things of this kind are asked for."""
+        """Tell whether this kind of result is requested."""
         return self.kind in ("", kind)
 
 
 @dataclass
 class Found:
-    """Ids of accounts, posts and collections, and hashtags, each in the order in which they are shown. Who may read the posts
-    and collections is still to be asked.
+    """Ids of accounts, posts and collections, and hashtags, each in the order shown. Whether the viewer may read the posts
+    and collections is not checked yet.
     """
 
     accounts: Sequence[int] = ()
@@ -72,10 +72,10 @@ class Found:
 
 
 def search(form: SearchForm, viewer_id: int) -> Found:
-    """Find everything that fits, of the kinds asked for. With `resolve`, what an address leads to, its server asked if
-    need be, and nothing else. Outside of a transaction.
+    """Return everything that matches, of the requested kinds. With `resolve`, an address returns only the object behind it,
+    for which its server is asked if necessary. Must run outside of a transaction.
 
-    Raises NotFound for an `account_id` that nobody has, and InvalidDate.
+    Raises NotFound for an unknown `account_id`, and InvalidDate.
     """
     text = form.text.strip()[:QUERY_LENGTH_LIMIT]
     form = replace(form, limit=min(form.limit, RESULTS_LIMIT), offset=form.offset if form.kind else 0)
@@ -96,8 +96,8 @@ def search(form: SearchForm, viewer_id: int) -> Found:
 
 
 def find_behind(url: str, viewer_id: int) -> Found:
-    """Find what an address leads to, its server asked if need be; who may read a post is still to be asked. Outside of
-    a transaction.
+    """Return the object behind an address, for which its server is asked if necessary; whether the viewer may read a post is
+    not checked yet. Must run outside of a transaction.
     """
     return _behind(url, SearchForm(), viewer_id)
 
@@ -133,9 +133,9 @@ def _statuses(text: str, form: SearchForm, viewer_id: int) -> list[int]:
 
 
 def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[int]]:
-    """The accounts named by `from:`: of which one must have written a post, or None for anybody, and those who must not.
+    """Return the possible authors named by `from:` (None for any), and the excluded ones.
 
-    A name that nobody has stands for nobody.
+    An unknown name stands for nobody.
     """
     pairs = {name: split_address(name) for name in (*names.wanted, *names.excluded)}
     known = by_address([pair for name, pair in pairs.items() if pair is not None and name.lower() != "me"])
@@ -150,13 +150,13 @@ def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[
     excluded = {number for number in map(account_id, names.excluded) if number is not None}
     if not names.wanted:
         return None, excluded
-    # Nobody writes a post together with somebody else: of several names each would have to be its author's.
+    # A post has one author, so that several different names match nothing.
     several = {account_id(name) for name in names.wanted}
     return {number for number in several if number is not None} if len(several) == 1 else set(), excluded
 
 
 def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
-    """Find what an address leads to, if it is of a kind that is asked for."""
+    """Return the object behind an address, if its kind is requested."""
     found = Found()
     post, person, collection = _local(url)
     if post is None and person is None and collection is None and not _is_own(url):
@@ -171,7 +171,7 @@ def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
     if post is not None and form.wants("statuses"):
         found.statuses = [post]
     if person is not None and form.wants("accounts"):
-        # Who has blocked somebody is found by them in no way (SEED-128).
+        # An account that blocks the viewer cannot be found in any way (SEED-128).
         shown = list_accounts().filter(id=person).exclude(blocked_by(viewer_id, OuterRef("id")))
         found.accounts = list(shown.values_list("id", flat=True))
     if collection is not None and not form.kind:
@@ -188,7 +188,7 @@ def _is_own(url: str) -> bool:
 
 
 def _local(url: str) -> tuple[int | None, int | None, int | None]:
-    """The ids of the post, of the account, or of the collection that an address of this server is of."""
+    """Return the id of the post, the account or the collection to which a local address belongs."""
     if not _is_own(url):
         return None, None, None
     path = urlsplit(url).path

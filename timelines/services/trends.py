@@ -1,4 +1,4 @@
-"""Computes what trends, in a bounded amount of work, and keeps what staff decide about showing it."""
+"""Computes trends with a bounded amount of work, and stores decisions of staff about showing them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from timelines.policies.trends import (
 )
 
 TRENDS_LIMIT: Final = 200
-"""Number of a kind that trend at once."""
+"""Limit of trends of a kind at the same time."""
 
 CANDIDATES_LIMIT: Final = 50_000
-"""Number of the newest public posts that are looked at, and of hashtags that are candidates."""
+"""Limit of the newest public posts that are read, and of candidate hashtags."""
 
 _SHOWN_AUTHOR: Final = HASHTAG_TIMELINE.authors.sql("a.id", has_viewer=False, joined="a")
 _TAGS: Final = f"""
@@ -72,13 +72,15 @@ DELETE FROM timelines_trendreview WHERE id IN (
 
 
 def compute_trends() -> int:
-    """Compute all three kinds anew; how many things trend. A fixed number of statements."""
+    """Compute the trends of all three kinds, and return how many there are. A constant number of statements."""
     now = clock.now()
     return compute_tags(now) + compute_statuses(now) + compute_links(now)
 
 
 def compute_tags(now: datetime) -> int:
-    """Hashtags that more people have used today (UTC) than yesterday. Staff are asked to look at those that are new."""
+    """Compute trending hashtags: those that more accounts have used today (UTC) than yesterday. Requests a review by staff
+    for new ones.
+    """
     rows = _rows(_TAGS, {"day": now.astimezone(UTC).date(), "threshold": THRESHOLD})
     fresh = {tag_id: surprise(today, yesterday) for tag_id, today, yesterday in rows}
     trending = _renew(TrendKind.TAG, fresh, TAG_HALF_LIFE, now)
@@ -88,7 +90,9 @@ def compute_tags(now: datetime) -> int:
 
 
 def compute_statuses(now: datetime) -> int:
-    """Public posts of the last two days that are no answers and hide nothing, by people who want to be discovered."""
+    """Compute trending posts: public ones of the last two days that are neither replies nor sensitive or behind a content
+    warning, by authors who want to be discovered.
+    """
     values = {
         "since": first_at(now - timedelta(days=2)),
         "looked_at": CANDIDATES_LIMIT,
@@ -102,7 +106,9 @@ def compute_statuses(now: datetime) -> int:
 
 
 def compute_links(now: datetime) -> int:
-    """Pages that more people link to today (UTC) than yesterday. Staff are asked to look at publishers that are new."""
+    """Compute trending links: pages that more accounts link to today (UTC) than yesterday. Requests a review by staff for new
+    publishers.
+    """
     today = now.astimezone(UTC).date()
     yesterday = datetime.combine(today - timedelta(days=1), time(), UTC)
     counts: dict[int, dict[Any, int]] = {}
@@ -126,7 +132,7 @@ def _rows(sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def _renew(kind: TrendKind, fresh: Mapping[int, float], half_life: timedelta, now: datetime) -> list[int]:
-    """Scores fall from their peak; a higher one, or one when the peak is long ago, is the new peak."""
+    """Decay the scores from their peak; a higher score, or any score after the peak's lifetime, becomes the new peak."""
     peaks = {row.object_id: (row.peak, row.peak_at) for row in Trend.objects.filter(kind=kind)}
     scores: dict[int, tuple[float, float, datetime]] = {}
     for number in {*peaks, *fresh}:
@@ -139,7 +145,7 @@ def _renew(kind: TrendKind, fresh: Mapping[int, float], half_life: timedelta, no
 
 
 def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]]) -> list[int]:
-    """Replace what trends of a kind; the ids, the strongest first."""
+    """Replace the trends of a kind, and return their ids, the strongest first."""
     strong = sorted(((-score, number) for number, (score, _p, _at) in scores.items() if score >= LOWEST_SCORE))[
         :TRENDS_LIMIT
     ]
@@ -161,10 +167,10 @@ def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]])
 
 
 def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool) -> None:
-    """Decide whether something may be shown as trending.
+    """Store the decision whether an object may be shown as trending.
 
-    Raises NotPermitted, and NotFound for what there is not or cannot trend: a post that is not public, a boost, a link
-    without a preview.
+    Raises NotPermitted, and NotFound for an object that does not exist or cannot trend: a post that is not public, a boost, a
+    link without a preview.
     """
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
@@ -181,9 +187,9 @@ def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool)
 
 
 def _name_of(kind: TrendKind, object_id: int) -> str | None:
-    """Name for the audit log: an address of a person or of a page, or a hashtag; None for what cannot trend.
+    """Return a name for the audit log: the address of an account or page, or a hashtag; None for an object that cannot trend.
 
-    Posts can only when public, for the answer to a review shows the post to staff.
+    Posts must be public, because the response to a review shows the post to staff.
     """
     if kind is TrendKind.TAG:
         tag = Tag.objects.filter(id=object_id).first()
@@ -199,14 +205,16 @@ def _name_of(kind: TrendKind, object_id: int) -> str | None:
 
 
 def forget_reviews(*, batch: int = 5000) -> int:
-    """Delete what staff have decided about posts, links and authors whose rows are gone; how many. Run by the scheduler."""
+    """Delete the decisions about posts, links and authors whose rows no longer exist, and return how many. Run by the
+    scheduler.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_GONE_REVIEWS, [batch])
         return int(cursor.rowcount)
 
 
 def review_publisher(*, by: Staff, publisher_id: int, trendable: bool) -> LinkPublisher:
-    """Decide whether pages of a site may be shown as trending. Raises NotPermitted and NotFound."""
+    """Store the decision whether pages of a site may be shown as trending. Raises NotPermitted and NotFound."""
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
         publisher = require_found(LinkPublisher.objects.select_for_update().filter(id=publisher_id).first())

@@ -1,8 +1,8 @@
-"""Names of the Redis channels between the processes that publish and those that stream, and which have subscribers.
+"""Names of the Redis channels between publishing and streaming processes, and which of them have subscribers.
 
-Apps above publish on these too: notifications on `notifications(account_id)`, announcements on BROADCAST. What a message
-looks like is known by `timelines.stores.messages`. Redis is asked itself who listens (PUBSUB NUMSUB): its answer is exact,
-needs no keeping and survives a FLUSHALL. It holds for the server that was asked, which is why the role `streams` is one
+Apps above publish on these too: notifications on `notifications(account_id)`, announcements on BROADCAST. The format of
+messages is in `timelines.stores.messages`. Redis itself is asked for subscribers (PUBSUB NUMSUB): the answer is exact, needs
+no bookkeeping and survives a FLUSHALL. It covers only the server that was asked, which is why the role `streams` is one
 server (or one primary) and not a sharded cluster.
 """
 
@@ -16,7 +16,7 @@ from social.kernel import redis, streams
 from social.kernel.batches import in_batches
 
 HOMES: Final = "homes"
-"""Posts for home timelines, each message with the list of accounts it is for: one message per post and 500 readers."""
+"""Posts for home timelines, each message with its list of recipients: one message for each post and 500 readers."""
 
 PUBLIC_LOCAL: Final = "public:local"
 PUBLIC_REMOTE: Final = "public:remote"
@@ -27,47 +27,51 @@ BROADCAST: Final = "everybody"
 
 
 def home(account_id: int) -> str:
-    """The account's own events. Every process that streams to the account listens here, so listeners can be counted."""
+    """Return the channel of the account's own events. Every process that streams to the account subscribes to it, so that
+    subscribers can be counted.
+    """
     return f"timeline:{account_id}"
 
 
 def of_list(list_id: int) -> str:
-    """The posts of a list, as its owner sees them."""
+    """Return the channel of the posts of a list, as its owner sees them."""
     return f"list:{list_id}"
 
 
 def notifications(account_id: int) -> str:
-    """The account's notifications."""
+    """Return the channel of the account's notifications."""
     return f"notifications:{account_id}"
 
 
 def direct(account_id: int) -> str:
-    """The account's conversations."""
+    """Return the channel of the account's conversations."""
     return f"direct:{account_id}"
 
 
 def hashtag(name: str) -> str:
-    """Public posts with a hashtag, by its normalised name."""
+    """Return the channel of public posts with a hashtag, by its normalised name."""
     return f"hashtag:{name}"
 
 
 def relations(account_id: int) -> str:
-    """Says that blocks or mutes of, or against, the account have changed: what streams remember of them is old."""
+    """Return the channel that reports changed blocks or mutes of, or against, the account, which streams must then reload."""
     return f"relations:{account_id}"
 
 
 def device(token_id: int) -> str:
-    """Encrypted messages for the device that is bound to this token."""
+    """Return the channel of encrypted messages for the device that is bound to this token."""
     return f"device:{token_id}"
 
 
 def token(token_id: int) -> str:
-    """Says that a token was revoked (`accounts.services.tokens.channel_of`): its connections end."""
+    """Return the channel that reports that a token was revoked (`accounts.services.tokens.channel_of`): its connections are
+    closed.
+    """
     return f"token:{token_id}"
 
 
 def user(user_id: int) -> str:
-    """Says that the user was disabled, suspended or changed: their connections are looked at again."""
+    """Return the channel that reports that the user was disabled, suspended or changed: their connections are checked again."""
     return f"user:{user_id}"
 
 
@@ -75,13 +79,11 @@ _NAMES_PER_CALL: Final = 1000
 
 
 def subscribed_channels(channels: Iterable[str]) -> set[str]:
-    """Choose the channels that some process listens on, so that nothing is encoded for nobody; none when Redis does not
-    answer.
-    """
+    """Return the channels with subscribers, so that no entity is encoded without need; none when Redis does not respond."""
     found: set[str] = set()
     with redis.best_effort("ask who is listening"):
         for names in in_batches(channels, _NAMES_PER_CALL):
-            # Name and number in turn.
+            # The reply alternates names and numbers.
             answer = redis.ask("streams", "PUBSUB", "NUMSUB", *map(streams.channel_key, names))
             found.update(compress(names, answer[1::2]))
     return found

@@ -2,19 +2,19 @@
 
 A feed is addressed by its name, such as `home:12` (`home`) or `list:5` (`of_list`).
 
-A feed is a cache with one promise: **above its lowest item nothing is missing**. The lowest item may be the floor, a
-mark that says there is nothing older at all. Whoever reads below the lowest item asks SQL.
+A feed is a cache with one guarantee: **above its lowest item no post is missing**. The lowest item may be the floor, a marker
+that there are no older posts at all. Posts below the lowest item are read from SQL.
 
-Items are 16 bytes, the post's id and (for a boost) its original's, both big-endian, all with score 0: Redis then orders
-them byte by byte, which is by id, exactly. (A score is a double and would round adjacent ids to one value.)
+Items are 16 bytes, the post's id and (for a boost) the boosted post's, both big-endian, all with score 0: Redis then orders
+them byte by byte, which is exactly by id. (A score is a double and would round adjacent ids to the same value.)
 
-Building and writing at once: a builder first registers itself (`begin`), then reads SQL, then stores (`finish`). What
-fan-out adds in between goes into the builder's side set too and is merged, so a post that was committed after the
-builder looked is not lost. `drop` ends the registration: what such a builder has read is out of date, and its
-`finish` does nothing. The same happens after a FLUSHALL.
+Concurrent builds and writes: a builder first registers itself (`begin`), then reads SQL, then stores (`finish`). Items that
+fan-out adds meanwhile also go into the builder's side set and are merged, so that a post committed after the builder's query
+is not lost. `drop` ends the registration: the data that such a builder has read is stale, and its `finish` does nothing. The
+same happens after a FLUSHALL.
 
-A server that comes back with an older copy of its data (a snapshot, a replica that takes over, a power cut) would bring
-back feeds that lack the posts since. Scripts are in no such copy: the first call that finds them unknown drops all feeds.
+A server that restarts with an older copy of its data (a snapshot, a promoted replica, a power failure) would restore feeds
+without the posts since. Such a copy contains no scripts, so the first call that finds the scripts missing drops all feeds.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from social.kernel.batches import in_batches
 from social.kernel.cursors import Cursor
 
 MAX_ITEMS: Final = 800
-"""Items of one feed (contract, behaviours section 11)."""
+"""Limit of items of one feed (contract, behaviours section 11)."""
 
 EXTENDED_ITEMS_LIMIT: Final = 4000
-"""Items of a feed whose reader has gone on below those: until `shorten`, what was read for them is kept."""
+"""Limit of items of a feed whose reader has paged beyond MAX_ITEMS: the older items are kept until `shorten`."""
 
 RETENTION: Final = timedelta(days=7)
-"""Time that a feed is kept after the last look."""
+"""Time for which a feed is kept after it was last read."""
 
-# Presence is noted every twelve hours and a feed outlives its last reading by RETENTION: a day covers the difference.
+# Presence is recorded every twelve hours and a feed is kept for RETENTION after its last read: a day covers the difference.
 _RETENTION_MARGIN: Final = timedelta(days=1)
 _BUILD_SECONDS: Final = 60
 _PRESENCE_SECONDS: Final = 12 * 3600
@@ -50,13 +50,13 @@ _FLOOR: Final = bytes(16)
 
 
 class FeedItem(NamedTuple):
-    """A post in a feed; `original` is the boosted post's id, 0 for a post of its own."""
+    """A post in a feed; `original` is the boosted post's id, 0 for a post that is not a boost."""
 
     id: int
     original: int = 0
 
     def packed(self) -> bytes:
-        """Encode as it is stored."""
+        """Encode the item as it is stored."""
         return _PAIR.pack(*self)
 
 
@@ -70,11 +70,11 @@ def _packed(items: Iterable[FeedItem]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Items of a feed in the order asked for.
+    """Items of a feed in the requested order.
 
-    `complete`: nothing comes behind the last of them. Those of a downward reading are without gaps; so are those of an upward
-    one from an item of the feed on. `lowest` is the feed's lowest item, FeedItem(0) for the floor, None when there is no feed.
-    `present`: the reader's presence has been noted in the last twelve hours. `size`: items of the whole feed.
+    `complete`: no items follow the last one. Items read downwards have no gaps; items read upwards have none if the first is
+    in the feed. `lowest` is the feed's lowest item, FeedItem(0) for the floor, None when there is no feed. `present`: the
+    reader's presence was recorded in the last twelve hours. `size`: number of items of the whole feed.
     """
 
     items: list[FeedItem]
@@ -85,7 +85,7 @@ class Slice:
 
 
 def _forget_all() -> None:
-    """Drop every feed, then load the scripts. Two processes may do this at once: feeds that vanish are built again."""
+    """Drop every feed, then load the scripts. Two processes may do this at once, since dropped feeds are built again."""
     connected = redis.client("feeds")
     keys = connected.scan_iter(match=feed_key("*"), count=5000)
     for batch in in_batches(keys, _KEYS_PER_CALL):
@@ -94,8 +94,8 @@ def _forget_all() -> None:
         script.load()
 
 
-# KEYS: feeds. ARGV: most items, then the items of each feed, oldest first; or once, if they are the same for all. A post below
-# the lowest item stays out: between the two there may be others that the feed does not know.
+# KEYS: feeds. ARGV: limit of items, then the items of each feed, oldest first; or once, if they are the same for all. A post
+# below the lowest item is not added, because the feed may lack posts between the two.
 _ADD_SCRIPT: Final = redis.Script(
     "feeds",
     """
@@ -132,7 +132,7 @@ end
     _forget_all,
 )
 
-# KEYS: feeds. ARGV: the items to take out of each. Side sets of builders lose them too.
+# KEYS: feeds. ARGV: the items to remove from each. They are removed from the side sets of builders too.
 _REMOVE_SCRIPT: Final = redis.Script(
     "feeds",
     """
@@ -148,8 +148,8 @@ end
     _forget_all,
 )
 
-# ARGV: the builder's mark, most items, seconds to live, the lowest item the builder knew ('' for no feed), items,
-# floor. What fan-out has added meanwhile comes last, as if it was added only now.
+# ARGV: the builder's mark, limit of items, seconds to live, the lowest item that the builder knew ('' for no feed), items,
+# floor. Items that fan-out has added meanwhile are added last, as if they were new.
 _FINISH_SCRIPT: Final = redis.Script(
     "feeds",
     """
@@ -180,17 +180,17 @@ return stored
 
 
 def home(account_id: int) -> str:
-    """The name of an account's home feed."""
+    """Return the name of an account's home feed."""
     return f"home:{account_id}"
 
 
 def of_list(list_id: int) -> str:
-    """The name of a list's feed."""
+    """Return the name of a list's feed."""
     return f"list:{list_id}"
 
 
 def feed_key(name: str) -> str:
-    """Key of the feed of this name."""
+    """Return the Redis key of the feed with this name."""
     return redis.key("feeds", "feed", name)
 
 
@@ -199,17 +199,17 @@ def _presence_key(account_id: int) -> str:
 
 
 def absent_before(now: datetime) -> datetime:
-    """Moment of the last look before which somebody counts as away, and has no feed any more."""
+    """Return the time before which a user's last activity makes them absent, without a feed."""
     return now - RETENTION - _RETENTION_MARGIN
 
 
 def mark_present(account_id: int) -> None:
-    """Remember for twelve hours that the account's presence stands in the database. Raises RedisError."""
+    """Remember for twelve hours that the account's presence is recorded in the database. Raises RedisError."""
     redis.client("feeds").set(_presence_key(account_id), 1, ex=_PRESENCE_SECONDS)
 
 
 def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
-    """Read what the feed holds at the cursor, in its direction; `reader_id` is the account whose presence matters.
+    """Return the items of the feed at the cursor, in its direction; `reader_id` is the account whose presence is checked.
 
     Reading keeps the feed for another seven days. Raises RedisError.
     """
@@ -224,9 +224,11 @@ def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
 
 
 def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[FeedItem], list[FeedItem], int]:
-    """Read whether scripts and the reader's presence are known; the feed's items at the cursor, its lowest, and its size.
+    """Return whether scripts and the reader's presence are known, the feed's items at the cursor, its lowest item, and its
+    size.
 
-    Plain commands: a script of the same takes the server twice as long, for its interpreter is cold in every request.
+    Plain commands: a script that does the same takes the server twice as long, because its interpreter is cold in every
+    request.
     """
     key, before, after = feed_key(name), cursor.before, cursor.after
     lower = b"(" + (_FLOOR if after is None else after.to_bytes(8) + b"\xff" * 8)
@@ -253,7 +255,7 @@ def is_present(account_id: int) -> bool:
 
 
 def newest(names: Iterable[str], number: int) -> dict[str, list[FeedItem]]:
-    """The newest items of feeds (by name), the oldest of them first; none for a feed that is not there. Raises RedisError."""
+    """Return the newest items of feeds (by name), the oldest of them first; empty for a missing feed. Raises RedisError."""
     found: dict[str, list[FeedItem]] = {}
     for batch in in_batches(names, _KEYS_PER_CALL):
         commands = [("ZREVRANGE", feed_key(name), 0, number - 1) for name in batch]
@@ -263,11 +265,11 @@ def newest(names: Iterable[str], number: int) -> dict[str, list[FeedItem]]:
 
 
 def add(items: Mapping[str, Sequence[FeedItem]]) -> None:
-    """Add posts to feeds (by name); only feeds that exist or are being built. Adding twice changes nothing.
+    """Add posts to feeds (by name) that exist or are being built. Repeated additions have no effect.
 
     Raises RedisError.
     """
-    # Feeds that get the same posts share one list, which is sent once.
+    # Feeds that get the same posts share one list, which is sent only once.
     alike: dict[int, list[str]] = defaultdict(list)
     for name, added in items.items():
         alike[id(added)].append(name)
@@ -289,18 +291,18 @@ def _add(names: Sequence[str], data: Sequence[bytes]) -> None:
 
 
 def remove(items: Mapping[str, Sequence[FeedItem]]) -> None:
-    """Take posts out of feeds (by name); what is not there is no error. Raises RedisError."""
+    """Remove posts from feeds (by name); missing ones are ignored. Raises RedisError."""
     for batch in in_batches((name for name, gone in items.items() if gone), _KEYS_PER_CALL):
         _REMOVE_SCRIPT([feed_key(name) for name in batch], [_packed(items[name]) for name in batch])
 
 
 def shorten(name: str) -> None:
-    """Forget what lies below the newest `MAX_ITEMS` of a feed. Raises RedisError."""
+    """Remove the items below the newest `MAX_ITEMS` of a feed. Raises RedisError."""
     redis.client("feeds").zremrangebyrank(feed_key(name), 0, -MAX_ITEMS - 1)
 
 
 def drop(names: Iterable[str]) -> None:
-    """Forget whole feeds, and what builders of them have read. They are built again when somebody looks.
+    """Drop feeds, and the data that their builders have read. They are built again when they are read.
 
     Raises RedisError.
     """
@@ -310,12 +312,12 @@ def drop(names: Iterable[str]) -> None:
 
 
 def drop_all() -> None:
-    """Forget every feed, and what builders of them have read. Raises RedisError."""
+    """Drop every feed, and the data that their builders have read. Raises RedisError."""
     _forget_all()
 
 
 def begin(name: str) -> bytes:
-    """Announce a builder; returns its mark. Call it **before** reading SQL. Raises RedisError."""
+    """Register a builder and return its mark. Call it **before** reading SQL. Raises RedisError."""
     mark = b"mark:" + secrets.token_bytes(12)
     build = f"{feed_key(name)}:build"
     pipeline = redis.client("feeds").pipeline(transaction=True)
@@ -326,11 +328,11 @@ def begin(name: str) -> bytes:
 
 
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
-    """Store what a builder has read; with `below` append it under the feed's lowest item as the builder knew it.
+    """Store the items of a builder; with `below`, append them under the feed's lowest item as the builder knew it.
 
-    The newest `EXTENDED_ITEMS_LIMIT` items are kept. `complete`: there is nothing older than `items`. False when it was
-    not stored: another builder was first, the feed has changed at its lower end, was dropped, or the mark has run out after
-    a minute. Raises RedisError.
+    The newest `EXTENDED_ITEMS_LIMIT` items are kept. `complete`: no posts are older than `items`. Returns False if nothing
+    was stored: another builder was first, the lower end of the feed has changed, the feed was dropped, or the mark has
+    expired after a minute. Raises RedisError.
     """
     known = b"" if below is None else below.packed()
     ttl = int(RETENTION.total_seconds())

@@ -1,9 +1,8 @@
-"""The format of an event between the process that publishes it and those that stream it: a JSON header line, then the
-payload.
+"""Format of an event between publishing and streaming processes: a JSON header line, then the payload.
 
-The payload is the very text that clients get (a JSON document or a bare id), encoded once by whoever publishes it.
-The header is for our own processes: the event's name, whom it is for, and what a filter must know about a post. Ids
-are strings here as well (SEED-141).
+The payload is exactly the text that clients get (a JSON document or a bare id), encoded once by the publisher. The header is
+for our own processes: the event's name, its recipients, and facts about a post that filters need. Ids are strings here as
+well (SEED-141).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from social.kernel.text.searching import Text
 
 
 class Event(StrEnum):
-    """The events of the streaming API (contract, behaviours section 16)."""
+    """Events of the streaming API (contract, behaviours section 16)."""
 
     UPDATE = "update"
     STATUS_UPDATE = "status.update"
@@ -38,7 +37,7 @@ class Event(StrEnum):
 
 
 CONNECTION_END = "kill"
-"""Order on a token's channel to close its connections. Never shown to clients."""
+"""Message on a token's channel to close its connections. Never sent to clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +50,20 @@ class Facts:
     has_media: bool = False
     # The author's server; None for this one.
     domain: str | None = None
-    # The author of the post it quotes, and that author's server.
+    # The author of the quoted post, and that author's server.
     quoted_id: int | None = None
     quoted_domain: str | None = None
 
     @property
     def local(self) -> bool:
-        """Tell whether it was written here."""
+        """Tell whether the post is local."""
         return self.domain is None
 
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Facts that decide whether a public stream has shown a post that is deleted now: whether it was written here, and
-    whether it ever had files.
+    """Facts that decide whether a public stream has shown a post that is now deleted: whether it is local, and whether it
+    ever had files.
     """
 
     local: bool
@@ -73,22 +72,22 @@ class Withdrawn:
 
 @dataclass(slots=True)
 class Message:
-    """An event on its way. `recipients` are account ids, for messages on the channel HOMES."""
+    """An event to be streamed. `recipients` are account ids, for messages on the channel HOMES."""
 
     event: str
     payload: bytes | None = None
     facts: Facts | None = None
     recipients: tuple[int, ...] = ()
-    # Of the deleted post; None where no stream of the channel asks.
+    # Facts of the deleted post; None where no stream of the channel needs them.
     withdrawn: Withdrawn | None = None
-    # When a streaming process had it: one look at the clock for all listeners.
+    # Time at which a streaming process received it: one clock reading for all listeners.
     received_at: datetime | None = field(default=None, repr=False, compare=False)
-    # What is sent is the same for everybody on the same stream: made once per message and process.
+    # The text is the same for every client of a stream: created once per message and process.
     _texts: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
     _frames: dict[tuple[str, ...], bytes] = field(default_factory=dict, repr=False, compare=False)
-    # The number of its post and what filters search, once they were asked for: the same for every viewer.
+    # Id of its post and the text that filters search, created on first use: the same for every viewer.
     searched: tuple[int, Text] | None = field(default=None, repr=False, compare=False)
-    # What viewers with filters get, by account: see `timelines.consumers.viewers`.
+    # Messages for viewers with filters, by account: see `timelines.consumers.viewers`.
     filtered: dict[int, tuple[object, Future[Message]]] = field(default_factory=dict, repr=False, compare=False)
 
     def encode(self) -> bytes:
@@ -114,7 +113,7 @@ class Message:
 
     @classmethod
     def decode(cls, data: bytes) -> Message:
-        """The reverse, without what a newer release has added. Raises ValueError for anything else."""
+        """Decode a message, ignoring fields that a newer release has added. Raises ValueError for anything else."""
         head, separator, payload = data.partition(b"\n")
         header = orjson.loads(head)
         if not isinstance(header, dict) or not isinstance(header.get("event"), str):
@@ -136,7 +135,7 @@ class Message:
             raise ValueError(f"not a message: {error}") from error
 
     def websocket_text(self, stream: tuple[str, ...]) -> str:
-        """Text that a WebSocket gets: the payload is a string that holds JSON; `filters_changed` has none."""
+        """Return the text for a WebSocket: the payload is a string that contains JSON; `filters_changed` has none."""
         text = self._texts.get(stream)
         if text is None:
             body: dict[str, Any] = {"stream": list(stream), "event": self.event}
@@ -146,7 +145,7 @@ class Message:
         return text
 
     def websocket_frame(self, stream: tuple[str, ...]) -> bytes:
-        """`websocket_text` as a server sends it: one text frame without a mask (RFC 6455 section 5.2)."""
+        """Return `websocket_text` as a server sends it: one text frame without a mask (RFC 6455 section 5.2)."""
         frame = self._frames.get(stream)
         if frame is None:
             body = self.websocket_text(stream).encode()
@@ -161,9 +160,9 @@ class Message:
         return frame
 
     def server_sent_text(self) -> str:
-        """Text that an event stream gets. JSON documents hold no line breaks, so one `data:` line is enough.
+        """Return the text for an event stream. JSON documents contain no line breaks, so one `data:` line is enough.
 
-        Without a payload it says null: an event without that line is dropped by browsers, and clients read it as JSON.
+        Without a payload it is null: browsers drop an event without that line, and clients parse it as JSON.
         """
         text = self._texts.get(())
         if text is None:
@@ -173,10 +172,10 @@ class Message:
 
 
 def status_event(event: Event, body: bytes, *, facts: Facts | None = None, recipients: Iterable[int] = ()) -> Message:
-    """An event whose payload is an entity as JSON."""
+    """Return an event whose payload is an entity as JSON."""
     return Message(event, body, facts, tuple(recipients))
 
 
 def deletion(status_id: int, *, recipients: Iterable[int] = (), withdrawn: Withdrawn | None = None) -> Message:
-    """The event of a deleted post: its id as plain text. `withdrawn` for public streams."""
+    """Return the event of a deleted post: its id as plain text. `withdrawn` is for public streams."""
     return Message(Event.DELETE, str(status_id).encode(), None, tuple(recipients), withdrawn)
