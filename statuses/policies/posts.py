@@ -77,7 +77,6 @@ class Post:
 
     @property
     def username(self) -> str:
-        """Username of the author."""
         return self.author.username
 
     @property

@@ -105,7 +105,7 @@ def first_pictures(pictures: Iterable[PagePicture]) -> tuple[PagePicture, ...]:
 
 @dataclass
 class _OpenGraphPicture:
-    """One Open Graph picture: its addresses as the page writes them, and its description."""
+    """Open Graph picture: its addresses as the page writes them, and its description."""
 
     addresses: list[str] = field(default_factory=list)
     description: str = ""

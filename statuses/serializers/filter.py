@@ -29,7 +29,6 @@ class FilterKeywordSerializer(EntitySerializer):
     """The entity "FilterKeyword"."""
 
     def to_representation(self, instance: FilterKeyword) -> dict[str, Any]:
-        """Return a keyword of a filter."""
         return {"id": str(instance.id), "keyword": instance.keyword, "whole_word": instance.whole_word}
 
 
@@ -37,7 +36,6 @@ class FilterStatusSerializer(EntitySerializer):
     """The entity "FilterStatus"."""
 
     def to_representation(self, instance: FilterStatus) -> dict[str, Any]:
-        """Return a post of a filter."""
         return {"id": str(instance.id), "status_id": str(instance.status_id)}
 
 

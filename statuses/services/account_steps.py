@@ -90,7 +90,7 @@ def _move_posts(source: Account, target: Account) -> int:
 
 
 def _move_answers(source: Account, target: Account) -> int:
-    """Make replies to the first account replies to the second."""
+    """Change replies to the first account into replies to the second."""
     return _move("in_reply_to_account_id", source, target)
 
 

@@ -88,12 +88,12 @@ class Composed(AuthorColumns):
 
     A remote post has `uri` and `created_at`, its text is sanitised, and `files` and `emojis` are those of its document; a
     local one has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit, which
-    never changes visibility and parent and ignores `quote` for local posts. `collections` are those it links to: ids of known
+    never changes visibility and parent, nor the quote of a local post. `collections` are those it links to: ids of known
     ones, ActivityPub ids of others.
 
     `mentions` are all addressed accounts; those with ids in `silent` are in the addressing only. `unknown_mentions` are the
     ActivityPub ids of mentioned accounts that this server does not know. `tags` are (normalised, as written). `parent` is the
-    post it replies to, never a boost; an unknown one is named by `in_reply_to_uri`.
+    post to which it replies, never a boost; an unknown one is named by `in_reply_to_uri`.
 
     An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published. `answered_by`
     is the id of the first stored reply to it. The counts are reported by its server; `named_count` is how many accounts its

@@ -126,9 +126,7 @@ class StatusesViewSet(ApiViewSet):
     }
 
     def create(self, request: Request) -> Any:
-        """`POST /api/v1/statuses`: publish or schedule a post; with a repeated `Idempotency-Key` returns the first post
-        again.
-        """
+        """`POST /api/v1/statuses`: publish or schedule a post; a repeated `Idempotency-Key` returns the first one."""
         draft = StatusInput.read(request)
         author = find_author(self.account_id)
         key, application_id = request.headers.get("Idempotency-Key"), self.identity.application_id
@@ -281,8 +279,8 @@ class StatusesViewSet(ApiViewSet):
     def quotes(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/quotes`: posts that quote it, the newest quote first.
 
-        Only the author of the quoted post also sees quotes that THREAD hides, such as those by accounts the viewer blocks or
-        mutes.
+        Only the author of the quoted post also sees quotes that THREAD hides, such as those by accounts that the author
+        blocks or mutes.
         """
         target = find_post(id, self.viewer_id).proper
         page = self.paginate(list_quotes_of(target.id, self.viewer_id).only("id", "status_id"))

@@ -1,4 +1,4 @@
-"""Limits how often somebody may do something on streams: so much at once, and so much a second."""
+"""Rate limits for streams, as token buckets."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _KEYS_LIMIT: Final = 1000
 
 @dataclass(slots=True)
 class Allowances:
-    """`burst` at once for each key, of which `rate` come back each second (a token bucket for each key)."""
+    """Token bucket for each key: `burst` at once, refilled at `rate` per second."""
 
     burst: float
     rate: float
-    # What was left, and when.
+    # Remaining amount, and the time at which it was calculated.
     _left: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
 
     def take(self, key: Hashable, count: int = 1) -> bool:
-        """Tell whether so many were left for the key; then there are so many less."""
+        """Take `count` from the key's bucket, and tell whether that many were left."""
         now = time.monotonic()
         if len(self._left) > _KEYS_LIMIT:
             self._left = {other: kept for other, kept in self._left.items() if self._now(*kept, now) < self.burst}

@@ -1,4 +1,4 @@
-"""Streaming connections of every kind: their subscriptions, a bounded queue, and the reasons to close."""
+"""Streaming connections of every kind: their subscriptions, a bounded queue, and the reasons to close them."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from timelines.stores.messages import CONNECTION_END, Message
 logger = logging.getLogger(__name__)
 
 QUEUE_SIZE: Final = 256
-"""Events that wait for one client at most; who lets more pile up is disconnected and may come again."""
+"""Limit of events queued for one client; a client that falls further behind is disconnected and may reconnect."""
 
 MAX_STREAMS: Final = 100
 
-# Security row 70. All streams of a connection may be begun at once.
+# Security row 70. A connection may subscribe to all its streams at once.
 _COMMANDS_AT_ONCE: Final = 150
 _COMMANDS_A_SECOND: Final = 2.0
 TOO_MANY_STREAMS: Final = "Too many streams on one connection"
 
-# An event for a stream, an error to be sent, or the end (True: too slow).
+# An event for a stream, an error to send, or the end (True: the client is too slow).
 _Item = tuple[Stream, Message] | StreamError | bool
 
 
@@ -64,9 +64,9 @@ class Connection:
     """Connection of a client, WebSocket or event stream.
 
     `send` writes one event, `report_error` an error about a command, `close` ends the transport (True: the client was too
-    slow, False: its token is good no more). All are called from the connection's own task only, in the order things
-    happened. `write` sends the frame of a WebSocket at once, without the task, or returns False when the client is behind:
-    it is asked while nothing waits. `abort` ends the transport soon, whether or not the client reads.
+    slow, False: its token is no longer valid). All are called only from the connection's own task, in the order of the
+    events. `write` sends the frame of a WebSocket at once, without the task, or returns False when the client is behind; it
+    is called only while the queue is empty. `abort` ends the transport soon, whether or not the client reads.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Connection:
         self._send, self._close, self._report_error = send, close, report_error
         self._write, self._abort = write, abort
         self._waits = False
-        # By name and normalised tag, or list: #Cats and #cats are one stream.
+        # Keyed by name and normalised tag, or list: #Cats and #cats are one stream.
         self._streams: dict[tuple[str, str], tuple[Stream, Listener]] = {}
         self._queue: asyncio.Queue[_Item] = asyncio.Queue()
         self._watched: Watched | None = None
@@ -102,20 +102,22 @@ class Connection:
         self._user_changes = 0
 
     async def open(self) -> bool:
-        """Begin to listen for the end of the token; False when it has been revoked meanwhile.
+        """Subscribe to the revocation of the token; return False if it has already been revoked.
 
-        Raises StreamError (429) when too many connections are open with the token.
+        Raises StreamError (429) when too many connections are open with the token, account or address.
         """
         self._registry.start()
         self._registry.enter(self)
         self._registry.listen(channels.token(self.token_id), self._on_token)
         self._registry.listen(channels.user(self.user_id), self._on_user)
         await self._registry.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
-        # Only now, after subscribing: a revocation before this query is seen by it, a later one arrives as a message.
+        # This query comes after the subscription: it sees an earlier revocation, and a later one arrives as a message.
         return self.token_id in await in_thread(list_good_tokens, [self.token_id])
 
     async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
-        """Subscribe to a stream; a repeated subscription is no error. Raises StreamError. Nothing happens after the end."""
+        """Subscribe to a stream; a repeated subscription is ignored. Raises StreamError. Does nothing after the end of the
+        connection.
+        """
         if self.has_ended():
             return
         check_name(name, tag)
@@ -129,7 +131,7 @@ class Connection:
             raise StreamError(400, TOO_MANY_STREAMS)
         if stream.filtered and self._watched is None:
             await self._watch()
-        # What a mute or a block withdraws from a stream is what its feed holds: it is there before the first event comes.
+        # A mute or a block withdraws the posts that the feed contains, so the feed must exist before the first event.
         has_feed, list_id = name in ("user", "list"), parse_id(named_list) if name == "list" else None
         if has_feed:
             await in_thread(build_open_feed, self.account_id, list_id)
@@ -137,23 +139,26 @@ class Connection:
             self._hear(key, stream)
             await self._registry.settle(*stream.channels)
             if has_feed:
-                # Who forgot it in between did not yet see that somebody listens.
+                # A process that dropped the feed meanwhile may not have seen this subscriber.
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
-        """Count a message of the client. Raises StreamError (429) when there were too many here or of the account."""
+        """Count a message of the client. Raises StreamError (429) when there were too many on this connection or for the
+        account.
+        """
         if not self._commands.take(None):
             raise StreamError(429, TOO_MANY_COMMANDS)
         self._registry.take_command(self.account_id)
 
     def has_ended(self) -> bool:
-        """Tell whether it was left, or is about to be closed."""
+        """Tell whether the connection has ended, or is about to be closed."""
         return self._ended
 
     async def _watch(self) -> None:
         watched = self._watched = self._registry.viewers.take(self.account_id)
         self._registry.listen(channels.relations(self.account_id), watched.forget)
-        # Read now and not with the first event, for which thousands may wait; after subscribing, so that no change is missed.
+        # Loaded now and not with the first event, for which thousands of connections may wait; after subscribing, so that no
+        # change is missed.
         await self._registry.settle(channels.relations(self.account_id))
         await watched.get()
 
@@ -186,7 +191,7 @@ class Connection:
             self._registry.listen(channel, listener)
 
     async def review_access(self) -> None:
-        """Go on with as much of the public streams as the setting of the server shows the viewer now."""
+        """Restrict or extend the public streams to what the server's setting now shows the viewer."""
         for key, (stream, listener) in list(self._streams.items()):
             if not stream.filtered:
                 continue
@@ -197,9 +202,9 @@ class Connection:
                 self._hear(key, renewed)
 
     def unsubscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
-        """End the subscription to a stream, in whatever spelling of its hashtag; without one nothing happens.
+        """End the subscription to a stream, whatever the spelling of its hashtag; does nothing without one.
 
-        Raises StreamError for what no stream can be called.
+        Raises StreamError for a name or hashtag that is too long.
         """
         check_name(name, tag)
         found = self._streams.pop(_key(name, tag, named_list), None)
@@ -211,14 +216,18 @@ class Connection:
             self._registry.unlisten(channel, listener)
 
     def enqueue(self, stream: Stream, message: Message) -> None:
-        """Send the client an event, or queue it. When too many wait the connection ends: never is one left out silently."""
+        """Send the client an event, or queue it. When too many are queued the connection ends: no event is ever dropped
+        silently.
+        """
         if message.withdrawn is not None and not has_shown(stream, message.withdrawn):
             return
         if not self._writes(stream, message):
             self._put((stream, message))
 
     def _writes(self, stream: Stream, message: Message) -> bool:
-        """Tell whether an event was seen to at once. Thousands may be listening: no task is woken, nothing waits."""
+        """Send or filter out an event at once, if possible, and return whether that was done. With thousands of listeners,
+        this avoids waking a task for each.
+        """
         if self._write is None or not self._waits or self._ended or not self._queue.empty():
             return False
         watched = self._watched
@@ -233,7 +242,7 @@ class Connection:
         return self._write(message.websocket_frame(stream.label))
 
     def report_error(self, error: StreamError) -> None:
-        """Send the client the error of a command, behind the events that came before."""
+        """Queue the error of a command for the client, after earlier events."""
         self._put(error)
 
     def _put(self, item: _Item) -> None:
@@ -245,7 +254,7 @@ class Connection:
         self._queue.put_nowait(item)
 
     def end(self) -> None:
-        """Close: the token is good no more, or the network refused. What still waits is not sent."""
+        """Close the connection because its token is no longer valid or its network is refused. Queued events are not sent."""
         self._finish(too_slow=False)
 
     def _finish(self, *, too_slow: bool) -> None:
@@ -255,7 +264,7 @@ class Connection:
         while not self._queue.empty():
             self._queue.get_nowait()
         self._queue.put_nowait(too_slow)
-        # Now: the task may be waiting for a client that never reads.
+        # Released now, because the task may be waiting for a client that never reads.
         self.leave()
         if self._abort is not None:
             self._abort()
@@ -271,7 +280,7 @@ class Connection:
 
     async def _look_again(self) -> None:
         looked_at = None
-        # What was read while the user changed once more may be the old state.
+        # If the user changed again during the query, its result may be the old state.
         while looked_at != self._user_changes:
             looked_at = self._user_changes
             try:
@@ -284,15 +293,15 @@ class Connection:
                 return
 
     async def serve(self) -> None:
-        """`run`, for a task that nobody waits for."""
+        """Run `run` in a task that nobody awaits."""
         try:
             await self.run()
         except Exception:
-            # Mostly a client that has gone without a word; its disconnect follows.
+            # Usually a client that has disappeared; its disconnect event follows.
             logger.debug("A stream ended", exc_info=True)
 
     async def run(self) -> None:
-        """Write events until the connection must end; then close it. Cancel it when the client has gone."""
+        """Write events until the connection must end; then close it. Cancel it when the client has disconnected."""
         while True:
             self._waits = True
             item = await self._queue.get()
@@ -316,7 +325,7 @@ class Connection:
             await self._send(stream, message)
 
     def leave(self) -> None:
-        """Give back everything the connection holds; it may be called twice."""
+        """Release everything that the connection holds; may be called twice."""
         self._ended = True
         self._registry.leave(self)
         if self._review is not None:

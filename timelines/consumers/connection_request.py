@@ -1,9 +1,8 @@
-"""Reads the request of a streaming client, and refuses it (contract, behaviours section 16).
+"""Parses requests of streaming clients, and refuses them (contract, behaviours section 16).
 
-Of refused upgrades, and of what clients do wrong, nothing comes into the log of errors: Uvicorn takes only an accepted or
-closed handshake for a complete one, says of every upgrade that is answered with an HTTP response (the ASGI extension
-"WebSocket Denial Response") that it was left without an answer, and logs each message of a client that is no UTF-8 with a
-traceback.
+Refused upgrades and client errors are kept out of the error log. Uvicorn regards a handshake as complete only when it is
+accepted or closed; it logs every upgrade answered with an HTTP response (the ASGI extension "WebSocket Denial Response") as
+unanswered, and every client message that is not UTF-8 with a traceback.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ _FALSE_VALUES: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "off", "O
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRequest:
-    """A client that wants to listen, as an ASGI scope describes it.
+    """Request of a streaming client, from an ASGI scope.
 
-    `path` is what follows `/api/v1/streaming`, `address` the client's own, canonical (security row 25).
+    `path` is the part after `/api/v1/streaming`, `address` the client's own, in canonical form (security row 25).
     """
 
     path: str
@@ -43,7 +42,9 @@ class ConnectionRequest:
 
     @classmethod
     def of(cls, scope: Mapping[str, Any]) -> ConnectionRequest:
-        """The token is taken from the header Authorization, else the query, else the header Sec-WebSocket-Protocol."""
+        """Parse the scope. The token comes from the header Authorization, else the query, else the header
+        Sec-WebSocket-Protocol.
+        """
         raw = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True, errors="replace")
         query = {name: values[-1] for name, values in raw.items()}
         protocols: Iterable[str] = scope.get("subprotocols") or ()
@@ -56,17 +57,17 @@ class ConnectionRequest:
         return cls(scope["path"].removeprefix(PREFIX).strip("/"), query, token, protocol, _address(scope))
 
     def flag(self, name: str) -> bool:
-        """A boolean of the query, in any of the clients' spellings."""
+        """Return a boolean of the query, in any spelling that clients use."""
         return self.query.get(name, "") not in _FALSE_VALUES
 
     async def check_network(self) -> None:
-        """Raises StreamError (403) for a network that nothing is answered to (contract, behaviours section 4)."""
+        """Raise StreamError (403) for a refused network (contract, behaviours section 4)."""
         if await in_thread(refused_networks.is_refused, self.address):
             raise StreamError(403, REFUSED)
 
     async def identify(self) -> Identity:
-        """Find out whose token it is. Raises StreamError (401) without a token, or with one that opens no API of a
-        user.
+        """Return the identity of the token. Raises StreamError (401) without a token, or with one that gives no access to a
+        user's API.
         """
         if not self.token:
             raise StreamError(401, MISSING_TOKEN)
@@ -103,7 +104,7 @@ def _header(scope: Mapping[str, Any], name: bytes) -> str:
 
 _LOGGER: Final = "uvicorn.error"
 _INCOMPLETE_HANDSHAKE_MESSAGE: Final = "ASGI callable returned without completing handshake."
-#: What clients do wrong, which is answered to them.
+#: Errors of clients, which they are sent in the response.
 _CLIENT_FAULTS: Final = frozenset(
     {
         "Invalid UTF-8 sequence received from client.",
@@ -117,9 +118,9 @@ _refused: ContextVar[bool] = ContextVar("refused", default=False)
 
 
 async def refuse(scope: Mapping[str, Any], send: Callable[[Any], Awaitable[None]], error: StreamError) -> None:
-    """Answer an upgrade with the error: its status, and its text as JSON and in the header `X-Error-Message`.
+    """Refuse an upgrade with the error: its status, and its text as JSON and in the header `X-Error-Message`.
 
-    A server that cannot answer so closes the socket.
+    A server without that ASGI extension closes the socket.
     """
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": POLICY_VIOLATION})
@@ -136,7 +137,7 @@ async def refuse(scope: Mapping[str, Any], send: Callable[[Any], Awaitable[None]
 
 
 def retry_after(error: StreamError) -> list[tuple[bytes, bytes]]:
-    """The header `Retry-After` of a refusal that is our fault (503), in seconds; none of any other."""
+    """Return the header `Retry-After` in seconds for an error of this server (503); none for other errors."""
     return [(b"retry-after", b"5")] if error.status == 503 else []
 
 
@@ -149,5 +150,5 @@ _FILTER: Final = _RefusalFilter()
 
 
 def keep_refusals_quiet() -> None:
-    """Leave these complaints out of the log, that about handshakes where it is wrong alone; calling it twice is no harm."""
+    """Filter these messages out of the log, the one about handshakes only for refused upgrades; may be called twice."""
     logging.getLogger(_LOGGER).addFilter(_FILTER)

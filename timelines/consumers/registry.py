@@ -1,4 +1,4 @@
-"""Connects the connections of this process with the channels they subscribe to; hands each message to all of them.
+"""Registry of the connections of this process, which delivers the messages of each channel to its listeners.
 
 The kernel's hub holds one subscription per channel, however many connections listen; a message is decoded once.
 """
@@ -37,54 +37,52 @@ logger = logging.getLogger(__name__)
 Listener = Callable[[Message], None]
 
 SWEEP_SECONDS: Final = 60.0
-"""Interval at which the tokens of all connections are looked up, in case the message of a revocation was lost."""
+"""Interval at which the tokens of all connections are checked, in case a revocation message was lost."""
 
 WATCH_SECONDS: Final = 5.0
-"""Interval at which refused networks and the openness of the public timelines are read."""
+"""Interval at which refused networks and the access setting of public timelines are read."""
 
 STOP_SECONDS: Final = 0.5
 
 MAX_CONNECTIONS: Final = 64
-"""Connections that one access token may have open in a process: several windows of one client, and some that broke."""
+"""Limit of open connections of one access token in a process: several windows of one client, and some broken ones."""
 
 MAX_OF_ACCOUNT: Final = 128
-"""Connections that one account may have open in a process, with whatever tokens (security row 69)."""
+"""Limit of open connections of one account in a process, with any tokens (security row 69)."""
 
 MAX_FROM_ADDRESS: Final = 512
-"""Connections from one address in a process: those of a school or an office, behind one address."""
+"""Limit of connections from one address in a process, which a school or an office may share."""
 
-# Security row 70. A client that comes back may begin all its streams at once, in several windows.
+# Security row 70. A reconnecting client may subscribe to all its streams at once, in several windows.
 _COMMANDS_AT_ONCE: Final = 400
 _COMMANDS_A_SECOND: Final = 8.0
 
 PRESENCE_SECONDS: Final = 6 * 3600.0
-"""Interval at which somebody who only keeps a stream open is marked as active."""
+"""Interval at which a user who only keeps a stream open is marked as active."""
 
 
 class Listening(Protocol):
-    """A connection, as the registry sees it."""
+    """Interface of a connection for the registry."""
 
     @property
     def token_id(self) -> int:
-        """The token it was opened with."""
+        """Id of the token with which it was opened."""
         ...
 
     @property
     def account_id(self) -> int:
-        """Account of that token."""
+        """Id of the token's account."""
         ...
 
     @property
-    def address(self) -> str:
-        """The client's address."""
-        ...
+    def address(self) -> str: ...
 
     def end(self) -> None:
-        """Close it: its token is good no more, or its network is refused."""
+        """Close the connection because its token is no longer valid or its network is refused."""
         ...
 
     async def review_access(self) -> None:
-        """Reduce the public streams to what the viewer may read."""
+        """Adjust the public streams to what the viewer may read."""
         ...
 
 
@@ -96,14 +94,14 @@ _BOUNDS: Final = (
 
 
 def _keys_of(connection: Listening) -> dict[str, Hashable]:
-    """Values by which a connection is counted, by the kinds of _BOUNDS."""
+    """Return the keys by which a connection is counted, by the kinds of _BOUNDS."""
     keys: dict[str, Hashable] = {"token": connection.token_id, "account": connection.account_id}
     address = addresses.connection_key(connection.address)
     return keys if address is None else keys | {"address": address}
 
 
 class ConnectionRegistry:
-    """Registry of connections, one for each event loop; `start` it once, inside the loop."""
+    """Registry of connections, one for each event loop; call `start` inside the loop."""
 
     def __init__(self) -> None:
         self.viewers = Viewers()
@@ -117,7 +115,7 @@ class ConnectionRegistry:
         self._access: tuple[FeedAccess, ...] | None = None
 
     def start(self) -> None:
-        """Connect the hub and begin the heartbeat, the sweep and the watch; a second call does nothing."""
+        """Connect the hub and start the heartbeat, the sweep and the watch; a second call does nothing."""
         if self._tasks:
             return
         self._hub.start()
@@ -132,13 +130,13 @@ class ConnectionRegistry:
         self.listen(channels.HOMES, self._receive_for_homes)
 
     async def stop(self) -> None:
-        """End the tasks and the hub's connection."""
+        """Stop the tasks and the hub's connection."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # On Python 3.11 a write that ends in the same moment can swallow the hub's cancellation. Then it is left to the
-        # end of the event loop, which cancels it once more.
+        # On Python 3.11 a write that ends at the same moment can swallow the hub's cancellation. Then the end of the event
+        # loop cancels it again.
         await asyncio.wait([asyncio.create_task(self._hub.stop())], timeout=STOP_SECONDS)
 
     @property
@@ -147,9 +145,9 @@ class ConnectionRegistry:
         return len(self._connections)
 
     def enter(self, connection: Listening) -> None:
-        """Check a connection's token from now on.
+        """Register a connection, whose token is checked from now on.
 
-        Raises StreamError (429) when too many have the same token, account or address, and when the account has begun too
+        Raises StreamError (429) when too many have the same token, account or address, and when the account has opened too
         many in a short time.
         """
         keys = _keys_of(connection)
@@ -161,12 +159,12 @@ class ConnectionRegistry:
         self._connections[connection] = time.monotonic()
 
     def take_command(self, account_id: int) -> None:
-        """Count a command of an account, on whichever connection. Raises StreamError (429) when there were too many."""
+        """Count a command of an account, on any connection. Raises StreamError (429) when there were too many."""
         if not self._commands.take(account_id):
             raise StreamError(429, TOO_MANY_COMMANDS)
 
     def leave(self, connection: Listening) -> None:
-        """Forget a connection; one that was never entered is no error."""
+        """Unregister a connection; an unknown one is ignored."""
         if self._connections.pop(connection, None) is not None:
             for key in _keys_of(connection).items():
                 self._open[key] -= 1
@@ -181,7 +179,7 @@ class ConnectionRegistry:
             self._hub.subscribe(channel, self._receive)
 
     def unlisten(self, channel: str, listener: Listener) -> None:
-        """The reverse; a listener that is not there is no error."""
+        """Remove a listener from a channel; an unknown one is ignored."""
         listeners = self._listeners.get(channel)
         if listeners is None or listener not in listeners:
             return
@@ -191,7 +189,7 @@ class ConnectionRegistry:
             self._hub.unsubscribe(channel, self._receive)
 
     async def settle(self, *names: str) -> None:
-        """Return when what is sent on these channels from now on arrives; after a second if Redis does not answer."""
+        """Wait until messages sent on these channels from now on will arrive; at most a second if Redis does not respond."""
         await self._hub.settled(*names)
 
     def _receive(self, channel: str, data: bytes) -> None:
@@ -223,11 +221,11 @@ class ConnectionRegistry:
             try:
                 await act()
             except Exception:
-                # The database may be away for a moment; the next time comes.
+                # The database may be temporarily unavailable; the next run follows.
                 logger.exception(failure)
 
     async def watch(self) -> None:
-        """End the connections of networks that are refused now; after a change of the setting narrow or widen the public
+        """End the connections of networks that are now refused; after a change of the access setting, adjust the public
         streams of all others.
         """
         if not self._connections:
@@ -240,11 +238,11 @@ class ConnectionRegistry:
         if access != self._access:
             for connection in list(self._connections):
                 await connection.review_access()
-            # Only when everybody has been seen to: after an error they are the next time.
+            # Stored only after all connections were reviewed, so that an error leads to a retry.
             self._access = access
 
     async def sweep(self) -> None:
-        """End the connections whose tokens are good no more, and mark who has been connected for long as active."""
+        """End the connections whose tokens are no longer valid, and mark users who have been connected for long as active."""
         connections = list(self._connections)
         if not connections:
             return

@@ -1,4 +1,4 @@
-"""Routes connections to consumers: the streaming process answers nothing but `/api/v1/streaming` and what is below."""
+"""Routes connections to consumers: the streaming process serves only `/api/v1/streaming` and paths below."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from timelines.policies.streams import MISSING_PATH, StreamError
 
 
 def _last(send: Any) -> Any:
-    """`send` for the only answer of a connection: nothing behind a request is taken for another one, however its length is
-    read by this server and by a proxy.
+    """Wrap `send` so that a response closes its connection: bytes after a request can then never be taken for another
+    request, even if this server and a proxy read its length differently.
     """
 
     async def send_last(message: dict[str, Any]) -> None:
@@ -27,14 +27,14 @@ def _last(send: Any) -> Any:
 
 
 class StreamingApplication:
-    """The ASGI application of the streaming process. Works with and without the lifespan protocol."""
+    """ASGI application of the streaming process. Works with and without the lifespan protocol."""
 
     def __init__(self) -> None:
         self.registry = ConnectionRegistry()
         keep_refusals_quiet()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one connection, or the process's own beginning and end."""
+        """Serve one connection, or the startup and shutdown of the process."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return

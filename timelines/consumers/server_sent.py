@@ -1,4 +1,4 @@
-"""The event streams (SSE) of the streaming API: one stream per request, named by the path."""
+"""Event streams (SSE) of the streaming API: one stream per request, named by the path."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CACHE_CONTROL: Final = (b"cache-control", b"private, no-store")
 
 
 class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no types
-    """Consumer of a request: an event stream until one side ends it, or an error as JSON. Also answers the health check."""
+    """Consumer of a request: an event stream until one side ends it, or an error as JSON. Also serves the health check."""
 
     def __init__(self, registry: ConnectionRegistry) -> None:
         self.registry = registry
@@ -45,7 +45,7 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has n
             await self.http_request()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the request; whatever happens, nothing of it stays behind."""
+        """Serve the request, and release its tasks and connection in any case."""
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -55,7 +55,7 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has n
                 self.connection.leave()
 
     async def http_request(self) -> None:
-        """Answer, or begin the stream and go on listening for the client's end."""
+        """Respond, or start the stream and keep waiting for the client's disconnect."""
         wanted = ConnectionRequest.of(self.scope)
         if self.scope["method"] == "OPTIONS":
             await self._answer(204, b"", [])

@@ -1,4 +1,4 @@
-"""Runs work that waits for PostgreSQL or Redis beside the event loop."""
+"""Runs work that waits for PostgreSQL or Redis outside of the event loop."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Fewer than the connections of the database pool (settings: threads of the web process and two).
+# Fewer than the connections of the database pool (settings: threads of the web process plus two).
 _THREADS: Final = 4
 _pool: Final = ThreadPoolExecutor(_THREADS, thread_name_prefix="streaming")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in one of four threads; its database connection goes back to the pool afterwards.
+    """Run `work` in one of four threads; its database connection returns to the pool afterwards.
 
-    Raises StreamError (503) when the database does not answer.
+    Raises StreamError (503) when the database does not respond.
     """
 
     def run() -> T:

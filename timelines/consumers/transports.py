@@ -1,8 +1,8 @@
-"""Uvicorn's protocols with an end for clients that do not read, or send no request, and a direct way to the network.
+"""Uvicorn's protocols with time-outs for clients that do not read or send no request, and direct writes to the network.
 
-ASGI knows one way to write, a coroutine per message and client, which frames and encodes anew what thousands are sent alike;
-and it knows no way to end a connection whose client takes nothing, not even the close. Consumers find both in the extension
-EXTENSION of their scope. Without it, under another server, they do without.
+ASGI has one way to write, a coroutine per message and client, which frames and encodes again what thousands of clients are
+sent alike; and it has no way to end a connection whose client reads nothing, not even the close frame. Consumers find both in
+the extension EXTENSION of their scope, and work without it under another server.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from timelines.consumers.connection_request import POLICY_VIOLATION
 
 EXTENSION: Final = "social.transport"
 
-#: Seconds for a client to read what still waits for it once its connection is to end.
+#: Seconds for a client to read queued data after its connection is to end.
 ABORT_SECONDS = 5.0
 
-# Security row 70: of each socket, more than the commands that it may send (`registry`), and its answers to pings.
+# Security row 70: limits of frames of each socket, above the commands that it may send (`registry`) plus its pongs.
 _FRAMES_AT_ONCE: Final = 600
 _FRAMES_A_SECOND: Final = 12.0
 _PIECE_BYTES: Final = 4096
 
 
 def refusal(status: int) -> bytes:
-    """Make a whole answer that refuses a request in JSON."""
+    """Return a complete HTTP response that refuses a request in JSON."""
     reason = HTTPStatus(status).phrase
     body = orjson.dumps({"error": reason})
     return (
@@ -48,10 +48,10 @@ def refusal(status: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Operations that a connection offers beside ASGI. Both belong to the event loop.
+    """Operations that a connection offers in addition to ASGI. Both must be called in the event loop.
 
     `write` sends a whole frame at once, or returns False when it cannot: the client is behind, or the connection is ending.
-    `abort` ends the connection in ABORT_SECONDS at the latest, whether or not the client reads.
+    `abort` ends the connection after ABORT_SECONDS at the latest, whether or not the client reads.
     """
 
     abort: Callable[[], None]
@@ -59,38 +59,41 @@ class Direct:
 
     @classmethod
     def of(cls, scope: Mapping[str, Any]) -> Direct | None:
-        """Return what the server offers; None when it is another one."""
+        """Return the operations that the server offers; None under another server."""
         found = (scope.get("extensions") or {}).get(EXTENSION)
         return found if isinstance(found, cls) else None
 
 
 def offer(scope: MutableMapping[str, Any], direct: Direct) -> None:
-    """Put it into the scope of a connection."""
+    """Add the operations to the scope of a connection."""
     scope["extensions"] = {**(scope.get("extensions") or {}), EXTENSION: direct}
 
 
 def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) -> None:
-    """End a connection in ABORT_SECONDS; closing waits for the client without end when something is left to be sent."""
+    """End a connection after ABORT_SECONDS; a normal close waits for the client without limit while data is queued."""
     loop.call_later(ABORT_SECONDS, transport.abort)
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
-    """Offers EXTENSION, and drops who answers no ping even if nothing can be written to it, and who sends too many frames."""
+    """WebSocket protocol that offers EXTENSION, and drops clients that answer no ping, even if nothing can be written to
+    them, or send too many frames.
+    """
 
     _ended = False
-    """True once too many frames have come."""
+    """True after too many frames were received."""
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Limit what the system keeps for the client."""
+        """Limit the operating system's send buffer for the client."""
         super().connection_made(transport)
         limit_send_buffer(transport)
         self._allowance = Allowances(_FRAMES_AT_ONCE, _FRAMES_A_SECOND)
 
     def data_received(self, data: bytes) -> None:
-        """Refuse a request with a line or a number of headers beyond what `websockets` takes.
+        """Refuse a request whose lines or number of headers exceed the limits of `websockets`.
 
-        Uvicorn hands the request over whole, so that one which has not begun a handshake never will; it would keep the
-        connection without an answer and without an end. What follows is read in pieces: the parser takes all that it is given.
+        Uvicorn passes on the whole request at once, so that one without a complete handshake would never get one and would
+        keep its connection without a response and without an end. Later data is passed on in pieces, because the parser
+        accepts all that it is given.
         """
         if self.handshake_initiated:
             for start in range(0, len(data), _PIECE_BYTES):
@@ -104,13 +107,14 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
             self.transport.close()
 
     def handle_events(self) -> None:
-        """Close when these are too many frames: Uvicorn answers pings and collects fragments itself, whatever their number."""
+        """Close the connection after too many frames: Uvicorn itself answers pings and collects fragments without limit."""
         if self.handshake_initiated and not self._allowance.take(None, len(self.conn.events)):
             if self.conn.state is State.OPEN:
                 self.conn.send_close(POLICY_VIOLATION)
             self.queue.put_nowait({"type": "websocket.disconnect", "code": POLICY_VIOLATION})
             self.close_sent = self._ended = True
-            # A close with unread bytes is a reset, which takes the code with it: what still comes is thrown away.
+            # Closing a socket with unread bytes sends a reset, and the close code is lost: further input is therefore read
+            # and discarded.
             self.transport.resume_reading()
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.transport.write_eof()
@@ -124,35 +128,36 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         await super().run_asgi()
 
     def write(self, frame: bytes) -> bool:
-        """Send a frame, or False: see `Direct`."""
+        """Send a frame, or return False; see `Direct`."""
         if not self.writable.is_set() or self.close_sent or self.disconnected or self.conn.state is not State.OPEN:
             return False
         self.transport.write(frame)
         return True
 
     def abort(self) -> None:
-        """See `Direct`."""
+        """End the connection soon; see `Direct`."""
         abort_soon(self.loop, self.transport)
 
     def keepalive_timeout(self) -> None:
-        """Close; Uvicorn would wait until the client has read what still waits for it."""
+        """Close the connection after an unanswered ping; Uvicorn would wait until the client has read the queued data."""
         super().keepalive_timeout()
         self.abort()
 
 
-#: Seconds in which a request must be complete, from the connection on.
+#: Time-out for a complete request, in seconds from the start of the connection.
 REQUEST_SECONDS = 10.0
-#: The most bytes of a request with its body, which nothing here needs.
+#: Limit of bytes of a request with its body, which no endpoint here needs.
 _REQUEST_BYTES: Final = 64 * 1024
 _HEAD_BYTES: Final = 32 * 1024
 _HEADER_LIMIT: Final = 100
 
 
 class SingleRequest(HttpToolsProtocol):
-    """Takes one request of proper form (`social.api.heads`), complete within REQUEST_SECONDS, and ends with its answer.
+    """HTTP protocol for one well-formed request (`social.api.heads`), complete within REQUEST_SECONDS, that closes after its
+    response.
 
-    Uvicorn itself waits without end for a first request and for its body, takes heads without end, and answers a broken
-    request into the middle of another answer.
+    Uvicorn itself waits without limit for a first request and for its body, reads headers without limit, and sends the error
+    for a malformed request into the middle of another response.
     """
 
     _timer: asyncio.TimerHandle | None = None
@@ -160,13 +165,13 @@ class SingleRequest(HttpToolsProtocol):
     _refusal = 400
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # only TCP comes here
-        """Begin to wait for the request."""
+        """Start the time-out of the request."""
         super().connection_made(transport)
         limit_send_buffer(transport)
         self._timer = self.loop.call_later(REQUEST_SECONDS, transport.close)
 
     def data_received(self, data: bytes) -> None:
-        """Read the next bytes; nothing behind the request."""
+        """Read the next bytes, and ignore any after the request."""
         if self._timer is None or self.transport.is_closing():
             return
         self._received += len(data)
@@ -177,7 +182,7 @@ class SingleRequest(HttpToolsProtocol):
             super().data_received(data)
 
     def on_headers_complete(self) -> None:
-        """Take the request. What is raised here is a request that the parser refuses."""
+        """Check the headers of the request. An exception raised here makes the parser refuse it."""
         status = refusal_of(
             self.url,
             self.parser.get_http_version(),
@@ -194,18 +199,18 @@ class SingleRequest(HttpToolsProtocol):
         offer(cast(Any, self.scope), Direct(partial(abort_soon, self.loop, self.transport)))
 
     def on_message_complete(self) -> None:
-        """Stop waiting when the request is there with its body."""
+        """Stop the time-out when the request is complete with its body."""
         super().on_message_complete()
         if self.cycle is not None:
             self._stop()
 
     def handle_websocket_upgrade(self) -> None:
-        """Stop waiting: the connection is a WebSocket's from here on."""
+        """Stop the time-out, because the connection becomes a WebSocket."""
         self._stop()
         super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse the request in JSON, whatever Uvicorn would say, unless an answer has begun, and end the connection."""
+        """Refuse the request in JSON, in place of Uvicorn's message, unless a response has begun, and close the connection."""
         if self.cycle is None or not self.cycle.response_started:
             self.transport.write(refusal(self._refusal))
         if self.cycle is not None:
@@ -214,7 +219,7 @@ class SingleRequest(HttpToolsProtocol):
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop the time-out."""
         self._stop()
         super().connection_lost(exc)
 

@@ -1,5 +1,5 @@
-"""Viewers of public streams in this process: whom they block and mute, read once until it changes, and posts as their
-filters show them, made beside the event loop (security row 67).
+"""Viewers of public streams in this process: their blocks and mutes, cached until they change, and posts with their filters
+applied, which is done outside of the event loop (security row 67).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from timelines.serializers.filtered import with_filters
 from timelines.stores.messages import Message
 
 RENEWAL_SECONDS: Final = 300.0
-"""Time after which a viewer is read again, in case the message of a change was lost."""
+"""Time after which a viewer is loaded again, in case the message of a change was lost."""
 
 _SMALLEST_BATCH: Final = 10
 _BATCH_DIVISOR: Final = 30
@@ -25,7 +25,7 @@ _BATCH_DIVISOR: Final = 30
 
 @dataclass(slots=True, eq=False)
 class Watched:
-    """Knowledge about one viewer; shared by all of the viewer's connections."""
+    """Cached facts about one viewer, shared by all of the viewer's connections."""
 
     account_id: int
     users: int = 0
@@ -35,22 +35,22 @@ class Watched:
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def forget(self, _message: Message) -> None:
-        """Read the viewer anew before the next event: its relations have changed."""
+        """Discard the cached viewer after a change of its relations; it is loaded again before the next event."""
         self._viewer = None
         self._generation += 1
 
     @property
     def age(self) -> float:
-        """Seconds since it was read; 0 while it is not known, for then it is read before the next event."""
+        """Seconds since it was loaded; 0 while it is not cached, because it is then loaded before the next event."""
         return 0.0 if self._viewer is None else time.monotonic() - self._read_at
 
     @property
     def known(self) -> Viewer | None:
-        """The viewer as of now; None when it must be read first."""
+        """Cached viewer; None when it must be loaded first."""
         return self._viewer
 
     async def get(self) -> Viewer:
-        """The viewer as of now. Reads the database only the first time and after `forget`."""
+        """Return the viewer. Reads the database only the first time and after `forget`."""
         viewer = self._viewer
         if viewer is not None:
             return viewer
@@ -60,7 +60,9 @@ class Watched:
             return self._viewer
 
     async def renew(self) -> None:
-        """Read it again. What was read while the relations changed may be the old state, and is not used."""
+        """Load the viewer again. The result is discarded if the relations changed meanwhile, because it may
+        be the old state.
+        """
         generation = self._generation
         viewer = await in_thread(load_viewer, self.account_id)
         if generation == self._generation:
@@ -68,26 +70,26 @@ class Watched:
 
 
 class Viewers:
-    """The viewers of a process, by account, as long as some connection needs them."""
+    """Viewers of a process by account, as long as some connection needs them."""
 
     def __init__(self) -> None:
         self._watched: dict[int, Watched] = {}
 
     def take(self, account_id: int) -> Watched:
-        """Return what is known of a viewer; give it back with `leave`."""
+        """Return the cached facts about a viewer; release them with `leave`."""
         watched = self._watched.setdefault(account_id, Watched(account_id))
         watched.users += 1
         return watched
 
     def leave(self, watched: Watched) -> None:
-        """Count one connection less that needs it."""
+        """Release a viewer that a connection no longer needs."""
         watched.users -= 1
         if watched.users <= 0 and self._watched.get(watched.account_id) is watched:
             del self._watched[watched.account_id]
 
     async def renew(self) -> None:
-        """Read those again that have not been read for long: some at a time, one after the other, so that no event waits
-        because very many have come of age in the same moment.
+        """Load viewers again that were loaded long ago: some at a time, one after the other, so that no event waits because
+        very many expire at once.
         """
         due = sorted((w for w in self._watched.values() if w.age >= RENEWAL_SECONDS), key=lambda w: w.age, reverse=True)
         for watched in due[: max(_SMALLEST_BATCH, len(self._watched) // _BATCH_DIVISOR)]:
@@ -98,25 +100,25 @@ _Wanted = tuple[Message, Viewer, datetime, asyncio.Future[Message]]
 
 
 class FilteredEvents:
-    """Compares events with viewers' filters: once for each viewer and event, however many connections the viewer has."""
+    """Applies viewers' filters to events: once for each viewer and event, however many connections the viewer has."""
 
     def __init__(self) -> None:
         self._wanted: list[_Wanted] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, message: Message, viewer: Viewer, moment: datetime) -> Message:
-        """The event as the viewer gets it at that moment."""
+        """Return the event as the viewer gets it at that time."""
         known, result = message.filtered.get(viewer.account_id, (None, None))
         if known is not viewer or result is None:
             result = asyncio.get_running_loop().create_future()
             message.filtered[viewer.account_id] = viewer, result
             self._wanted.append((message, viewer, moment, result))
             if len(self._wanted) == 1:
-                # Whoever else listens asks before this begins: a thread is given all of them at once.
+                # Other listeners add their requests before this task starts, so that one thread handles all of them together.
                 task = asyncio.create_task(self._make())
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
-        # The others still wait when this connection ends.
+        # Shielded, because other connections may wait for the result when this one ends.
         return await asyncio.shield(result)
 
     async def _make(self) -> None:

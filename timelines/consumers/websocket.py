@@ -1,4 +1,4 @@
-"""The WebSocket of the streaming API: any number of streams over one socket."""
+"""WebSocket of the streaming API: any number of streams over one socket."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ TRY_AGAIN_LATER: Final = 1013
 
 
 def _text(sent: object) -> str | None:
-    """Value that a command gives for a part of a stream's name: a text, or an id as a number."""
+    """Return the text that a command gives for a part of a stream's name, converting an id sent as a number; None for other
+    types.
+    """
     if isinstance(sent, int) and not isinstance(sent, bool):
         return str(sent)
     return sent if isinstance(sent, str) else None
 
 
 class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
-    """Consumer of a socket. The server that runs it sends the pings; see `social.asgi`."""
+    """Consumer of a WebSocket. The server that runs it sends the pings; see `social.asgi`."""
 
     def __init__(self, registry: ConnectionRegistry) -> None:
         super().__init__()
@@ -39,7 +41,7 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
         self.writer: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket until one side ends it; whatever happens, nothing of it stays behind."""
+        """Serve the socket until one side ends it, and release its task and connection in any case."""
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -49,7 +51,9 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
                 self.connection.leave()
 
     async def connect(self) -> None:
-        """Check the token, accept (echoing the protocol, in which some clients send it), begin the first stream."""
+        """Check the token, accept the connection (echoing the subprotocol, in which some clients send the token), and
+        subscribe to the first stream.
+        """
         wanted = ConnectionRequest.of(self.scope)
         try:
             await wanted.check_network()
@@ -81,8 +85,8 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
             connection.report_error(error)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """`{"type": "subscribe" | "unsubscribe", "stream": .., "tag": .., "list": ..}`; anything binary ends the socket, and
-        so do too many messages (security row 70).
+        """Handle `{"type": "subscribe" | "unsubscribe", "stream": .., "tag": .., "list": ..}`; a binary message closes the
+        socket, and so do too many messages (security row 70).
         """
         if text_data is None:
             await self.close(UNSUPPORTED_DATA)

@@ -1,4 +1,4 @@
-"""Pages of what trends, and of people who want to be found: a way in for who follows nobody yet."""
+"""Pages of trends and of discoverable accounts, for visitors who follow nobody yet."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _SUMMED_DAYS: Final = 2
 
 @require_safe
 def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
-    """`/explore`, `/explore/tags`, `/explore/links` and `/explore/people`, as anybody may see them (contract, endpoints).
+    """`/explore`, `/explore/tags`, `/explore/links` and `/explore/people`, for everyone (contract, endpoints).
 
-    Of posts, hashtags and links what trends and may be shown, the strongest first; of people those who have posted last.
+    Posts, hashtags and links are those that trend and may be shown, the strongest first; accounts are those that posted last.
     """
     context: dict[str, Any] = {
         "kind": kind,
@@ -85,7 +85,7 @@ def _described(entity: dict[str, Any]) -> dict[str, Any]:
 
 
 def _people_of(entity: dict[str, Any]) -> int:
-    """The number of people who have used a hashtag or a link today and yesterday."""
+    """Return the number of accounts that have used a hashtag or a link today and yesterday."""
     return sum(int(day["accounts"]) for day in entity["history"][:_SUMMED_DAYS])
 
 

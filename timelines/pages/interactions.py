@@ -1,7 +1,7 @@
-"""The pages that lead here from other servers: to follow somebody, to act on a post, and to share a text.
+"""Pages to which other servers send visitors: to follow an account, to interact with a post, and to share a text.
 
-WebFinger names their addresses (contract, federation section 13; FEP-3b86). What an address of another server leads to is
-looked up for who is signed in only, as often as `limits.INTERACTIONS` allows.
+WebFinger gives their addresses (contract, federation section 13; FEP-3b86). Remote addresses are looked up only for signed-in
+users, at the rate that `limits.INTERACTIONS` allows.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from timelines.services.searching import find_behind
 
 
 class PostForm(ServiceForm):
-    """A post that consists of text."""
+    """Form for a post without files."""
 
     text = forms.CharField(label=gettext_lazy("Text"), widget=forms.Textarea({"rows": 6, "dir": "auto"}))
     spoiler_text = forms.CharField(
@@ -52,11 +52,11 @@ class PostForm(ServiceForm):
         label=gettext_lazy("Who may read it"),
         choices=[*VISIBILITIES.items(), ("direct", gettext_lazy("Only people whom it mentions"))],
     )
-    # A form that is sent twice makes one post.
+    # Idempotency key: a form that is sent twice creates one post.
     key = forms.CharField(widget=forms.HiddenInput, max_length=100)
 
     def publish(self, user: User, **values: Any) -> bool:
-        """Publish what was sent, when it is valid; whether that is done. What is wrong stands beside the fields."""
+        """Publish the post of a valid form, and return whether that was done. Errors are shown beside the fields."""
         if not self.is_valid():
             return False
         sent: dict[str, Any] = {
@@ -72,10 +72,10 @@ class PostForm(ServiceForm):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def interact(request: HttpRequest) -> HttpResponse:
-    """`/authorize_interaction?uri=`: what a person or a post of any server can be done with.
+    """`/authorize_interaction?uri=`: follow an account or interact with a post of any server.
 
-    `uri` is an address (`acct:` or not), or the id or page of an account or post. Raises NotFound for anything else, and for
-    what the person who is signed in may not read.
+    `uri` is an address (with or without `acct:`), or the id or page of an account or post. Raises NotFound for anything else,
+    and for a post that the signed-in user may not read.
     """
     user = find_user(signed_in(request).pk)
     counted(limits.INTERACTIONS, user)
@@ -90,7 +90,7 @@ def interact(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def share(request: HttpRequest) -> HttpResponse:
-    """`/share?text=`: a text from elsewhere to be posted, perhaps with the `title` and `url` of the page it comes from."""
+    """`/share?text=`: post a text from another site, optionally with the `title` and `url` of its page."""
     user = find_user(signed_in(request).pk)
     form = PostForm(request.POST or None, initial=_initial(user, " ".join(_shared(request))))
     if request.method == "POST":
@@ -108,7 +108,9 @@ def _shared(request: HttpRequest) -> list[str]:
 
 
 def _initial(user: User, text: str, visibility: str = "public") -> dict[str, str]:
-    """The values of a new form; `visibility` is that of the post it answers, beyond which an answer does not go by itself."""
+    """Return the initial values of a form; `visibility` is that of the parent, which the default visibility of a reply does
+    not exceed.
+    """
     own = default_visibility(user.default_privacy, locked=user.account.locked)
     return {"text": text, "visibility": visibility if own == "public" else own, "key": secrets.token_urlsafe(16)}
 
@@ -137,7 +139,7 @@ def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpRes
     post = found.proper
     shown = load_shown([post.id])
     if not shown:
-        # Those that not everybody may read have no page to come from.
+        # A post that is neither public nor unlisted has no public page from which a visitor could come.
         raise NotFound
     mention = f"@{post.username}@{post.domain}" if post.domain is not None else f"@{post.username}"
     initial = _initial(user, "" if post.account_id == user.account_id else f"{mention} ", post.visibility)

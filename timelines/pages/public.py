@@ -1,5 +1,5 @@
-"""Pages that anybody may read without an app: that of a hashtag, which every post that uses one links to, and those of
-the public timelines.
+"""Public pages for visitors without an app: of a hashtag, to which every post that uses it links, and of the public
+timelines.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, l
 
 PAGE_SIZE: Final = 20
 
-#: By the last part of a page's path: whether posts of this server and those of others are asked for.
+#: Whether local and remote posts are requested, by the last part of a page's path.
 _ORIGINS: Final = {"": (True, True), "local": (True, False), "remote": (False, True)}
 
 
 @require_safe
 def tag(request: HttpRequest, name: str) -> HttpResponse:
-    """`/tags/:name`: public posts with the hashtag, newest first, as anybody may read them (contract, behaviours section 11).
+    """`/tags/:name`: public posts with the hashtag, newest first, for everyone (contract, behaviours section 11).
 
-    Raises NotFound for what cannot be a hashtag; one that nobody has used has a page without posts, and so has every
-    hashtag where these timelines are for people who are signed in.
+    Raises NotFound for an invalid hashtag. An unused hashtag has a page without posts, and so does every hashtag if these
+    timelines require signing in.
     """
     hashtag, wanted = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
     name = hashtag.display_name
@@ -54,7 +54,7 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
 def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
     """`/tags/:name.rss`: the first page of the hashtag as a feed.
 
-    Raises NotFound for what cannot be a hashtag, and where these timelines are for people who are signed in.
+    Raises NotFound for an invalid hashtag, and if these timelines require signing in.
     """
     hashtag, wanted = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
     name = hashtag.display_name
@@ -71,9 +71,9 @@ def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def public(request: HttpRequest, origin: str = "") -> HttpResponse:
-    """`/public`, `/public/local`, `/public/remote`: the public timelines, newest first, as anybody may read them.
+    """`/public`, `/public/local`, `/public/remote`: the public timelines, newest first, for everyone.
 
-    Raises NotFound for a timeline that is for people who are signed in, or for nobody.
+    Raises NotFound for a timeline that requires signing in, or is disabled.
     """
     wanted = {name: _open(LIVE, *_ORIGINS[name]) for name in _ORIGINS}
     chosen = require_found(wanted[origin])
@@ -93,7 +93,7 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
 
 
 def _posts(request: HttpRequest, list_ids: Callable[[Cursor], list[int]]) -> dict[str, Any]:
-    """Return a page of posts, and what leads to the others."""
+    """Return a page of posts, with links to other pages."""
     before = parse_id(request.GET.get("max_id", ""))
     ids = list_ids(Cursor(PAGE_SIZE + 1, before=before))
     return {
@@ -104,14 +104,14 @@ def _posts(request: HttpRequest, list_ids: Callable[[Cursor], list[int]]) -> dic
 
 
 def public_url(origin: str = "") -> str:
-    """The path of a public timeline's page; empty where nothing of it is shown without signing in."""
+    """Return the path of a public timeline's page; empty if nothing of it is shown without signing in."""
     if _open(LIVE, *_ORIGINS[origin]) is None:
         return ""
     return reverse("public_timeline", kwargs={"origin": origin} if origin else None)
 
 
 def _open(kind: str, local: bool, remote: bool) -> PublicFilter | None:
-    """Choose of the origins asked for those that are shown without signing in; None for nothing."""
+    """Return a filter for those of the requested origins that are shown without signing in; None if there are none."""
     for local_too, remote_too in ((local, remote), (local, False), (False, remote)):
         origins = load_origins(kind, None, local=local_too, remote=remote_too)
         if origins is not None and any(origins):

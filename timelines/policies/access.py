@@ -9,7 +9,7 @@ from typing import Any, Final
 
 
 class Openness(StrEnum):
-    """The three values of the setting."""
+    """Values of the access setting."""
 
     PUBLIC = "public"
     AUTHENTICATED = "authenticated"
@@ -19,29 +19,29 @@ class Openness(StrEnum):
 LIVE: Final = "live_feeds"
 HASHTAG: Final = "hashtag_feeds"
 TRENDING_LINK: Final = "trending_link_feeds"
-"""The kinds of feeds, as in the entity Instance, `timelines_access`."""
+"""Kinds of feeds, as in the entity Instance, `timelines_access`."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedAccess:
-    """Openness of one kind of feed, for posts of this server and of others."""
+    """Openness of one kind of feed, for local and remote posts."""
 
     local: Openness = Openness.PUBLIC
     remote: Openness = Openness.PUBLIC
 
     @classmethod
     def of(cls, setting: Mapping[str, Any], kind: str) -> FeedAccess:
-        """Read the stored setting `{kind: {"local": .., "remote": ..}}`; what is absent or unknown is public."""
+        """Read the stored setting `{kind: {"local": .., "remote": ..}}`; a missing or unknown value means public."""
         stored = setting.get(kind)
         stored = stored if isinstance(stored, Mapping) else {}
         return cls(*(_openness(stored.get(name)) for name in ("local", "remote")))
 
     def wants_user(self, *, local: bool, remote: bool) -> bool:
-        """Tell whether somebody without a token is refused: one of the origins asked for is not public."""
+        """Tell whether a request without a user's token is refused, because one of the requested origins is not public."""
         return (local and self.local is not Openness.PUBLIC) or (remote and self.remote is not Openness.PUBLIC)
 
     def opened(self, *, local: bool, remote: bool, may_view_all: bool) -> tuple[bool, bool]:
-        """Choose of the origins asked for those that are shown; `may_view_all` is the role bit `view_feeds`."""
+        """Return which of the requested origins are shown; `may_view_all` is the role's permission `view_feeds`."""
         return (
             local and (may_view_all or self.local is not Openness.DISABLED),
             remote and (may_view_all or self.remote is not Openness.DISABLED),

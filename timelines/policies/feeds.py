@@ -1,11 +1,11 @@
-"""Posts that stand in a home timeline and in a list's, and boosts that repeat what stands next to them.
+"""Decides which posts belong to a home or list timeline, and which boosts repeat a nearby item.
 
-Both rules are written twice, side by side: for a row in memory, and in SQL; property tests hold the two together. Source:
-contract, behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out asks the first before it
-writes to a feed, whoever reads a feed asks it again, and what a feed does not hold is found by the second.
+Both rules exist twice, side by side: for a post in memory, and in SQL; property tests compare the two. Source: contract,
+behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out applies the first before it writes to a
+feed, and readers of a feed apply it again; the second finds the posts that a feed does not contain.
 
-Authors of a list are members whom the owner follows, or the owner. What answers others passes the list's own policy first,
-then the rule of the home timeline; hashtags and exclusive lists have no part in it. Posts for the addressed alone are in
+Authors of a list are members whom the owner follows, or the owner. Replies to others must pass the list's own policy first,
+then the rule of the home timeline; hashtags and exclusive lists are not considered. Posts for addressed accounts only are in
 no list.
 """
 
@@ -45,7 +45,7 @@ class FeedReason(StrEnum):
 
 
 def involved_ids(post: Post) -> set[int]:
-    """The accounts that the viewer's relations must know for `home_verdict`."""
+    """Return the accounts that the viewer's relations must include for `home_verdict`."""
     ids = {post.account_id, *post.addressed_ids}
     if post.in_reply_to_account_id is not None:
         ids.add(post.in_reply_to_account_id)
@@ -57,14 +57,14 @@ def involved_ids(post: Post) -> set[int]:
 def home_verdict(
     post: Post, relations: Relations, tagged: Container[int] = (), *, is_readable: bool = False
 ) -> FeedReason:
-    """Decide whether the post is in the home timeline of `relations.viewer_id`.
+    """Return the verdict whether the post is in the home timeline of `relations.viewer_id`.
 
-    `relations` must know `involved_ids(post)`. Direct and limited posts reach followers that they mention, but not those
-    who have ended a mute of the author since; private ones reach all followers. Whom the viewer blocks or mutes is looked
-    for among the author, the boosted author and everybody whom the post or the boosted post mentions. `tagged` holds the
-    posts with a hashtag that the viewer followed before they were written, and is asked only about posts that do not come
-    otherwise: such a public post comes whether its author is followed or not, and answers and exclusive lists do not keep
-    it out. `is_readable`: it is known already that `relations.viewer_id` may read the post.
+    `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, except those
+    who have ended a mute of the author since; private ones reach all followers. A post is hidden if the viewer blocks or
+    mutes the author, the boosted author or any account that the post or the boosted post mentions. `tagged` contains the
+    posts with a hashtag that the viewer followed before they were written, and is queried only for posts that are not
+    delivered otherwise: such a public post is delivered whether or not the viewer follows its author, even if it is a reply
+    or its author is in an exclusive list. `is_readable`: it is already known that `relations.viewer_id` may read the post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict is FeedReason.DELIVER:
@@ -77,7 +77,7 @@ def home_verdict(
 
 
 def people_verdict(post: Post, relations: Relations, *, is_readable: bool = False) -> FeedReason:
-    """Judge like `home_verdict` for somebody who follows people alone: what every list asks as well."""
+    """Return the verdict like `home_verdict` without hashtags and exclusive lists; every list uses it as well."""
     viewer_id, original = relations.viewer_id, post.original
     addressed = post.addressed_ids if original is None else original.addressed_ids
     if viewer_id is None or not (is_readable or can_see(post, viewer_id, relations, addressed)):
@@ -104,12 +104,12 @@ def people_verdict(post: Post, relations: Relations, *, is_readable: bool = Fals
 
 
 def is_followable_by_hashtag(post: Post) -> bool:
-    """Tell whether some followers of its hashtags may get the post."""
+    """Tell whether followers of its hashtags may get the post."""
     return HASHTAG_TIMELINE.shows(post, NO_RELATIONS)
 
 
 def is_broken_reply(post: Post) -> bool:
-    """Tell whether it answers a post that was never known here. Of a deleted one it is still known whom it answers."""
+    """Tell whether it replies to a post that was never known. For a deleted parent, the replied-to account is still known."""
     return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
 
@@ -120,12 +120,12 @@ def _why_unreadable(post: Post, relations: Relations) -> FeedReason:
 
 _EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
 
-# The first condition is asked once: most people have no such list.
+# The first condition is evaluated once: most users have no such list.
 EXCLUSIVE_LIST_CONDITION: Final = f"""
 EXISTS ({_EXCLUSIVE_LISTS})
   AND EXISTS (SELECT 1 FROM timelines_listmember m WHERE m.account_id = a.id AND m.list_id IN ({_EXCLUSIVE_LISTS}))
 """  # noqa: S608 (constants)
-"""SQL condition that an account `a` is in one of the viewer's exclusive lists."""
+"""SQL condition: an account `a` is in one of the viewer's exclusive lists."""
 
 
 AUTHORS: Final = f"""
@@ -137,12 +137,12 @@ AUTHORS: Final = f"""
     SELECT %(viewer)s
   )
 """  # noqa: S608 (constants)
-"""Authors whose posts may come into the home timeline, after VIEWER_SETS: no post of anybody else does, but by a hashtag."""
+"""Authors whose posts may be in the home timeline, after VIEWER_SETS; posts by others can only be included by a hashtag."""
 
 
 INCLUSIVE_CONDITION: Final = f"""NOT (EXISTS ({_EXCLUSIVE_LISTS}) AND EXISTS (
   SELECT 1 FROM timelines_listmember m WHERE m.account_id = s.account_id AND m.list_id IN ({_EXCLUSIVE_LISTS})))"""  # noqa: S608 (constants)
-"""SQL condition that the author of a post `s` is in none of the viewer's exclusive lists."""
+"""SQL condition: the author of a post `s` is in none of the viewer's exclusive lists."""
 
 
 PEOPLE_CONDITION: Final = f"""
@@ -164,20 +164,22 @@ PEOPLE_CONDITION: Final = f"""
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
                   OR {FOLLOWED.format(author="s.in_reply_to_account_id")} END))
 """  # noqa: S608 (constants)
-"""`people_verdict` in SQL, after VIEWER_SETS: `s` is the post, `author` its author and `source` the viewer's follow of them;
-`o` is the boosted post and `boosted` that one's author (left joins, but for the author).
+"""SQL form of `people_verdict`, after VIEWER_SETS: `s` is the post, `author` its author and `source` the viewer's follow of
+that author; `o` is the boosted post and `boosted` its author (all left joins except the author).
 """
 
 HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {INCLUSIVE_CONDITION})"
-"""`home_verdict` in SQL with the same names, without what comes by hashtags."""
+"""SQL form of `home_verdict` with the same names, without posts included by hashtags."""
 
 
 def list_verdict(
     post: Post, relations: Relations, replies_policy: str, members: Collection[int], *, is_readable: bool = False
 ) -> FeedReason:
-    """Decide whether the post is in the list of `relations.viewer_id` with this policy; `is_readable` as for `home_verdict`.
+    """Return the verdict whether the post is in the list of `relations.viewer_id` with this policy; `is_readable` as for
+    `home_verdict`.
 
-    `relations` must know `involved_ids(post)`, `members` the author and whom the post answers, as far as they are in it.
+    `relations` must include `involved_ids(post)`, and `members` the author and the replied-to account if they are in the
+    list.
     """
     if post.account_id not in members:
         return FeedReason.NOT_FOLLOWED
@@ -197,10 +199,10 @@ LIST_SETS: Final = f"""
   {VIEWER_SETS},
   members (id) AS MATERIALIZED (SELECT account_id FROM timelines_listmember WHERE list_id = %(list)s)
 """  # noqa: S608 (constants)
-"""The owner's and the list's sets, as the beginning of a WITH."""
+"""Sets of the owner and of the list, as the beginning of a WITH."""
 
 MEMBER_CONDITION: Final = "s.account_id IN (SELECT id FROM members)"
-"""SQL condition that a post `s` is by a member, after LIST_SETS."""
+"""SQL condition: a post `s` is by a member, after LIST_SETS."""
 
 _REPLY_CONDITION: Final = (
     "(s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (s.account_id, %(viewer)s){more})"
@@ -214,20 +216,20 @@ _REPLY_CONDITIONS: Final = {
 
 
 def list_condition(replies_policy: RepliesPolicy) -> str:
-    """`list_verdict` in SQL, after LIST_SETS, with the names of `PEOPLE_CONDITION`."""
+    """Return the SQL form of `list_verdict`, after LIST_SETS, with the names of `PEOPLE_CONDITION`."""
     return f"{MEMBER_CONDITION} AND NOT {ADDRESSED_POST} AND {_REPLY_CONDITIONS[replies_policy]} AND {PEOPLE_CONDITION}"
 
 
 BOOST_WINDOW: Final = 40
-"""A boost is not shown when the same post, or another boost of it, is among this many next older items, shown or not."""
+"""Number of next older items, shown or not: a boost is left out if they contain the same post or another boost of it."""
 
 Item = TypeVar("Item", bound=tuple[int, int])
 
 
 def repeated_items(items: Sequence[Item]) -> list[Item | None]:
-    """Find for each item of a timeline (id, original's id or 0; oldest first, without gaps) the item that it repeats,
-    or None if it is shown. What comes before the first of them is unknown, so the first `BOOST_WINDOW` are judged by
-    less than the rule asks for.
+    """Return for each item of a timeline (id, boosted post's id or 0; oldest first, without gaps) the item that it repeats,
+    or None if it is shown. Items before the first one are unknown, so the first `BOOST_WINDOW` are compared with fewer items
+    than the rule requires.
     """
     found: list[Item | None] = [None] * len(items)
     last_places: dict[int, int] = {}

@@ -1,9 +1,9 @@
-"""Takes apart what somebody who searches for posts has typed (contract, behaviours section 15).
+"""Parses search queries for posts (contract, behaviours section 15).
 
     cat "white dog" -mouse from:@bob has:image is:reply language:de after:2024-01-31 in:library
 
-Every part must fit; `-` says that it must not, `+` is the same as nothing. What has no known operator is looked for as it
-stands.
+Every part must match; `-` means that it must not match, `+` has no effect. A part without a known operator is searched for as
+text.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Final
 from social.kernel.text.languages import known_language
 
 PARTS_LIMIT: Final = 32
-"""Further parts of a query are passed over."""
+"""Limit of parts of a query; further ones are ignored."""
 
 
 class Scope(StrEnum):
-    """Posts to search: those that concern the searcher, those that everybody may find, either, or those that are both."""
+    """Posts to search: those that the viewer wrote, marked or is mentioned in; public ones; either; or those that are both."""
 
     LIBRARY = "library"
     PUBLIC = "public"
@@ -31,7 +31,9 @@ class Scope(StrEnum):
 
 
 class Fact(StrEnum):
-    """Properties that can be asked of a post besides its words; the values are those of the operators `has:` and `is:`."""
+    """Properties of a post that can be searched for besides its words; the values are those of the operators `has:` and
+    `is:`.
+    """
 
     MEDIA = "media"
     IMAGE = "image"
@@ -46,7 +48,7 @@ class Fact(StrEnum):
 
 
 class InvalidDate(ValueError):
-    """A date operator whose value is no date."""
+    """Error for a date operator whose value is not a date."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Sides:
     excluded: tuple[str, ...] = ()
 
     def joined(self, value: str, *, negated: bool) -> Sides:
-        """Return the same with one value more."""
+        """Return a copy with one more value."""
         if negated:
             return Sides(self.wanted, (*self.excluded, value))
         return Sides((*self.wanted, value), self.excluded)
@@ -65,9 +67,9 @@ class Sides:
 
 @dataclass(frozen=True)
 class StatusQuery:
-    """Query for posts. `texts` are words and phrases; `authors` addresses as written, `me` for the searcher.
+    """Parsed query for posts. `texts` are words and phrases; `authors` are addresses as written, `me` for the viewer.
 
-    `since` is the first day (UTC) and `until` the day behind the last one. `impossible`: nothing can fit.
+    `since` is the first day (UTC) and `until` the day after the last one. `impossible`: no post can match.
     """
 
     texts: Sides = field(default_factory=Sides)
@@ -91,7 +93,7 @@ _PROPERTY_VALUES: Final = frozenset({Fact.REPLY, Fact.SENSITIVE, Fact.QUOTE})
 
 
 def parse_query(text: str) -> StatusQuery:
-    """Take a query apart. Raises InvalidDate."""
+    """Parse a query. Raises InvalidDate."""
     parts: dict[str, Sides] = {"texts": Sides(), "authors": Sides(), "facts": Sides(), "languages": Sides()}
     places, days, impossible = Sides(), _Days(), False
     for place, found in enumerate(_PART.finditer(text)):
@@ -122,7 +124,7 @@ def parse_query(text: str) -> StatusQuery:
 
 
 def _read(operator: str, value: str, text: str) -> tuple[str, str | None]:
-    """Kind of the part, and its value: None when no post can fit."""
+    """Return the kind and value of a part; None as value if no post can match."""
     match operator:
         case "from":
             return "authors", value.removeprefix("@") or None
@@ -137,7 +139,7 @@ def _read(operator: str, value: str, text: str) -> tuple[str, str | None]:
 
 
 def _scope(places: Sides) -> Scope | None:
-    """Return where to search; None when no post can be there. To exclude one place means to search in the other."""
+    """Return the scope of the search; None if no post can match. Excluding one of the two places means searching the other."""
     one_place = {Scope.LIBRARY, Scope.PUBLIC}
     excluded = one_place.intersection(places.excluded)
     if Scope.ALL in places.excluded or excluded == one_place or not {*Scope}.issuperset(places.wanted):
@@ -174,7 +176,7 @@ def _of(choose: Callable[[date, date], date], one: date | None, other: date | No
 
 def _date(value: str) -> date:
     try:
-        # Of a moment its day counts.
+        # If the value has a time, only its day counts.
         return date.fromisoformat(value.partition("T")[0])
     except ValueError as error:
         raise InvalidDate(value) from error

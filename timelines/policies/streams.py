@@ -1,4 +1,4 @@
-"""The streams of the streaming API: names, who may subscribe, and which posts are left out for a viewer.
+"""Streams of the streaming API: their names, who may subscribe, and which posts are left out for a viewer.
 
 Source: contract, behaviours section 16.
 """
@@ -21,9 +21,11 @@ CRYPTO_SCOPES: Final = frozenset({"crypto"})
 NOTIFICATION_SCOPES: Final = frozenset({"read", "read:notifications"})
 
 NAME_LIMIT: Final = 32
-"""Characters of the longest name of a stream, and more."""
+"""Limit of characters of a stream's name, above the longest existing one."""
 TAG_LIMIT: Final = 500
-"""Characters of a hashtag as a client writes it: as long as a post. Longer ones are refused before they are normalised."""
+"""Limit of characters of a hashtag as a client writes it: as long as a post. Longer ones are refused before they are
+normalised.
+"""
 
 MISSING_TOKEN: Final = "Missing access token"  # noqa: S105  # a sentence
 INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105  # a sentence
@@ -56,7 +58,7 @@ _PUBLIC: Final = ("public", "public:local", "public:remote")
 
 
 class StreamError(Exception):
-    """A stream that cannot be subscribed to: `status` is 400, 401, 403, 404, 429 or 503, the text is for the client."""
+    """Error for a subscription: `status` is 400, 401, 403, 404, 429 or 503, the text is sent to the client."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -66,10 +68,10 @@ class StreamError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream as one connection subscribes to it.
+    """A stream to which a connection subscribes.
 
-    `label` stands in every message (`["hashtag", "x"]`). `filtered`: events are the same for all listeners, so each is
-    checked against the viewer; the others were made for the account.
+    `label` is included in every message (`["hashtag", "x"]`). `filtered`: events are the same for all listeners, so each is
+    checked for the viewer; events of other streams were created for the account.
     """
 
     label: tuple[str, ...]
@@ -81,7 +83,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Facts about a viewer that a filter must know."""
+    """Facts about a viewer that the filters of public streams need."""
 
     account_id: int
     hidden: Hidden = field(default_factory=Hidden)
@@ -90,7 +92,7 @@ class Viewer:
 
 
 def stream_of_path(path: str, *, only_media: bool = False) -> str:
-    """The stream behind `/api/v1/streaming/<path>`. Raises StreamError (400) for an unknown one."""
+    """Return the name of the stream at `/api/v1/streaming/<path>`. Raises StreamError (400) for an unknown one."""
     name = _PATHS.get(path.strip("/"))
     if name is None:
         raise StreamError(400, UNKNOWN_PATH)
@@ -98,9 +100,9 @@ def stream_of_path(path: str, *, only_media: bool = False) -> str:
 
 
 def check_name(name: str, tag: str | None) -> None:
-    """Raises StreamError (400) for a name or hashtag that is longer than any: to be asked before either is looked at.
+    """Raise StreamError (400) for a name or hashtag that is too long; call it before either is processed.
 
-    One character may unfold to eighteen, so that normalising what somebody sends would hold up everybody's streams
+    Normalisation may expand one character to eighteen, so that a client's input could block the streams of all clients
     (security row 65).
     """
     if len(name) > NAME_LIMIT:
@@ -121,12 +123,12 @@ def open_stream(
     named_list: str | None = None,
     own_list_id: int | None = None,
 ) -> Stream:
-    """The stream of this name for the account.
+    """Return the stream of this name for the account.
 
-    `tag` as the client wrote it, `normalised_tag` as posts are filed under it; `origins` are the origins (local,
-    remote) of public posts that the account is shown; `named_list` as the client wrote it, `own_list_id` if that is a list
-    of the account. Raises StreamError: 400 for an unknown stream, a missing tag or list, 401 for missing scopes and for
-    what is no list of the account (SEED-140).
+    `tag` is the hashtag as the client wrote it, `normalised_tag` its normalised form; `origins` are the origins (local,
+    remote) of public posts that the account is shown; `named_list` is the list as the client wrote it, `own_list_id` its id
+    if the account owns it. Raises StreamError: 400 for an unknown stream, a missing tag or list, 401 for missing scopes and
+    for a list that the account does not own (SEED-140).
     """
     if name == "user:notification":
         _require(scopes, NOTIFICATION_SCOPES)
@@ -176,11 +178,12 @@ def _require(scopes: frozenset[str], sufficient_scopes: frozenset[str]) -> None:
 
 
 def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
-    """Tell whether a viewer does not get a public post that others on the stream get.
+    """Tell whether a viewer does not get a public post that other listeners of the stream get.
 
-    Its author, somebody it mentions or whom it quotes is blocked or muted, its author or whom it quotes blocks the viewer
-    or is of a blocked server, it is in none of the viewer's chosen languages, or it is not what the stream is for. Whom one's
-    own posts mention or quote matters only if the quoted author blocks one.
+    It is hidden if the viewer blocks or mutes the author, a mentioned account or the quoted author; if the author or the
+    quoted author blocks the viewer or is on a domain that the viewer blocks; if it is in none of the viewer's chosen
+    languages; or if it does not belong to the stream. The viewer's own posts are hidden only if the quoted author blocks the
+    viewer, whomever they mention or quote.
     """
     if (stream.only_media and not facts.has_media) or (stream.only_local and not facts.local):
         return True
@@ -193,7 +196,7 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
         domains[facts.quoted_id] = facts.quoted_domain
     relations = viewer.hidden.relations(viewer.account_id, domains, moment)
     if facts.quoted_id is not None:
-        # Of one's own posts what is sent is the same for all listeners, too.
+        # The viewer's own posts, too, are sent in the same form to all listeners.
         quoted = UNHIDDEN if facts.author_id != viewer.account_id else PRESENT
         if not quoted.shows(facts.quoted_id, relations):
             return True
@@ -201,5 +204,5 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
 
 
 def has_shown(stream: Stream, withdrawn: Withdrawn) -> bool:
-    """Tell whether a public stream can have shown a post that is deleted now, whoever listens."""
+    """Tell whether a public stream can have shown a post that is now deleted, whoever listens."""
     return (withdrawn.local or not stream.only_local) and (withdrawn.had_files or not stream.only_media)

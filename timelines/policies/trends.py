@@ -1,4 +1,4 @@
-"""Measures how strongly something trends (contract, behaviours section 18 "Trends")."""
+"""Calculates the scores of trends (contract, behaviours section 18 "Trends")."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ from datetime import datetime, timedelta
 from typing import Final
 
 THRESHOLD: Final = 5
-"""People, or likes and boosts, below which nothing trends."""
+"""Minimum number of accounts, or of favourites and boosts, for a trend."""
 
 TAG_HALF_LIFE: Final = timedelta(hours=4)
 LINK_HALF_LIFE: Final = timedelta(hours=8)
 STATUS_HALF_LIFE: Final = timedelta(hours=1)
 
 PEAK_LIFETIME: Final = timedelta(days=2)
-"""Time after which a peak is forgotten, and what is measured now counts."""
+"""Time after which a peak expires, and the current score replaces it."""
 
 LOWEST_SCORE: Final = 1.0
-"""Score below which nothing trends any more."""
+"""Minimum score of a trend."""
 
 
 def surprise(observed: int, expected: int) -> float:
-    """Measure how much more there is than was to be expected: 0 below THRESHOLD, and where there is no more than
-    expected.
-    """
+    """Return a score for the excess of the observed over the expected number: 0 below THRESHOLD, and without an excess."""
     usual = max(expected, 1)
     if observed < THRESHOLD or observed <= usual:
         return 0.0
@@ -30,5 +28,5 @@ def surprise(observed: int, expected: int) -> float:
 
 
 def decayed(score: float, since: datetime, now: datetime, half_life: timedelta) -> float:
-    """A score that was reached at `since`, as it is now."""
+    """Return the current value of a score that was reached at `since`."""
     return float(score * 0.5 ** (max(now - since, timedelta()) / half_life))

@@ -1,4 +1,4 @@
-"""Reads, for many posts and many readers at once, what `timelines.policies.feeds` asks about."""
+"""Reads everything that `timelines.policies.feeds` needs, for many posts and readers at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SELECT u.account_id, u.account_id, NULL, NULL, NULL, NULL
   FROM accounts_user u WHERE u.account_id = ANY(%(authors)s)
 """
 
-# Followers of hashtags come besides; a follow is younger than the posts it does not concern.
+# Followers of hashtags are read separately; a follow applies only to posts with a higher id than its own.
 _HASHTAG_FOLLOWERS: Final = """
 SELECT DISTINCT t.status_id, f.account_id
   FROM statuses_statustag t
@@ -49,7 +49,7 @@ _NO_ACCOUNTS: Final[frozenset[int]] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class ReadList:
-    """A list that gets posts: its owner, its policy, and those of the people asked for who are in it."""
+    """A list to which posts are delivered: its owner, its policy, and those of the requested accounts that are members."""
 
     id: int
     owner_id: int
@@ -60,29 +60,29 @@ class ReadList:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Accounts that may get some posts: local followers of their authors active in the last days, the authors
-    themselves, followers of their hashtags, and lists that the authors are in.
+    """Accounts that may get some posts: recently active local followers of their authors, the authors themselves, followers
+    of their hashtags, and lists that contain the authors.
     """
 
     # By author: the readers, each with the options of their follow; None for the author.
     by_author: Mapping[int, Mapping[int, FollowOptions | None]]
     stored: Mapping[int, Relations]
-    # By post: who follows one of its hashtags.
+    # By post: followers of its hashtags.
     by_hashtag: Mapping[int, Collection[int]] = field(default_factory=dict)
     # By member.
     lists: Mapping[int, Sequence[ReadList]] = field(default_factory=dict)
-    # By owner: who is in one of the owner's exclusive lists.
+    # By owner: members of the owner's exclusive lists.
     exclusive: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    # By author: those of the readers who follow without options, and have nothing to do with the other people asked for. The
-    # verdict on a post is the same for all who have no part in it.
+    # By author: readers who follow without options, and have no relations to the other requested accounts. The verdict on a
+    # post is the same for all of them, unless it involves them.
     alike: Mapping[int, Set[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:
-        """The readers of an author."""
+        """Return the readers of an author."""
         return self.by_author.get(author_id, {})
 
     def relations(self, reader_id: int, author_id: int) -> Relations:
-        """Relations of the reader to the author and the other people asked for."""
+        """Return the relations of the reader to the author and the other requested accounts."""
         options = self.by_author.get(author_id, {}).get(reader_id)
         following = {} if options is None else {author_id: options}
         relations = self.stored.get(reader_id)
@@ -100,12 +100,12 @@ def load_readers(
     answered: Collection[int] = (),
     tagged: Collection[int] = (),
 ) -> Readers:
-    """The readers of these authors, and of the posts `tagged` by their hashtags, with their relations to `people`: three
-    queries, four with such posts.
+    """Return the readers of these authors, and of the posts `tagged` by their hashtags, with their relations to `people`:
+    three queries, four with such posts.
 
-    `people` is everybody who has part in the posts; `followable` those of them of whom it matters whether a reader
-    follows them besides the author (who is answered, or boosted); `answered` those of whom it matters in which lists they
-    are besides the author.
+    `people` are all accounts involved in the posts; `followable` are those, besides the author, for which it matters whether
+    a reader follows them (replied-to or boosted authors); `answered` are those, besides the author, whose membership in lists
+    matters.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: dict[int, set[int]] = defaultdict(set)
@@ -125,7 +125,7 @@ def load_readers(
         for status_id, reader in rows_of(_HASHTAG_FOLLOWERS, {"posts": list(tagged), "since": since}):
             by_hashtag[status_id].add(reader)
     readers = {reader for found in (*by_author.values(), *by_hashtag.values()) for reader in found}
-    # Somebody who reads a post by its hashtag may or may not follow the author of another one.
+    # A reader who gets a post by its hashtag may or may not follow the author of another one.
     stored = load_relations_of(readers, people, followable=followable)
     apart = stored.keys() | exclusive.keys()
     alike = {
@@ -151,7 +151,9 @@ def _lists(
 
 
 def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
-    """Load by post the local accounts that follow one of its hashtags since before it was written, and may have a feed.
+    """Return by post the local accounts that have followed one of its hashtags since before it was written, and may have a
+    feed.
+
     One query; posts without any are left out.
     """
     found: dict[int, set[int]] = defaultdict(set)
@@ -169,7 +171,9 @@ def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
 
 
 def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
-    """Load by post the local accounts that it mentions by name, unless they or its author block or mute: two queries."""
+    """Return by post the local accounts that it mentions by name, unless the account or the author blocks or mutes the other:
+    two queries.
+    """
     mentions = Mention.objects.filter(status_id__one_of=[post.id for post in posts], silent=False, account__domain=None)
     found = list(mentions.values_list("status_id", "account_id"))
     authors = {post.id: post.account_id for post in posts}
@@ -183,7 +187,7 @@ def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
 
 
 def list_active_followers(account_ids: Iterable[int]) -> dict[int, set[int]]:
-    """List by account the local accounts that follow it and may have a feed, and itself. One query."""
+    """Return by account its local followers who may have a feed, and the account itself. One query."""
     found: dict[int, set[int]] = {account: {account} for account in account_ids}
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,4 +1,4 @@
-"""Finds pages of a timeline that is kept as a feed, with repeated boosts left out, in whatever holds its items."""
+"""Finds pages of a timeline without repeated boosts, in a feed or any other source of its items."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from social.kernel.cursors import Cursor
 from timelines.policies.feeds import BOOST_WINDOW, repeated_items
 from timelines.stores.feed import FeedItem
 
-# Items read beyond what a page without repeats takes: most pages need no more.
+# Items read beyond those that a page without repeats needs: most pages need no more.
 _EXTRA_ITEMS: Final = 20
-# Items read for a page at most: each further reading takes as many as those before together.
+# Limit of items read for a page: each further read doubles the number of items.
 _ITEMS_LIMIT: Final = 2500
 
 
 class NotHeldError(Exception):
-    """Items that a page takes are not in what was read."""
+    """The source lacks items that the page needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Neighbouring items of a timeline in the direction asked for, repeated boosts among them. `complete`: nothing comes behind
-    the last of them.
+    """Consecutive items of a timeline in the requested direction, including repeated boosts. `complete`: no items follow the
+    last one.
     """
 
     items: list[FeedItem]
@@ -34,8 +34,8 @@ class Stretch:
 class FeedPage:
     """A page in the cursor's direction.
 
-    `repeated`: the items for whose sake boosts were left out of it. `read`, of a page that was read downwards: all items from
-    the cursor on that were read, the newest first; `complete`: these end with the oldest there is.
+    `repeated`: the items because of which boosts were left out. `read`, for a page that was read downwards: all items read
+    from the cursor on, newest first; `complete`: they end with the oldest item that exists.
     """
 
     page: list[FeedItem]
@@ -45,12 +45,12 @@ class FeedPage:
 
 
 def find_page(read: Callable[[Cursor], Stretch], cursor: Cursor, *, extra: int = _EXTRA_ITEMS) -> FeedPage:
-    """The page at the cursor, full if there are enough items that are shown. Raises NotHeldError where `read` answers fewer
-    items than it was asked for, though there are more, and the page takes them.
+    """Return the page at the cursor, full if there are enough items that are shown. Raises NotHeldError when the page needs
+    items that `read` does not return although they exist.
 
     One call of `read`, two when ascending; more where boosts of the same posts follow each other closely. After
-    `_ITEMS_LIMIT` items a page is left short; one that would be empty then has a repeated boost, so that the reader is led
-    on. `extra`: items to read beyond the page and what decides about its boosts.
+    `_ITEMS_LIMIT` items the page stays short; a page that would be empty then contains a repeated boost, so that the reader
+    gets a link to the next page. `extra`: items to read beyond the page and those that decide about its boosts.
     """
     return _find_up(read, cursor, extra) if cursor.ascending else _find_down(read, cursor, extra)
 
@@ -96,7 +96,7 @@ def _find_up(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> F
 def _cut(
     items: Sequence[FeedItem], repeats: Sequence[FeedItem | None], limit: int
 ) -> tuple[list[FeedItem], list[FeedItem]]:
-    """The first items that are shown, and what the others before the last of these repeat."""
+    """Return the first items that are shown, and the items that the others before the last of these repeat."""
     page: list[FeedItem] = []
     repeated: list[FeedItem] = []
     for item, same in zip(items, repeats, strict=False):

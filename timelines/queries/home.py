@@ -1,4 +1,4 @@
-"""Reads home timelines, and what else is kept as a feed, from SQL: what feeds do not hold, or have lost."""
+"""Reads home timelines, and other timelines with a feed, from SQL, when the feed is missing or incomplete."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from statuses.policies.audience import FOLLOWED_HASHTAG
 from timelines.policies.feeds import AUTHORS, HOME_CONDITION
 from timelines.stores.feed import FeedItem
 
-# A page is gathered in steps away from where it begins, until it is full or nothing is left. A step takes the next few posts
-# that come into question by their ids alone, and asks the whole condition of these.
+# A page is gathered in steps from its start, until it is full or no posts are left. A step takes the next few candidates by
+# their ids alone, and evaluates the whole condition for these.
 #
-# While `budget` lasts, they come from the posts of everybody, one after the other by their id: as many as the reader follows
-# people and hashtags, for that many reads it takes to ask each of them (docs/adr/0025). The last post looked at is always among
-# them, so that the next step knows where to begin. After that each author and hashtag is asked, by the indexes (account, id)
-# and (tag, status), within a stretch that holds two pages if posts are as dense there as in what has been walked through, and
-# is at most twenty times as long. Two steps never look at the same post. The rows of a candidate are asked for one by one
-# (OFFSET 0): a join invites plans that read whole tables, or all that the reader follows.
+# While `budget` lasts, the candidates come from a scan of all posts by id. The budget is the number of accounts and hashtags
+# that the reader follows, because querying each of them takes as many reads (docs/adr/0025). The last scanned post is always a
+# candidate, so that the next step knows where to start. After that each author and hashtag is queried, through the indexes
+# (account, id) and (tag, status), within an id range that contains two pages if posts are as dense there as in the part read so
+# far, and that is at most twenty times as long. No post is read in two steps. The rows of a candidate are read one by one
+# (OFFSET 0): a join leads to plans that read whole tables, or everything that the reader follows.
 _PAGE: Final = """
 WITH RECURSIVE <sets>,
 walk (edge, origin, budget, candidates, found, ids, originals) AS (
@@ -80,9 +80,9 @@ walk (edge, origin, budget, candidates, found, ids, originals) AS (
 SELECT post.id, post.original FROM walk CROSS JOIN LATERAL unnest(walk.ids, walk.originals) post (id, original)
  ORDER BY post.id <direction>
 """
-# Every value stands in a SELECT, and is unknown to the planner: else it finds a plan for somebody who follows few people, or
-# for a place, that looks cheaper than the one for all, and plans each page anew, for several times what the page costs
-# (docs/adr/0011).
+# Every value is wrapped in a SELECT, so that the planner does not know it: otherwise a plan for a reader with few follows, or
+# for a certain id, looks cheaper than the generic one, and each page is planned again, which costs several times as much as
+# the page itself (docs/adr/0011).
 _VALUE: Final = re.compile(r"%\((\w+)\)s")
 _DESCENDING: Final = {
     "direction": "DESC",
@@ -104,7 +104,7 @@ _ASCENDING: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FeedStatement:
-    """The SQL of a feed's page in both directions: of posts that meet a condition, for a reader or a list."""
+    """SQL of a feed's page in both directions: posts that satisfy a condition, for a reader or a list."""
 
     down: str
     up: str
@@ -113,9 +113,9 @@ class FeedStatement:
     def of(
         cls, *, sets: str, authors: str, followed: str, of_author: str, condition: str, of_hashtags: str = ""
     ) -> FeedStatement:
-        """`sets` begins a WITH; `authors` is the one of them that holds whose posts come into question, and `followed` how
-        many they are, roughly. `of_author` says whether a post `s` is by one of them, `condition` which of these are shown.
-        `of_hashtags` adds posts that come another way.
+        """Build the statements. `sets` begins a WITH; `authors` is the set of possible authors among them, and `followed` its
+        approximate size. `of_author` is the condition that one of them wrote a post `s`, `condition` decides which of these
+        posts are shown. `of_hashtags` adds posts included by hashtags.
         """
         parts = {
             "sets": sets,
@@ -137,9 +137,9 @@ class FeedStatement:
         return cls(filled(_DESCENDING), filled(_ASCENDING))
 
 
-# As a distance between ids (`social.kernel.ids`: milliseconds and sixteen bits).
+# Distance between ids that are one hour apart (`social.kernel.ids`: milliseconds and sixteen bits).
 _HOUR_OF_IDS: Final = 3_600_000 << 16
-# Above every id for a thousand years; twice this is still a bigint.
+# Higher than every id for a thousand years; twice this value still fits into a bigint.
 _HIGHEST_ID: Final = 2**61
 
 _TAG_FOLLOW_CONDITION: Final = "EXISTS (SELECT 1 FROM accounts_tagfollow WHERE account_id = %(viewer)s)"
@@ -168,19 +168,19 @@ _HOME_STATEMENT: Final = FeedStatement.of(
       OR ({_FOLLOWED_HASHTAG_CONDITION} AND {FOLLOWED_HASHTAG.sql()})""",
     of_hashtags=_HASHTAG_POSTS,
 )
-# Most posts of everybody that are looked at for a page.
+# Limit of posts by any author that are scanned for a page.
 _POSTS_LIMIT: Final = 2000
 
 
 def list_home_items(viewer_id: int, cursor: Cursor) -> list[FeedItem]:
-    """Posts of the viewer's home timeline by the rule of `timelines.policies.feeds`, newest first or, when the cursor is
-    ascending, oldest first. One query; repeated boosts are still in it.
+    """Return posts of the viewer's home timeline by the rule of `timelines.policies.feeds`, newest first or, with an
+    ascending cursor, oldest first. One query; repeated boosts are included.
     """
     return read_items(_HOME_STATEMENT, cursor, viewer=viewer_id)
 
 
 def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> list[FeedItem]:
-    """The posts of a feed at the cursor, in its direction. One query; repeated boosts are still in it."""
+    """Return the posts of a feed at the cursor, in its direction. One query; repeated boosts are included."""
     low = 0 if cursor.after is None else min(cursor.after, _HIGHEST_ID)
     high = _HIGHEST_ID if cursor.before is None else min(cursor.before, _HIGHEST_ID)
     near, far = (low, high) if cursor.ascending else (high, low)
@@ -190,9 +190,9 @@ def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> l
 
 
 class TaggedPosts(Container[int]):
-    """Posts that carry a hashtag which the viewer followed before they were written.
+    """Posts with a hashtag that the viewer followed before they were written.
 
-    Read by one query when it is asked for the first time: most pages never ask.
+    Loaded by one query on first use, because most pages never need it.
     """
 
     def __init__(self, viewer_id: int, status_ids: Sequence[int]) -> None:

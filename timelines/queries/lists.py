@@ -37,29 +37,29 @@ SELECT m.account_id FROM timelines_listmember m
 
 
 def find_list(list_id: int, account_id: int) -> List:
-    """The account's list with this id. Raises NotFound, also for somebody else's (SEED-068)."""
+    """Return the account's list with this id. Raises NotFound, also for another owner's list (SEED-068)."""
     return require_found(List.objects.filter(id=list_id, account_id=account_id).first())
 
 
 def owns_list(account_id: int, list_id: int) -> bool:
-    """Tell whether the list is the account's."""
+    """Tell whether the account owns the list."""
     return List.objects.filter(id=list_id, account_id=account_id).exists()
 
 
 def list_lists(account_id: int) -> QuerySet[List]:
-    """The account's lists, the oldest first."""
+    """Select the account's lists, oldest first."""
     return List.objects.filter(account_id=account_id).order_by("id")
 
 
 def list_lists_with(account_id: int, member_id: int) -> QuerySet[List]:
-    """The account's lists that somebody is in, the oldest first."""
+    """Select the account's lists that contain a member, oldest first."""
     rows = ListMember.objects.filter(_may_be_in_it(account_id), account_id=member_id)
     return list_lists(account_id).filter(id__in=rows.values("list_id"))
 
 
 def list_members(wanted: List) -> QuerySet[ListMember]:
-    """List the members of a list; suspended people are left out (contract, behaviours section 14), and those whose
-    follow has just ended: they leave the list in the background.
+    """Select the members of a list; suspended accounts are left out (contract, behaviours section 14), and those just
+    unfollowed, which are removed from the list in the background.
     """
     rows = ListMember.objects.filter(_may_be_in_it(wanted.account_id), is_present("account"), list_id=wanted.id)
     return rows.annotate(person_id=F("account_id"))
@@ -74,27 +74,29 @@ def _may_be_in_it(owner_id: int) -> Q:
 
 
 def list_list_items(wanted: List, cursor: Cursor) -> list[FeedItem]:
-    """Posts of a list by the rule of `timelines.policies.feeds`, newest first or, when the cursor is ascending, oldest
-    first. One query; repeated boosts are still in it.
+    """Return posts of a list by the rule of `timelines.policies.feeds`, newest first or, with an ascending cursor, oldest
+    first. One query; repeated boosts are included.
     """
     statement = _STATEMENTS[RepliesPolicy(wanted.replies_policy)]
     return read_items(statement, cursor, viewer=wanted.account_id, list=wanted.id)
 
 
 def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
-    """The members of a list who wrote one of these posts, or whom one of them answers. One query, none for no posts."""
+    """Return the members of a list who wrote one of these posts, or to whom one of them replies. One query, none for no
+    posts.
+    """
     if not status_ids:
         return set()
     return {account_id for (account_id,) in rows_of(_MEMBERS, {"list": list_id, "ids": list(status_ids)})}
 
 
 def load_list_ids(account_ids: Collection[int]) -> list[int]:
-    """The lists of these owners. One query."""
+    """Return the ids of these owners' lists. One query."""
     return list(List.objects.filter(account_id__one_of=account_ids).values_list("id", flat=True))
 
 
 def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Load by account the lists it is in that may have a feed, each with its owner. One query; accounts in none are
+    """Return by account the lists that contain it and may have a feed, each with its owner. One query; accounts in none are
     left out.
     """
     found: dict[int, list[tuple[int, int]]] = {}
@@ -105,10 +107,10 @@ def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[tuple[in
 
 
 def list_conversations(account_id: int) -> QuerySet[Conversation]:
-    """List the conversations of an account, unordered."""
+    """Select the conversations of an account, unordered."""
     return Conversation.objects.filter(account_id=account_id)
 
 
 def load_markers(account_id: int, timelines: Sequence[str]) -> list[Marker]:
-    """The account's markers of these timelines, of which there are two; unknown names are left out."""
+    """Return the account's markers of these timelines, of which there are two; unknown names are ignored."""
     return list(Marker.objects.filter(account_id=account_id, timeline__one_of=timelines).order_by("timeline"))

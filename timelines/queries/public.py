@@ -1,5 +1,5 @@
-"""Reads the public, hashtag and link timelines, for a viewer or for anybody: one query each, ids only; and how open
-they are (contract, behaviours section 11).
+"""Reads the public, hashtag and link timelines, for a viewer or an anonymous one: one query each, ids only; and their access
+setting (contract, behaviours section 11).
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ _kept_access: tuple[float, Mapping[str, Any]] = (float("-inf"), {})
 
 
 def load_access(kind: str) -> FeedAccess:
-    """Load how open the feeds of a kind are. Remembered for two seconds: it is asked on every page of a public
-    timeline.
-    """
+    """Return the access setting of a kind of feed. Cached for two seconds, because every page of a public timeline needs it."""
     global _kept_access
     read_at, setting = _kept_access
     if time.monotonic() - read_at > _ACCESS_SECONDS:
@@ -36,21 +34,21 @@ def load_access(kind: str) -> FeedAccess:
 
 
 def load_accesses() -> tuple[FeedAccess, ...]:
-    """Load how open every kind of feed is: equal to an earlier answer as long as nobody has changed the setting."""
+    """Return the access settings of live and hashtag feeds: equal to an earlier result as long as the setting is unchanged."""
     return tuple(load_access(kind) for kind in (LIVE, HASHTAG))
 
 
 def forget_access() -> None:
-    """Ask the database next time: for tests, and for whoever has just changed the setting."""
+    """Clear the cached access setting: for tests, and after a change of the setting."""
     global _kept_access
     _kept_access = (float("-inf"), {})
 
 
 def load_origins(kind: str, viewer_id: int | None, *, local: bool, remote: bool) -> tuple[bool, bool] | None:
-    """Load which of the origins asked for the viewer is shown: (local, remote). None when a user is needed and there is
+    """Return which of the requested origins the viewer is shown: (local, remote). None when a user is required and there is
     none.
 
-    One query more when a feed is disabled: the viewer's role may open it (`view_feeds`).
+    One query more when a feed is disabled: the viewer's role may allow it (`view_feeds`).
     """
     access = load_access(kind)
     if viewer_id is None and access.wants_user(local=local, remote=remote):
@@ -74,8 +72,8 @@ chosen AS MATERIALIZED (
 _DISCOVERABLE_AUTHOR: Final = """
   AND (SELECT a.discoverable FROM accounts_account a WHERE a.id = s.account_id)
 """
-# Without a choice all posts by their id. Else those of each chosen language, and those that name none, here and elsewhere by an
-# index that begins with both, so that a rare language costs no more than a common one.
+# Without chosen languages, all posts by id. Otherwise those in each chosen language, and those without a language, local and
+# remote, each through an index that begins with both, so that a rare language costs no more than a common one.
 _CHOSEN_LANGUAGE_POSTS: Final = """
 SELECT post.id FROM (
   (SELECT s.id FROM statuses_status s WHERE NOT EXISTS (SELECT 1 FROM chosen) AND {condition} {ordered})
@@ -102,8 +100,8 @@ SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id 
   FROM statuses_status s WHERE s.id = ANY((SELECT %(ids)s)::bigint[])
 """
 _MEDIA_CONDITION: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
-# Conditions on a row `t` of a hashtag come before those on its post, and use the indexes that begin with the post. They count,
-# because the planner may read all rows of the other hashtags for EXISTS.
+# Conditions on a row `t` of a hashtag are evaluated before those on its post, through the indexes that begin with the post.
+# They use count, because for EXISTS the planner may read all rows of the other hashtags.
 _TAGS_OF_ROW: Final = """(
   SELECT count(*) FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
    WHERE x.status_id = t.status_id AND g.name = ANY({names}) {more})"""
@@ -116,7 +114,7 @@ _NO_TAGS_CONDITION: Final = f" AND {_TAGS_OF_ROW.format(names='%(none)s', more='
 _TAGGED_MEDIA_CONDITION: Final = """
   AND (SELECT count(*) FROM statuses_mediaattachment m WHERE m.status_id = t.status_id) > 0
 """
-# Where posts must have several hashtags, those of the rarest one are read. Up to 1,000 of each are counted to find it.
+# If posts must have several hashtags, those of the rarest one are read. To find it, up to 1,000 posts of each are counted.
 _WANTED_TAGS: Final = "SELECT g.id FROM accounts_tag g WHERE g.name = ANY(%(any)s) AND g.name <> ALL(%(none)s)"
 _RAREST_TAG: Final = f"""
 SELECT g.id FROM accounts_tag g
@@ -127,12 +125,12 @@ SELECT g.id FROM accounts_tag g
  ORDER BY counted.uses, g.id LIMIT 1
 """  # noqa: S608 (constants)
 POSTS_LOOKED_AT: Final = 5_000
-"""Posts of a hashtag that are read for a page at most, however few of them fit."""
+"""Limit of posts of a hashtag that are read for a page, however few of them match."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublicFilter:
-    """Filter of public posts: of this server (True), of others (False), of all (None); with files only."""
+    """Filter of public posts: local ones (True), remote ones (False), or all (None); only those with files."""
 
     local: bool | None = None
     only_media: bool = False
@@ -140,7 +138,7 @@ class PublicFilter:
 
 @dataclass(frozen=True, slots=True)
 class TagFilter:
-    """Posts with the hashtag `name` or one of `any`, with all of `all` and none of `none`: normalised names."""
+    """Filter of posts with the hashtag `name` or one of `any`, with all of `all` and none of `none`: normalised names."""
 
     name: str
     any: Sequence[str] = ()
@@ -149,7 +147,7 @@ class TagFilter:
 
 
 def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter) -> list[int]:
-    """Posts of the public timeline, newest first."""
+    """Return posts of the public timeline, newest first."""
     condition = _condition(PUBLIC_TIMELINE, viewer_id, wanted)
     ordered = cursor.ordered("s.id")
     if viewer_id is None:
@@ -168,13 +166,13 @@ def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter)
 
 
 def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, tags: TagFilter) -> list[int]:
-    """Posts of a hashtag's timeline, newest first; nothing for a hashtag that nobody has used.
+    """Return posts of a hashtag's timeline, newest first; none for an unused hashtag.
 
-    Of the hashtags that posts must or must not have those that nobody has used are ignored (contract, parameters). One
-    that is only used where not everybody can read it is like one that nobody has used.
+    Unused hashtags among those that posts must or must not have are ignored (contract, parameters). A hashtag that is used
+    only in posts that are not for everyone is treated as unused.
 
-    By the index (tag, status) of each wanted hashtag, or of the rarest one that all posts must have, so that a rare one costs
-    no more than a common one. Of each at most POSTS_LOOKED_AT posts from the cursor on are looked at.
+    The query uses the index (tag, status) of each wanted hashtag, or of the rarest one that all posts must have, so that a
+    rare one costs no more than a common one. For each, at most POSTS_LOOKED_AT posts from the cursor on are read.
     """
     condition = _condition(HASHTAG_TIMELINE, viewer_id, wanted)
     on_tags = (
@@ -204,7 +202,7 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
 
 
 def list_linking_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, card_id: int) -> list[int]:
-    """Public posts that show a link, of authors who want to be found, newest first; by the index (card, status)."""
+    """Return public posts that show a link, by discoverable authors, newest first; through the index (card, status)."""
     condition = _condition(HASHTAG_TIMELINE, viewer_id, wanted) + _DISCOVERABLE_AUTHOR
     sql = f"""{"" if viewer_id is None else _LANGUAGE_SETS}
       SELECT k.status_id FROM statuses_statuscard k
@@ -213,8 +211,8 @@ def list_linking_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter
     return _ids(sql, _values(viewer_id, cursor) | {"card": card_id}, cursor)
 
 
-# What is not asked for is left out of the SQL, not answered by a parameter: PostgreSQL keeps one plan for a statement,
-# and one that is good for every value is good for none.
+# Conditions that are not requested are left out of the SQL, not switched off by a parameter: PostgreSQL keeps one plan for a
+# statement, and a plan for all values is good for none.
 
 
 def _condition(audience: Audience, viewer_id: int | None, wanted: PublicFilter) -> str:
@@ -233,7 +231,7 @@ def _ids(sql: str, parameters: dict[str, Any], cursor: Cursor) -> list[int]:
 
 
 def load_public_facts(status_ids: Sequence[int]) -> dict[int, tuple[bool, list[str]]]:
-    """Load by post whether it has files, and the names of its hashtags. One query."""
+    """Return by post whether it has files, and the names of its hashtags. One query."""
     if not status_ids:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""Reads what open streams depend on: who the viewer blocks and mutes, and whose tokens are still good."""
+"""Reads the data on which open streams depend: blocks, mutes and filters of viewers, and which tokens are still valid."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SELECT jsonb_array_elements_text(preferences->'chosen_languages') FROM accounts_
 
 
 def load_viewer(account_id: int) -> Viewer:
-    """The viewer's sets, whole, and active filters, in three queries."""
+    """Return the viewer's blocks, mutes, languages and active filters, in three queries."""
     with connection.cursor() as cursor:
         cursor.execute(_CHOSEN_LANGUAGES, [account_id])
         languages = frozenset(language for (language,) in cursor.fetchall())
@@ -31,10 +31,10 @@ def load_viewer(account_id: int) -> Viewer:
 
 
 def list_good_tokens(token_ids: Collection[int]) -> set[int]:
-    """List which of these tokens still exist and whose user may use the API: enabled, approved, confirmed, neither
+    """Return those of these tokens that still exist and whose user may use the API: enabled, approved, confirmed, neither
     suspended nor moved.
 
-    One query; the same conditions as for a request (contract, behaviours section 3).
+    One query; the conditions are those for a request (contract, behaviours section 3).
     """
     confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
     found = AccessToken.objects.filter(

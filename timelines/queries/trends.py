@@ -1,4 +1,4 @@
-"""Reads what trends: a bounded number of things of each kind, the strongest first."""
+"""Reads trends: a bounded number of each kind, the strongest first."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from statuses.queries.cards import find_card
 from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
 
 TRENDS_SETTING: Final = "trends"
-"""The site setting that switches trends off when it is False."""
+"""Site setting that switches trends off when it is False."""
 
 UNREVIEWED_TRENDS_SETTING: Final = "site_trends_without_review"
-"""The site setting that, when it is True, shows what trends until staff refuse it."""
+"""Site setting that, when it is True, shows trends until staff reject them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trending:
-    """Trend with its review. `allowed`: whether staff have said that it may be shown, None if they have said nothing."""
+    """Trend with its review. `allowed`: whether staff allow it to be shown, None without a decision."""
 
     object_id: int
     allowed: bool | None
@@ -60,22 +60,22 @@ SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.acco
 
 
 def _settings() -> tuple[bool, bool]:
-    """Settings: whether what trends is shown at all, and also what staff have said nothing about."""
+    """Return whether trends are shown at all, and whether those without a decision of staff are."""
     keys = (TRENDS_SETTING, UNREVIEWED_TRENDS_SETTING)
     stored = dict(SiteSetting.objects.filter(key__one_of=keys).values_list("key", "value"))
     return stored.get(TRENDS_SETTING) is not False, stored.get(UNREVIEWED_TRENDS_SETTING) is True
 
 
 def list_trending(kind: str) -> list[Trending]:
-    """List all trends of a kind, shown or not: for staff."""
+    """Return all trends of a kind, shown or not: for staff."""
     with connection.cursor() as cursor:
         cursor.execute(_ALLOWED_IDS[kind])
         return [Trending(object_id, allowed) for object_id, allowed in cursor.fetchall()]
 
 
 def list_trends_with_names() -> QuerySet[Any]:
-    """The trends of all kinds that can be shown, each with its `name` (the words of a post, the title of a page, a hashtag),
-    its `source` (an account's address, a site, None) and the decision of staff that counts, `trendable`; one query.
+    """Select the trends of all kinds that can be shown, each with its `name` (the text of a post, the title of a page, a
+    hashtag), its `source` (an account's address, a site, None) and the applicable decision of staff, `trendable`; one query.
     """
     row = OuterRef("object_id")
     post = Status.objects.filter(pk=row, deleted_at=None)
@@ -108,14 +108,14 @@ def list_trends_with_names() -> QuerySet[Any]:
 
 
 def _by_kind(tag: Any, status: Any, link: Any) -> Case:
-    """A column of what each kind of trend is about."""
+    """Return an expression for a column of the trend's object, by kind."""
     found = ((TrendKind.TAG, tag), (TrendKind.STATUS, status), (TrendKind.LINK, link))
     return Case(*(When(kind=kind, then=Subquery(rows)) for kind, rows in found if rows is not None))
 
 
 def list_allowed_ids(kind: str) -> list[int]:
-    """List what may be shown: what staff have allowed (without review: what they have not refused), and nothing when
-    trends are switched off.
+    """Return the ids of trends that may be shown: those that staff have allowed (without review: that they have not
+    rejected); none when trends are switched off.
     """
     shown, unreviewed = _settings()
     if not shown:
@@ -124,7 +124,7 @@ def list_allowed_ids(kind: str) -> list[int]:
 
 
 def find_trending_link(url: str) -> int:
-    """The preview card of a link that trends and may be shown. Raises NotFound for any other address."""
+    """Return the id of the preview card of a link that trends and may be shown. Raises NotFound for any other address."""
     card = find_card(url)
     if card.id not in list_allowed_ids("link"):
         raise NotFound
@@ -132,21 +132,21 @@ def find_trending_link(url: str) -> int:
 
 
 def load_tags(tag_ids: Iterable[int]) -> list[Tag]:
-    """Load hashtags, in the order of their ids here."""
+    """Return hashtags, in the order of the given ids."""
     ids = list(tag_ids)
     known = {tag.id: tag for tag in Tag.objects.filter(id__one_of=ids)}
     return [known[number] for number in ids if number in known]
 
 
 def load_cards(card_ids: Iterable[int]) -> list[PreviewCard]:
-    """Load preview cards, in the order of their ids here."""
+    """Return preview cards, in the order of the given ids."""
     ids = list(card_ids)
     known = {card.id: card for card in PreviewCard.objects.filter(id__one_of=ids)}
     return [known[number] for number in ids if number in known]
 
 
 def load_link_histories(card_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
-    """Load how many people have linked to pages, and how often, in public posts of the last HISTORY_DAYS days, today
+    """Return how many accounts have linked to pages, and how often, in public posts of the last HISTORY_DAYS days, today
     first.
     """
     ids = list(card_ids)

@@ -64,7 +64,6 @@ class Recipients:
 
     @property
     def feeds(self) -> list[str]:
-        """Names of their feeds."""
         return [*map(feed.home, self.homes), *(feed.of_list(list_id) for list_id, _owner in self.lists)]
 
     @property

@@ -70,9 +70,7 @@ class StatusIndex(Protocol):
         """Add or replace these documents. Posts that are deleted at the time of the call are left out."""
         ...
 
-    def remove(self, status_ids: Collection[int]) -> None:
-        """Remove these posts."""
-        ...
+    def remove(self, status_ids: Collection[int]) -> None: ...
 
     def list_outdated(self, author_id: int, *, public: bool, limit: int) -> list[int]:
         """Return listed posts of an author whose documents have the wrong `public`; the parameter is the right value."""

@@ -1,4 +1,4 @@
-"""Search, hashtags, and trends as far as staff have allowed them to be shown, over HTTP."""
+"""HTTP endpoints for search, hashtags, and trends that staff allow to be shown."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from timelines.services.searching import search
 
 
 class SearchViewSet(ApiViewSet):
-    """Accounts, posts and hashtags by words; anything by its address."""
+    """Search for accounts, posts and hashtags by words, or for any object by its address."""
 
     endpoints = {"search": Endpoint(user("read:search"), "Search", input=SearchInput)}
 
     def search(self, request: Request) -> Any:
-        """Find what the caller may find (contract, behaviours section 15)."""
+        """Search for everything that the caller may find (contract, behaviours section 15)."""
         viewer_id = self.account_id
         try:
             found = search(SearchInput.read(request), viewer_id)
@@ -60,7 +60,7 @@ class SearchViewSet(ApiViewSet):
 
 
 def _collections(ids: Iterable[int], viewer_id: int) -> list[Any]:
-    """Find the collection that is asked for by its address, if any."""
+    """Return the collection that was found by its address, if the viewer may see it."""
     shown = []
     for number in ids:
         with suppress(NotFound, Forbidden):
@@ -72,7 +72,7 @@ _FOLLOWED_PAGES: Final = ByCursor(Limit(100, 200), prev="since_id", takes_min_id
 
 
 class TagsViewSet(ApiViewSet):
-    """`/api/v1/tags/:name` and `/api/v1/followed_tags`. A name that is no hashtag is not found."""
+    """`/api/v1/tags/:name` and `/api/v1/followed_tags`. An invalid hashtag is not found."""
 
     endpoints = {
         "retrieve": Endpoint(optional_user(), "Tag"),
@@ -84,33 +84,33 @@ class TagsViewSet(ApiViewSet):
     }
 
     def retrieve(self, request: Request, name: str) -> Any:
-        """A hashtag, whether anybody has used it or not."""
+        """Return a hashtag, whether or not anyone has used it."""
         return self._shown(find_tag(name, self.viewer_id))
 
     def follow(self, request: Request, name: str) -> Any:
-        """Have its public posts come into one's home timeline."""
+        """Follow a hashtag: its public posts are added to the caller's home timeline."""
         return self._shown(follow_tag(account_id=self.account_id, name=name))
 
     def unfollow(self, request: Request, name: str) -> Any:
-        """Have them come no more."""
+        """Unfollow a hashtag."""
         tag = find_tag(name, self.account_id)
         unfollow_tag(account_id=self.account_id, tag=tag)
         return self._shown(tag)
 
     def feature(self, request: Request, name: str) -> Any:
-        """Show it on one's profile."""
+        """Feature a hashtag on the caller's profile."""
         named = named_tag(name)
         featured = feature_used_tag(account=find_own_account(self.account_id), name=named.display_name)
         return self._shown(featured.tag)
 
     def unfeature(self, request: Request, name: str) -> Any:
-        """Take it off one's profile."""
+        """Remove a hashtag from the caller's profile."""
         tag = find_tag(name, self.account_id)
         unfeature_tag_named(account=find_own_account(self.account_id), tag=tag)
         return self._shown(tag)
 
     def followed(self, request: Request) -> HttpResponse:
-        """The hashtags one follows, the latest follow first."""
+        """List the hashtags that the caller follows, the latest follow first."""
         page = self.paginate(list_followed_tags(self.account_id))
         tags = [row.tag for row in page.items]
         return page.respond(present_tags(tags, view_tags(tags, self.account_id)))
@@ -126,7 +126,7 @@ _TAG_PAGES: Final = ByOffset(Limit(10, 20), links=True, path=TAGS_PATH)
 
 
 class TrendsViewSet(ApiViewSet):
-    """Trends, for anybody; what a viewer blocks or mutes is left out of posts."""
+    """Trends, also for anonymous viewers; posts of accounts that a viewer blocks or mutes are left out."""
 
     endpoints = {
         "tags": Endpoint(optional_user(), "Tag", many=True, paging=_TAG_PAGES),
@@ -136,23 +136,23 @@ class TrendsViewSet(ApiViewSet):
     }
 
     def tags(self, request: Request) -> HttpResponse:
-        """Hashtags, the strongest first."""
+        """List trending hashtags, the strongest first."""
         page = self.paginate(list_allowed_ids(TrendKind.TAG))
         tags = load_tags(page.items)
         return page.respond(present_tags(tags, view_tags(tags, self.viewer_id)) if tags else [])
 
     def old_tags(self, request: Request) -> HttpResponse:
-        """The same at the path of clients before 3.5; its links lead to the newer path."""
+        """List trending hashtags at the path of clients before 3.5; the links lead to the newer path."""
         return self.tags(request)
 
     def statuses(self, request: Request) -> HttpResponse:
-        """Posts, the strongest first."""
+        """List trending posts, the strongest first."""
         found = select(list_allowed_ids(TrendKind.STATUS), self.viewer_id, THREAD.shows)
         page = self.paginate(found.rows)
         found.rows = page.items
         return page.respond(present(fill(found)) if found.rows else [])
 
     def links(self, request: Request) -> HttpResponse:
-        """Pages, the strongest first."""
+        """List trending links, the strongest first."""
         page = self.paginate(list_allowed_ids(TrendKind.LINK))
         return page.respond(present_trending_links(load_cards(page.items), self.viewer_id))

@@ -1,4 +1,4 @@
-"""Lists and their members, conversations and markers over HTTP."""
+"""HTTP endpoints for lists and their members, conversations and markers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MEMBER_PAGES: Final = ByCursor(Limit(40, 80, zero_is_all=True), prev="since_id"
 
 
 class ListsViewSet(ApiViewSet):
-    """`/api/v1/lists`, and the lists that somebody is in. Lists of others are not found (SEED-068)."""
+    """`/api/v1/lists`, and the caller's lists that contain an account. Lists of other owners are not found (SEED-068)."""
 
     endpoints = {
         "list": Endpoint(_READ_ACCESS, "List", many=True),
@@ -48,19 +48,19 @@ class ListsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> Any:
-        """The lists of the caller."""
+        """List the caller's lists."""
         return ListSerializer([*list_lists(self.account_id)], many=True).data
 
     def create(self, request: Request) -> Any:
-        """Make a list."""
+        """Create a list."""
         return ListSerializer(lists.create_list(account_id=self.account_id, draft=ListInput.read(request))).data
 
     def retrieve(self, request: Request, id: int) -> Any:
-        """A list of the caller."""
+        """Return a list of the caller."""
         return ListSerializer(find_list(id, self.account_id)).data
 
     def update(self, request: Request, id: int) -> Any:
-        """Change what is sent."""
+        """Change the sent values of a list."""
         found = find_list(id, self.account_id)
         lists.update_list(found=found, draft=ListInput.read(request))
         return ListSerializer(found).data
@@ -79,19 +79,19 @@ class ListsViewSet(ApiViewSet):
         return page.respond([*accounts.values()])
 
     def add(self, request: Request, list_id: int) -> Any:
-        """Put people into a list: all or none."""
+        """Add accounts to a list: all or none."""
         found = find_list(list_id, self.account_id)
         lists.add_members(found=found, account_ids=MembersInput.read(request).account_ids)
         return {}
 
     def remove(self, request: Request, list_id: int) -> Any:
-        """Take people out of a list."""
+        """Remove accounts from a list."""
         found = find_list(list_id, self.account_id)
         lists.remove_members(found=found, account_ids=MembersInput.read(request).account_ids)
         return {}
 
     def with_account(self, request: Request, id: int) -> Any:
-        """List those of one's lists that somebody is in; none when they are suspended."""
+        """List the caller's lists that contain an account; none if it is suspended."""
         member = find_account(id)
         found = list_lists_with(self.account_id, member.id)
         return ListSerializer([] if member.suspended else [*found], many=True).data
@@ -101,7 +101,7 @@ _PAGES: Final = ByCursor(Limit(20, 40))
 
 
 class ConversationsViewSet(ApiViewSet):
-    """Conversations of the caller, the one with the newest post first; pages are led on by the id of that post."""
+    """Conversations of the caller, the one with the newest post first; the id of that post is the cursor."""
 
     endpoints = {
         "list": Endpoint(user("read:statuses"), "Conversation", many=True, paging=_PAGES),
@@ -111,21 +111,21 @@ class ConversationsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """List of those that are not hidden."""
+        """List the caller's conversations, except deleted ones."""
         page = self.paginate(list_conversations(self.account_id), cursor="last_status_id")
         return page.respond(present_conversations(page.items, self.account_id))
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Hide one until somebody writes again."""
+        """Delete a conversation; the next post in it creates it again."""
         remove_conversation(account_id=self.account_id, conversation_id=id)
         return {}
 
     def read(self, request: Request, id: int) -> Any:
-        """Mark it as read."""
+        """Mark a conversation as read."""
         return self._marked(id, unread=False)
 
     def unread(self, request: Request, id: int) -> Any:
-        """Mark it as unread."""
+        """Mark a conversation as unread."""
         return self._marked(id, unread=True)
 
     def _marked(self, conversation_id: int, *, unread: bool) -> Any:
@@ -134,7 +134,7 @@ class ConversationsViewSet(ApiViewSet):
 
 
 class MarkersViewSet(ApiViewSet):
-    """`/api/v1/markers`: how far one has read, the same on all devices."""
+    """`/api/v1/markers`: the caller's read positions, shared by all devices."""
 
     endpoints = {
         "list": Endpoint(user("read:statuses"), "Markers", input=TimelinesInput),
@@ -142,10 +142,10 @@ class MarkersViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> Any:
-        """The markers asked for, as far as they are there."""
+        """Return the requested markers that exist."""
         return MarkersSerializer(load_markers(self.account_id, TimelinesInput.read(request).timeline)).data
 
     def create(self, request: Request) -> Any:
-        """Write some markers."""
+        """Store markers."""
         positions = {timeline: form.position for timeline, form in MarkersInput.read(request).items()}
         return MarkersSerializer(save_markers(account_id=self.account_id, positions=positions)).data

@@ -1,4 +1,4 @@
-"""Home, list, public, hashtag and link timelines over HTTP, and the way from the main server to streams."""
+"""HTTP endpoints for home, list, public, hashtag and link timelines, and the redirect from the main server to streams."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _TAGS_LIMIT: Final = 4
 
 
 class TimelinesViewSet(ApiViewSet):
-    """Lists of posts by time. Each page that is not empty leads on in both directions."""
+    """Timelines of posts. Each page that is not empty has links in both directions."""
 
     endpoints = {
-        # `local` has no effect, but the links keep it (contract, parameters).
+        # `local` has no effect, but the links contain it (contract, parameters).
         "home": Endpoint(user("read:statuses"), "Status", many=True, also=("local",), paging=_PAGES),
         "of_list": Endpoint(user("read:lists"), "Status", many=True, paging=_PAGES),
         "public": Endpoint(optional_user("read:statuses"), "Status", many=True, input=PublicInput, paging=_PAGES),
@@ -52,23 +52,23 @@ class TimelinesViewSet(ApiViewSet):
     }
 
     def home(self, request: Request) -> HttpResponse:
-        """The caller's home timeline."""
+        """Return the caller's home timeline."""
         account_id = self.account_id
         return self._respond(lambda cursor: load_home_page(account_id, cursor))
 
     def of_list(self, request: Request, list_id: int) -> HttpResponse:
-        """The posts of one of the caller's lists."""
+        """Return the posts of one of the caller's lists."""
         wanted = find_list(list_id, self.account_id)
         return self._respond(lambda cursor: load_list_page(wanted, cursor))
 
     def public(self, request: Request) -> HttpResponse:
-        """Public posts of this server (`local`), of others (`remote`), or all."""
+        """Return public posts: local ones (`local`), remote ones (`remote`), or all."""
         wanted = self._wanted(PublicInput.read(request), LIVE)
         viewer_id = self.viewer_id
         return self._respond(lambda c: select(list_public_ids(viewer_id, c, wanted) if wanted else [], viewer_id))
 
     def tag(self, request: Request, hashtag: str) -> HttpResponse:
-        """Public posts with a hashtag, or with others too (`any[]`, `all[]`, `none[]`)."""
+        """Return public posts with a hashtag, or with others too (`any[]`, `all[]`, `none[]`)."""
         form = TagInput.read(request)
         wanted = self._wanted(form, HASHTAG)
         viewer_id = self.viewer_id
@@ -80,7 +80,7 @@ class TimelinesViewSet(ApiViewSet):
         return self._respond(load)
 
     def link(self, request: Request) -> HttpResponse:
-        """Public posts that show a link which trends now; any other is not found."""
+        """Return public posts that show a trending link; any other link is not found."""
         card_id = find_trending_link(LinkInput.read(request).url)
         wanted = self._wanted(PublicInput(), TRENDING_LINK)
         viewer_id = self.viewer_id
@@ -89,7 +89,9 @@ class TimelinesViewSet(ApiViewSet):
         )
 
     def _wanted(self, form: PublicInput, kind: str) -> PublicFilter | None:
-        """Cut what the caller asks for to what is open to them; None for nothing. Raises Invalid without a user."""
+        """Restrict the requested origins to those open to the caller; None if there are none. Raises Invalid if a user is
+        required.
+        """
         local, remote = form.local, form.remote
         if local == remote:
             local = remote = True
@@ -120,12 +122,12 @@ _PORTS: Final = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 
 class StreamingRedirectViewSet(ApiViewSet):
-    """Streams are served by another process. Where that has a host or port of its own, clients are sent there."""
+    """Redirects to the streaming process, where that has a host or port of its own."""
 
     endpoints = {"redirect": Endpoint(anyone(), None)}
 
     def redirect(self, request: Request, stream: str = "", variant: str = "") -> HttpResponse:
-        """301 to the same path and query at STREAMING_API_BASE_URL. Raises NotFound when that is this very address."""
+        """301 to the same path and query at STREAMING_API_BASE_URL. Raises NotFound when that is this server's own address."""
         streaming, own = urlsplit(settings.STREAMING_URL), urlsplit(settings.BASE_URL)
         if _place(streaming) == _place(own):
             raise NotFound

@@ -1,4 +1,4 @@
-"""`manage.py manage_feeds`: the home feeds that are kept in Redis."""
+"""`manage.py manage_feeds`: builds or drops the home feeds in Redis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from timelines.stores import feed
 
 
 class Command(OperatorCommand):
-    """A feed is a cache of the database: one that is missing is built when its reader looks."""
+    """Build or drop feeds. A feed is a cache of the database: a missing one is built when its reader next loads it."""
 
     help = (
         "Build home feeds anew, of some people or of all who were here in the last week, or forget every feed. Feeds are built "

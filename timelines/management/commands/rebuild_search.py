@@ -1,4 +1,4 @@
-"""`manage.py rebuild_search`: what the search knows of posts, written anew."""
+"""`manage.py rebuild_search`: writes the search documents of posts again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from timelines.services.search_index import count_indexed, rebuild_index
 
 
 class Command(OperatorCommand):
-    """Posts are found meanwhile as before; those that are done as they are now."""
+    """Rebuild the search index; posts can be found meanwhile, by their old documents until they are rewritten."""
 
     help = (
         "Write what the search keeps of posts anew, the newest first, while the server runs. Needed only after rows of it were "
