@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class StatusesConfig(AppConfig):
-    """Posts, media and interactions with posts."""
+    """Configuration of the app: posts, media and interactions with posts."""
 
     name = "statuses"
     verbose_name = _("Posts")

@@ -1,4 +1,4 @@
-"""Lists the tables of posts."""
+"""Exports the models of posts."""
 
 from accounts.models import Visibility
 from statuses.models.attachments import MediaAttachment, MediaType, Poll, PollVote, Processing

@@ -150,7 +150,7 @@ class Poll(models.Model):
 
 
 class PollVote(models.Model):
-    """`account` has voted for the option at `choice`, counted from 0."""
+    """Vote of `account` for the option with the index `choice`, counted from 0."""
 
     poll = models.ForeignKey(Poll, on_delete=models.CASCADE, related_name="votes", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")

@@ -188,7 +188,7 @@ def _check_room(author: Account) -> None:
 
 def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], **source: Any) -> None:
     rule = screening.held_by
-    assert rule is not None  # the caller has looked
+    assert rule is not None  # the caller has checked
     kept = rule if keep_rows(SpamRule, [rule.id]) else None
     HeldPost.objects.create(account_id=new.author.id, rule=kept, rule_name=rule.name, **_shown(new, screening) | source)
     note_matches(account_id=new.author.id, rules=screening.rules, limited_by=limited_by, reported=())

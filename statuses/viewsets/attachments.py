@@ -67,7 +67,7 @@ class MediaViewSet(ApiViewSet):
 
     endpoints = {
         "create": _UPLOAD,
-        "create_v1": replace(_UPLOAD, deprecated=1586044800),  # 3.1.3
+        "create_v1": replace(_UPLOAD, deprecated=1586044800),  # Mastodon 3.1.3
         "retrieve": Endpoint(user("write:media"), "MediaAttachment"),
         "update": Endpoint(user("write:media"), "MediaAttachment", input=MediaInput, max_body=TEXT_BODY_LIMIT),
         "destroy": Endpoint(user("write:media"), EMPTY),

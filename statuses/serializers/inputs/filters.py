@@ -75,7 +75,7 @@ class FilterV1Input(Form):
 
 
 class FeaturedTagInput(Form):
-    """The hashtag, with its sign or without."""
+    """A hashtag, with or without its `#`."""
 
     required_keys = ("name",)
     name: str = ""
