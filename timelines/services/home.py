@@ -219,8 +219,8 @@ def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
 
 
 def build_open_feed(account_id: int, list_id: int | None = None) -> None:
-    """Build the home feed, or that of a list, for an account that opens its stream, if it is missing: fan-out writes only to
-    existing feeds, and the stream would show posts that a feed built later does not contain. One Redis command when it
+    """Build the home feed, or that of a list, for an account that opens its stream, if it is missing. Fan-out writes only to
+    existing feeds, so without one there would be no record of what the stream has shown. One Redis command when the feed
     exists.
     """
     if list_id is None:
