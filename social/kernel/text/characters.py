@@ -1,4 +1,4 @@
-"""Characters as people see them: the length of a text for the limits they meet, and the recognition of a single emoji.
+"""Characters as people see them: the length of a text against limits, and the recognition of a single emoji.
 
 Sources: contract, behaviours section 8; Unicode Technical Standard 51, section 1.4.9.
 """
@@ -12,7 +12,7 @@ import regex
 from social.kernel.text.scan import Kind, scan
 
 URL_LENGTH: Final = 23
-"""Characters that a link counts, whatever its length."""
+"""Characters as which a link counts, whatever its length."""
 
 _JOINING: Final = regex.compile(
     r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=ZWJ}\p{GCB=RI}\p{GCB=L}\p{GCB=V}\p{GCB=T}]",

@@ -1,4 +1,4 @@
-"""Reads pages in the character set that they are written in.
+"""Decodes pages from the character set in which they are written.
 
 Sources: WHATWG Encoding (labels and what they stand for), HTML, section 13.2.3 "The input byte stream".
 """
@@ -25,14 +25,14 @@ _XHTML: Final = "application/xhtml+xml"
 _TAGS: Final = re.compile(rb"<[^<>]*>")
 _METAS: Final = 2000
 _ASCII: Final = bytes(range(0x80))
-#: Bytes from which an encoding is detected: more would cost time and tell nothing more.
+#: Bytes from which an encoding is detected: more would take time and improve nothing.
 _SAMPLE_BYTES: Final = 32 * 1024
-#: A page without a declaration is UTF-8 when it has so many characters of UTF-8 for each broken byte.
+#: A page without a declaration counts as UTF-8 when it has this many multi-byte characters for each broken byte.
 _SOUND_FOR_BROKEN: Final = 2
 _SOUND: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-# The encoding of a page that names one of these itself: what names it was readable as ASCII.
+# The encoding of a page that declares one of these: the declaration was readable as ASCII, so it must be wrong.
 _ENCODINGS_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
-# Python's decoders with all characters that the standard has in the encoding of this name.
+# Python's decoders that have all characters of the standard's encoding of this name.
 _SUPERSETS: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
 _UNDETECTED: Final = ("utf-8", "utf-16le", "utf-16be", "x-user-defined", "replacement", "gbk", "iso-8859-8-i")
 # The standard's defaults of languages (HTML, 13.2.3.2), the most common first.
@@ -47,9 +47,9 @@ _CANDIDATES: Final = sorted(
 _RANKS: Final = {codecs.lookup(name).name: rank for rank, name in enumerate(_CANDIDATES)}
 #: Escape sequences of ISO-2022-JP.
 _ESCAPES: Final = re.compile(rb"\x1b(?:\$[@B]|\([JI])")
-#: Categories of characters that no word has in it.
+#: Unicode categories of characters that occur in no word.
 _SIGNS: Final = ("So", "No", "Sk", "Sc", "Sm", "Ps", "Pe", "Nl", "Cc", "Cn", "Co")
-#: First words of the Unicode names of letters that stand in one word with letters of another script.
+#: First words of the Unicode names of letters that may occur in one word with letters of another script.
 _MIXED_SCRIPTS: Final = frozenset(
     {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "FULLWIDTH", "IDEOGRAPHIC", "FEMININE", "MASCULINE"}
 )
@@ -57,10 +57,10 @@ _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 
 
 def decode_page(body: bytes, content_type: str) -> str:
-    """The text of a page. The byte order mark, the header, the page's own `meta` or XML declaration say its encoding,
-    in this order; where none does it is UTF-8, though some bytes may be broken, or what the text looks like.
+    """The text of a page. Its encoding is that of the byte order mark, the header, or the page's own `meta` or XML
+    declaration, in this order; without any of them it is UTF-8, even with some broken bytes, or else detected.
 
-    Never raises: what is no character is replaced.
+    Never raises: invalid bytes are replaced.
     """
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8"),
@@ -88,7 +88,7 @@ def _decoded(body: bytes, encoding: webencodings.Encoding) -> str:
 
 
 def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
-    """The encoding that a page declares: the first label that is known."""
+    """The encoding that a page declares: that of the first known label."""
     declaration = _XML_DECLARATION.match(body)
     in_declaration = [declaration[1].decode("latin-1")] if declaration else []
     sources = (in_declaration, _in_metas(body)) if is_xml else (_in_metas(body), in_declaration)
@@ -101,7 +101,7 @@ def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
 
 
 def _in_metas(body: bytes) -> Iterator[str]:
-    """The labels in the `meta` elements of a page, wherever these stand; what looks like one in a comment or script is none."""
+    """The labels in the `meta` elements of a page, wherever they are, but not in comments or scripts."""
     if b"charset" not in body.lower():
         return
     parser = etree.HTMLParser(
@@ -137,7 +137,7 @@ def _detected(body: bytes) -> str | None:
         return "iso2022_jp_ext" if _ESCAPES.search(body) else None
     sample = _sample(body)
     matches = from_bytes(sample, cp_isolation=_CANDIDATES, preemptive_behaviour=False) if not sample.isascii() else ()
-    # For a few words the library gives several: first what reads like words, then what it prefers, then the most common.
+    # For a few words the library returns several: fewest odd words first, then by its own preference, then by frequency.
     best = min(
         matches,
         key=lambda each: (
@@ -152,9 +152,10 @@ def _detected(body: bytes) -> str | None:
 
 
 def _sample(body: bytes) -> bytes:
-    """The part of a page, without its tags, that tells its encoding: it begins at the tag before the first byte beyond ASCII.
+    """The part of a page, without its tags, from which its encoding is detected.
 
-    It ends at the last tag or blank, which are part of no character of any encoding, unless there is none for long.
+    It begins at the tag before the first byte beyond ASCII, and ends at the last tag or blank in its second half, if there is
+    one: these are part of no character in any encoding.
     """
     first = len(body) - len(body.lstrip(_ASCII))
     body = body[max(body.rfind(b"<", 0, first), first - _SAMPLE_BYTES // 4, 0) :]
@@ -165,8 +166,8 @@ def _sample(body: bytes) -> bytes:
 
 
 def _oddities(text: str) -> int:
-    """Count the words that nobody writes: with signs or halfwidth kana in them, with a capital after a small letter, or of two
-    scripts. A text in capitals alone, or without any in a script that has them, counts as one more.
+    """Count the implausible words: with signs or halfwidth kana in them, with a capital after a small letter, or of two
+    scripts. A text of capitals only, or without any in a script that has them, counts as one more.
     """
     words = [word for word in _WORD.findall(text[:2000]) if not word.isascii()]
     letters = "".join(words)

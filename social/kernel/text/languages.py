@@ -17,15 +17,15 @@ _ISO_639_3: Final = (
 )
 _REGIONAL: Final = ("zh-CN", "zh-HK", "zh-TW", "zh-YUE", "mn-Mong", "ms-Arab")
 CODES: Final = (*_ISO_639_1.split(), *_ISO_639_3.split(), *_REGIONAL)
-"""Codes as they are kept."""
+"""Codes in the spelling in which they are stored."""
 _CODES: Final = {code.lower(): code for code in CODES}
 
 
 def known_language(code: str | None) -> str | None:
-    """The code as it is kept, in any spelling of `zh_tw` or `ZH-TW`; of a longer one as much as is known, counted from its
-    beginning: the plain language of `pt-BR`, whose region is none, and `zh-TW` of `zh-TW-x-private`.
+    """The stored spelling of a language code, whose case does not matter, nor whether it has `_` or `-`. A longer code
+    becomes its longest known beginning: `pt` for `pt-BR`, whose region is unknown, `zh-TW` for `zh-TW-x-private`.
 
-    None for what names no language.
+    None for a code that names no language.
     """
     if not code:
         return None
@@ -36,7 +36,7 @@ def known_language(code: str | None) -> str | None:
 
 
 def choose_language(*codes: str | None) -> str | None:
-    """The first of the codes that names a language: what was said, the user's own, the page's, the server's."""
+    """The first of the codes that names a language, e.g. of the request's, the user's, the page's and the server's."""
     return next((found for found in map(known_language, codes) if found is not None), None)
 
 
@@ -69,4 +69,4 @@ _NAMES: Final = (
     "mn-Mong Mongolian (traditional script)|ms-Arab Malay (Jawi)"
 )
 LANGUAGE_NAMES: Final = {code: name for code, _space, name in (entry.partition(" ") for entry in _NAMES.split("|"))}
-"""Codes that `languages.known_language` answers, with their names."""
+"""Codes that `languages.known_language` returns, with their names."""

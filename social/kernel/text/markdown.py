@@ -1,8 +1,8 @@
-"""The HTML that a text in Markdown becomes (CommonMark 0.31, with ~~strikethrough~~, every line end a line).
+"""Renders Markdown as HTML (CommonMark 0.31 with ~~strikethrough~~; every line end is a line break).
 
-HTML in the text is text, and pictures are links. Addresses, mentions and hashtags are found where `scan` finds them, but
-not in code and not in the text of a link. What the library writes goes through the same allow-list as HTML from
-elsewhere; mentions, hashtags and addresses are put in afterwards, in the form of `to_html`.
+HTML in the text stays text, and pictures become links. Addresses, mentions and hashtags are found where `scan` finds them,
+but not in code and not in the text of a link. The library's output passes the same allow-list as HTML from other servers;
+mentions, hashtags and addresses are inserted afterwards, in the form of `to_html`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _WEB: Final = ("http://", "https://")
 
 @dataclass(frozen=True)
 class Document:
-    """A text that was read. `tokens` are its addresses, mentions and hashtags, in its order; `links` are its links of the
-    web, also those that are written as Markdown.
+    """Parsed text. `tokens` are its addresses, mentions and hashtags, in order; `links` are its web links, those written
+    in Markdown included.
     """
 
     tokens: tuple[Token, ...]
@@ -47,7 +47,7 @@ class Document:
         hashtag_url: Callable[[str], str],
         quote_url: str | None = None,
     ) -> str:
-        """Render the text; parameters and guarantees as of `to_html`."""
+        """Render the text, with the parameters and guarantees of `to_html`."""
         shown = sanitize(_MARKDOWN.renderer.render(self._nodes, _MARKDOWN.options, {}))
         shown = _TAG_GAP.sub(">", shown)
         write = token_writer(self.tokens, mentions, hashtag_url)
@@ -56,7 +56,7 @@ class Document:
 
 
 def read(text: str) -> Document:
-    """Read a text in Markdown; for texts of bounded length, as posts have."""
+    """Parse a text in Markdown, whose length must be limited, as that of posts is."""
     found: list[Token] = []
     nodes = _MARKDOWN.parse(clean_input(text), {"found": found})
     written = (
@@ -88,7 +88,7 @@ def _found(state: StateInline) -> _Found:
 
 
 def _outside_brackets(token: Token) -> Token:
-    """An address as the text of a link ends where the link's own address begins."""
+    """The token, or its beginning when it is an address as the text of a Markdown link, without the link's own address."""
     if token.kind is Kind.URL and "](" in token.raw:
         return replace(token, raw=token.raw.partition("](")[0].rstrip("*_~"))
     return token
@@ -109,7 +109,7 @@ def _token(state: StateInline, silent: bool) -> bool:
 
 
 def _text(state: StateInline, silent: bool) -> bool:
-    """The library's rule for text, but text ends where a link, mention or hashtag begins."""
+    """Read text by the library's rule, but end it where a link, mention or hashtag begins."""
     special = state.md.inline.terminator_re.search(state.src, state.pos, state.posMax)
     end = special.start() if special is not None else state.posMax
     if not state.linkLevel:
@@ -145,7 +145,7 @@ _PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def markdown_to_html(text: str, *, below: int = 0) -> str:
-    """HTML that is safe to show: what is written as HTML stays text, links lead to web pages and mail addresses only.
+    """HTML that is safe to show: HTML in the text stays text, links lead to web pages and mail addresses only.
 
     Headings are `below` levels lower than written, for pages that have headings of their own above.
     """

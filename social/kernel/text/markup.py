@@ -1,6 +1,6 @@
-"""Tags of an HTML text (the tokens of the HTML Standard, section 13.2.5, in linear time), its text, and what of it is shown.
+"""Reads tags of HTML (the tokens of the HTML Standard, section 13.2.5, in linear time), its text, and its visible text.
 
-It is no judge of what is safe: `sanitize` is.
+It does not make HTML safe: `sanitize` does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _UNFINISHED: Final = re.compile(r"</?[a-zA-Z]")
 _REFERENCE: Final = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _HIDDEN_CLASS: Final = "invisible"
 _COMMENT_END: Final = re.compile(r"--!?>")
-# Their content is no text but program or frame; what it looks like must not be read as markup.
+# Elements whose content is a program or frame, of which nothing may be read as text or markup.
 _UNREAD: Final = {
     name: re.compile(rf"</{name}(?=[{_SPACE}/>])", re.IGNORECASE | re.ASCII)
     for name in ("script", "style", "iframe", "noembed", "noframes", "template")
@@ -120,7 +120,7 @@ def is_markup(text: str) -> bool:
 def plain(html: str) -> str:
     """The text of some HTML: tags stripped, character references resolved.
 
-    A `<br>` becomes a line end, a paragraph or other box stands apart by an empty line, and there is never more than
+    A `<br>` becomes a line end, a paragraph or other box is separated by an empty line, and there is never more than
     one empty line. Line ends of the HTML itself are spaces, outside `<pre>`, as browsers show them. Scripts and styles
     have no text. Linear in the length of the HTML; the result is text, not HTML: escape it where it is shown.
     """
@@ -160,11 +160,11 @@ def plain_of(tokens: Iterable[str | Tag]) -> str:
 
 
 def shown(html: str) -> tuple[str, list[str]]:
-    """The text that people see of sanitised HTML, and the whole text of each link that hides a part of its own.
+    """The visible text of sanitised HTML, and the whole text of each link that hides a part of it.
 
-    What has the class `invisible` is not seen: clients hide it, as Mastodon does the beginning and the end of long addresses.
-    Words divided by it are seen as one (security row 74). A link's whole text is its address, which people look for too, and
-    which Mastodon's filters find; it stands apart, so that it divides nothing. Linear in the length of the HTML.
+    Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from Mastodon.
+    Words divided by one are seen as one word (security row 74). A link's whole text is its address, which people search for
+    too and Mastodon's filters find; it is returned separately, so that it divides no words. Linear in the length of the HTML.
     """
     if _HIDDEN_CLASS not in html:
         return plain(html), []

@@ -1,4 +1,4 @@
-"""The forms in which typed text, hashtags and domains are kept and shown."""
+"""Brings typed text, hashtags and domains into the forms in which they are stored and displayed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MAX_DOMAIN_LENGTH: Final = 253
 """Longest domain name, in characters (RFC 1035 section 2.3.4)."""
 
 WORD: Final = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
-"""Characters of a word, for the inside of a character class: letters, marks, digits and low lines of all scripts.
+"""Characters of a word, for the inside of a character class: letters, marks, digits and underscores of all scripts.
 
-Alphabetic (Unicode Technical Standard 18, annex C) holds Roman numerals and circled letters too, which are letters once
-they are normalised.
+Alphabetic (Unicode Technical Standard 18, annex C) includes Roman numerals and circled letters, which become letters by
+normalisation.
 """
 
 _TAG_JOINTS: Final = "·・\u200c"
@@ -28,7 +28,7 @@ TAG_NAME: Final = (
 )
 """Pattern of a hashtag without its sign: word characters and joints between them, never only digits.
 
-It holds a letter, or a joint or low line that stands between two of its characters.
+It contains a letter, or a joint or underscore between two of its characters.
 """
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
@@ -44,9 +44,9 @@ _PLAIN_DOMAIN: Final = re.compile(
 
 
 def clean_input(text: str) -> str:
-    """Typed text as it may be kept: line ends are LF; NUL and lone surrogates are gone.
+    """Typed text in a form that can be stored: line ends are LF; NUL and lone surrogates are removed.
 
-    No database or JSON encoder takes those two. Everything else stays, joiners and variation selectors too. Calling it
+    No database or JSON encoder accepts those two. Everything else stays, joiners and variation selectors too. Calling it
     twice changes nothing.
     """
     if "\r" in text:
@@ -54,18 +54,18 @@ def clean_input(text: str) -> str:
     if "\0" in text:
         text = text.replace("\0", "")
     if not text.isascii() and _SURROGATES.search(text):
-        # Halves that stand in pairs are a character that a careless decoder has split.
+        # Surrogates in pairs are one character that a careless decoder has split.
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
     return text
 
 
 def one_line(text: str) -> str:
-    """A text with one space for each of its line ends and what blank stands around it, and no space around it all."""
+    """A text in one line: each line end becomes one space with the blanks around it; outer blanks and empty lines go."""
     return " ".join(line for line in map(str.strip, text.splitlines()) if line)
 
 
 def _folds() -> dict[int, str]:
-    # Latin-1 Supplement and Latin Extended-A: what the network's servers fold, so that a tag is one tag everywhere.
+    # Latin-1 Supplement and Latin Extended-A: other servers fold these too, so that a hashtag is the same everywhere.
     folds = dict(zip(map(ord, "ÐðĐđĦħıĸŁłŊŋØøŦŧ"), "DdDdHhikLlNnOoTt", strict=True))
     for code in range(0xC0, 0x180):
         base = unicodedata.normalize("NFKD", chr(code))
@@ -83,28 +83,28 @@ def is_hashtag(name: str) -> bool:
 
 
 def display_hashtag(name: str) -> str:
-    """A hashtag as it is shown: as written, without its sign and without characters that no hashtag holds."""
+    """A hashtag for display: as written, without its sign and without characters that no hashtag contains."""
     shown: str = _TAG_SEPARATORS.sub("", name)
     return shown
 
 
 def normalise_hashtag(name: str) -> str:
-    """A hashtag as it is kept and compared: NFKC, without accents on Latin letters, lower case.
+    """A hashtag as it is stored and compared: NFKC, without accents on Latin letters, lower case.
 
-    Takes the name with or without its sign; characters that no hashtag holds are dropped. The result may be empty or
-    no hashtag: ask `is_hashtag`. Calling it twice changes nothing. Source: contract, behaviours section 8.
+    Takes the name with or without its sign; characters that no hashtag contains are dropped. The result may be empty or
+    no hashtag: check it with `is_hashtag`. Calling it twice changes nothing. Source: contract, behaviours section 8.
     """
-    # NFKC makes up to eighteen characters of one. What is cut is too long for a hashtag anyway (security row 78).
+    # NFKC turns one character into up to eighteen. A name that is cut is too long for a hashtag anyway (security row 78).
     written = unicodedata.normalize("NFKC", name[:_TAG_CUT])[:_TAG_CUT]
     folded = display_hashtag(written).translate(_FOLDS)
     return unicodedata.normalize("NFKC", _LATIN_MARKS.sub("", folded).lower())
 
 
 def normalise_domain(domain: str) -> str | None:
-    """A domain as it is kept and compared: lower case, Punycode, without a final dot, with its port if it has one.
+    """A domain as it is stored and compared: lower case, Punycode, without a final dot, with its port if it has one.
 
-    Names follow UTS 46 (IDNA 2008); `localhost` and IP addresses are kept for servers on one machine. None if it can be
-    no domain (empty, too long, underscores, symbols, a port that does not exist).
+    Names follow UTS 46 (IDNA 2008); `localhost` and IP addresses are allowed for servers on one machine. None if it
+    cannot be a domain (empty, too long, underscores, symbols, a port that does not exist).
     """
     host, port = domain.strip(), ""
     if host.startswith("["):
@@ -126,7 +126,7 @@ def normalise_domain(domain: str) -> str | None:
 
 
 def is_host_name(domain: str) -> bool:
-    """Tell whether a kept domain is a name and no IP address, with or without port.
+    """Tell whether a stored domain, with or without port, is a name and not an IP address.
 
     A number at the end makes any host an IPv4 address or nothing (WHATWG URL Standard, section 3.5).
     """
@@ -148,7 +148,7 @@ def _normalise_ipv6(domain: str) -> str | None:
 
 
 def display_domain(domain: str) -> str:
-    """A kept domain as people read it: Unicode letters in place of Punycode (contract, behaviours section 1).
+    """A stored domain as people read it: Unicode letters in place of Punycode (contract, behaviours section 1).
 
     A name that cannot be decoded is returned as it is.
     """
@@ -162,10 +162,10 @@ def display_domain(domain: str) -> str:
 
 
 def unambiguous_domain(domain: str) -> str:
-    """A domain that cannot be taken for another: in Punycode, and what it reads like after it in brackets.
+    """A domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another.
 
     For places where somebody decides whom to trust (security row 62); `display_domain` is for all others. Takes any
-    host with or without port; what can be no domain comes back with its odd letters spelled out.
+    host with or without port; in one that cannot be a domain, characters outside ASCII are written as escapes.
     """
     kept = normalise_domain(domain)
     if kept is None:
@@ -175,8 +175,8 @@ def unambiguous_domain(domain: str) -> str:
 
 
 def visible_text(text: str) -> str:
-    """A name as one line of what can be seen: without controls, marks of direction and characters of no width.
+    """A name as one line of visible characters: without control, direction and zero-width characters.
 
-    Joiners stay, which scripts and emoji need. The result may be empty.
+    Joiners stay, as scripts and emoji need them. The result may be empty.
     """
     return " ".join(_INVISIBLE_CHARACTER.sub("", text).split())

@@ -1,4 +1,4 @@
-"""Looks for many patterns in one pass over a text (A. Aho and M. Corasick, "Efficient string matching", 1975)."""
+"""Searches for many patterns in one pass over a text (A. Aho and M. Corasick, "Efficient string matching", 1975)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Found(NamedTuple, Generic[T]):
-    """The first place of a pattern: `start` and `end` count items, `value` is what the pattern stands for."""
+    """First occurrence of a pattern: `start` and `end` count items, `value` is the value given for the pattern."""
 
     value: T
     start: int
@@ -17,14 +17,14 @@ class Found(NamedTuple, Generic[T]):
 
 
 class Patterns(Generic[T]):
-    """Sequences of strings that are looked for together: texts as their characters, or several words each.
+    """Patterns that are searched for together: texts as sequences of characters, or sequences of words.
 
-    Making one takes time and memory proportional to the items of all patterns. `find` takes time proportional to the items
-    of what is searched and the number of patterns, however patterns and text overlap (security row 67).
+    Construction takes time and memory proportional to the items of all patterns. `find` takes time proportional to the items
+    of the searched text and the number of patterns, however patterns and text overlap (security row 67).
     """
 
     def __init__(self, values: Mapping[Sequence[str], T]) -> None:
-        # By state, that is by beginning of a pattern; 0 is the empty one.
+        # Transitions by state; a state is a beginning of patterns, and 0 is the empty one.
         self._following: list[dict[str, int]] = [{}]
         self._ended: dict[int, tuple[T, int]] = {}
         for pattern, value in values.items():
@@ -35,9 +35,9 @@ class Patterns(Generic[T]):
                     self._following.append({})
             if state:
                 self._ended[state] = value, len(pattern)
-        # The state of the longest pattern beginning that ends here, too.
+        # By state: the longest shorter beginning of a pattern that the state ends with.
         self._shorter = [0] * len(self._following)
-        # The states of the longest pattern that ends here, and of the longest one that ends here and is shorter.
+        # By state: the longest pattern that it ends with, and the longest one that is shorter than the state.
         self._longest = list(self._shorter)
         self._next_longest = list(self._shorter)
         states = [0]
@@ -59,19 +59,19 @@ class Patterns(Generic[T]):
         return following[state][item]
 
     def find(self, items: Sequence[str]) -> Iterator[Found[T]]:
-        """The first place of each pattern that is among these items; the order means nothing."""
+        """The first occurrence of each pattern in these items, in no particular order."""
         if not self._ended:
             return
         following, shorter, longest = self._following, self._shorter, self._longest
         ends: dict[int, int] = {}
         state = 0
         for place, item in enumerate(items):
-            # As `_step`, which would cost as much again to call.
+            # `_step` written out: calling it would double the time.
             while (reached := following[state].get(item)) is None and state:
                 state = shorter[state]
             state = reached or 0
             ended = longest[state]
-            # Of a pattern that was found, all that it ends with were found.
+            # When a pattern was found before, so were all patterns that it ends with.
             while ended and ended not in ends:
                 ends[ended] = place + 1
                 ended = self._next_longest[ended]

@@ -2,7 +2,7 @@
 
 Two steps. A rewriter brings the text into the allow-list's own form in linear time: well nested, of bounded depth,
 headings, links and formulas replaced, everything else dropped or turned into text. Then nh3, which parses as browsers
-do, judges it: what is returned is always what nh3 let through, and only if nothing more would change.
+do, cleans it: its output is returned only when it equals its input, so that nothing more would change.
 Source: contract, behaviours section 8; security rows 31 to 34.
 """
 
@@ -21,13 +21,13 @@ from social.kernel.text.markup import CELLS, LINES, PARAGRAPHS, Tag, plain_of, t
 from social.kernel.text.names import clean_input
 
 MAX_BYTES: Final = 100 * 1024
-"""Limit of the HTML that is taken, and returned, in bytes of UTF-8 (security row 32)."""
+"""Limit of the HTML that is accepted, and of the result, in bytes of UTF-8 (security row 32)."""
 
 MAX_TAGS: Final = 3_000
-"""Limit of the tags that are taken, and returned: with the depth, this bounds the time that 100 KB can cost."""
+"""Limit of the tags that are accepted, and of those in the result: with the depth, it bounds the time for 100 KB."""
 
 MAX_DEPTH: Final = 50
-"""Deepest nesting that is kept: parsing takes time by the square of it. Deeper tags are left out, their text is not."""
+"""Deepest nesting that is kept: parsing takes time quadratic in it. Deeper tags are left out, but not their text."""
 
 _ROUNDS: Final = 3
 _TEXT_TOKENS: Final = 10_000
@@ -36,7 +36,7 @@ _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LISTS: Final = frozenset({"ul", "ol"})
 _BLOCKS: Final = frozenset({"p", "pre", "blockquote", "ul", "ol", "li", "heading"})
 _INLINE: Final = frozenset({"span", "a", "del", "s", "code", "b", "strong", "u", "i", "em", "ruby", "rt", "rp"})
-# Boxes that are not kept divide their text from the next: a space is left in their place.
+# Boxes that are dropped, and replaced by a space, so that their text does not run into the text around them.
 _DIVIDING: Final = PARAGRAPHS | LINES | CELLS
 
 _SCHEMES: Final = ("http", "https", "dat", "dweb", "ipfs", "ipns", "ssb", "gopher", "xmpp", "magnet", "gemini")
@@ -50,7 +50,7 @@ _BLANK_LINES: Final = re.compile(r"\n{2,}")
 
 
 def _href(value: str) -> str | None:
-    # No stripping: browsers read addresses past spaces and line ends, in ways that filters have stumbled over.
+    # No stripping: browsers skip spaces and line ends in addresses, in ways that have deceived filters.
     if (_WEB_HREF.match(value) or _APP_HREF.match(value)) and not re.search(r"[\x00-\x1f\x7f]", value):
         return value
     return None
@@ -97,12 +97,12 @@ _CLEANER: Final = nh3.Cleaner(
 
 
 def sanitize(html: str) -> str:
-    """HTML from elsewhere, reduced to the tags, attributes, classes and addresses that may be shown.
+    """HTML from other servers, reduced to the tags, attributes, classes and addresses that may be shown.
 
     Never raises. Guarantees that sanitising the result changes nothing, and that it holds at most `MAX_BYTES` and
-    `MAX_TAGS`. Scripts, styles and frames go with their content; other tags that are not kept leave theirs. A link to
-    an address that is relative or of another scheme becomes its text. HTML beyond those limits, or that the parser does
-    not settle on, comes back as its escaped text, cut to fit.
+    `MAX_TAGS`. Scripts, styles and frames are dropped with their content, other tags without it. A link to an
+    address that is relative or of another scheme becomes its text. HTML beyond those limits, or that still changes after
+    some rounds, is returned as its escaped text, cut to fit.
     """
     html = clean_input(html)
     try:
@@ -134,7 +134,7 @@ class _Open(NamedTuple):
 
 
 class _Rewriter:
-    """Writes tokens in the allow-list's form. Its own output, read again, is written as it is."""
+    """Writer of tokens in the allow-list's form. Rewriting its own output changes nothing."""
 
     def __init__(self) -> None:
         self.out: list[str] = []
@@ -148,10 +148,10 @@ class _Rewriter:
     def text(self, raw: str) -> None:
         text = _resolve(raw)
         if self.out and self.out[-1].startswith("<pre"):
-            # The parser drops a line end there, once each time it reads.
+            # The parser drops one line end there at each reading.
             text = text.lstrip("\n")
         elif self.out and self.out[-1].startswith("<br") and not self.open["pre"]:
-            # Some servers write both; clients would show two lines (client trap 48).
+            # Some servers write a `<br>` and a line end; clients would show two lines (client trap 48).
             text = text.lstrip("\n")
         if not text:
             return
@@ -202,7 +202,7 @@ class _Rewriter:
                 self.in_refused_link = True
             return
         if self.in_refused_link:
-            # What is hidden in a link (its scheme, the end of a long address) is shown where there is no link.
+            # Parts that a link hides (its scheme, the end of a long address) must be shown where the link is dropped.
             self.skip(name)
             return
         if name in ("rt", "rp") and self.open["ruby"]:
@@ -229,7 +229,7 @@ class _Rewriter:
             self.skipped.clear()
 
     def close(self, name: str) -> None:
-        """Take an end tag: it ends the innermost open `name` and all that is open inside; or nothing."""
+        """Handle an end tag: close the innermost open `name` and all tags open inside it, if there is one."""
         if name == "a" and self.in_refused_link:
             self.leave_refused_link()
         elif self.skipped.get(name):
@@ -272,7 +272,7 @@ def _rewrite(html: str) -> str:
 
 
 def _formula(math: Tag, tokens: Iterator[str | Tag]) -> str:
-    """A MathML formula in letters: its TeX annotation between dollar signs, else its plain one, else its own text."""
+    """A MathML formula as text: its TeX annotation between dollar signs, else its plain one, else its own text."""
     texts: dict[str, list[str]] = {"": []}
     kind = ""
     for token in tokens:
@@ -303,19 +303,19 @@ def _attributes(name: str, tag: Tag) -> str:
 
 
 def _resolve(raw: str) -> str:
-    """A stretch of HTML text as characters, without those that no parser keeps twice in the same way."""
+    """HTML text with its character references resolved, without the characters that parsers treat differently."""
     if "&" in raw:
         raw = clean_input(entities.unescape(raw))
     return _CONTROL.sub("", raw) if _CONTROL.search(raw) else raw
 
 
 def _escape(text: str) -> str:
-    # Exactly the references the parser writes, so that what it lets through is what it was given.
+    # Exactly the references that nh3 writes, so that its output can equal its input.
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\xa0", "&nbsp;")
 
 
 def _as_text(html: str) -> str:
-    """The text of some HTML in paragraphs, escaped, as much of it as the limits hold."""
+    """The escaped text of HTML in paragraphs, cut to the limits."""
     room, tags = MAX_BYTES - len("<p></p>"), MAX_TAGS - 2
     written: list[str] = []
     text = _CONTROL.sub("", clean_input(plain_of(_beginning(html))))

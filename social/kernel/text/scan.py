@@ -4,7 +4,7 @@ Source of the rules: contract, behaviours section 8. Every pattern here is built
 more than a fixed number of times (possessive quantifiers, runs that cannot overlap): the time is linear in the length
 of the text, whoever wrote it (security row 32).
 
-The top-level domains that exist are those of the list of IANA beside this file; no network is asked.
+The known top-level domains are those of IANA's list in this directory; nothing is fetched.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TOP_LEVEL_DOMAINS: Final = _known()
 def is_top_level_domain(label: str) -> bool:
     """Tell whether the last label of a host name, in Unicode or Punycode and any case, is a top-level domain.
 
-    True for `onion`; false for names of one network (`localhost`, `local`, `internal`) and those that stand for nothing
+    True for `onion`; false for names of one network (`localhost`, `local`, `internal`) and reserved ones
     (`test`, `example`, `invalid`; RFC 2606). Source: contract, behaviours section 8.
     """
     if label.isascii():
@@ -71,14 +71,12 @@ __all__ = [
 ]
 
 MAX_URL_LENGTH: Final = 4096
-"""Longest URL that becomes a link, in characters. A link counts 23 whatever its length, so it must have an end."""
+"""Longest URL that becomes a link, in characters. A link counts 23 whatever its length, so it needs a limit of its own."""
 
 _SCHEMES: Final = ("https", "http", "dat", "dweb", "ipfs", "ipns", "ssb", "gopher", "gemini")
 
 
 class Kind(StrEnum):
-    """Kinds of tokens."""
-
     TEXT = "text"
     URL = "url"
     MENTION = "mention"
@@ -92,8 +90,8 @@ class Token:
 
     `name` is the scheme of a URL in lower case, the username of a mention as written, a hashtag as written without its
     sign, the shortcode of an emoji, and empty for text. `domain` is the domain of a mention as written, in lower case
-    and with its port if it has one; empty for a mention without domain. What `normalise_hashtag` makes of a hashtag is
-    always a hashtag; a domain may still be none for `normalise_domain`.
+    and with its port if it has one; empty for a mention without domain. `normalise_hashtag` always
+    turns the name of a hashtag into a hashtag; `normalise_domain` may still refuse the domain of a mention.
     """
 
     kind: Kind
@@ -174,14 +172,14 @@ def scan(text: str) -> tuple[Token, ...]:
 
 
 def _read(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
-    """The token that begins at a match, if it is one after all, and where to read on."""
+    """The token that begins at a match, or None, and the position from which to continue."""
     raw = match[0]
     match raw[0]:
         case "@":
             return _read_mention(text, match)
         case "#" | "＃":
             name = raw[1:]
-            # A few letters are no letters any more once they are normalised (Arabic vowel signs of their own).
+            # Normalisation turns a few letters into characters that are none (isolated Arabic vowel signs).
             known = name.isascii() or is_hashtag(normalise_hashtag(name))
             return Token(Kind.HASHTAG, raw, name) if known else None, match.end()
         case ":":
@@ -238,7 +236,7 @@ def _without_trailing(text: str, end: int, *, floor: int) -> int:
 def _ending_in_one_script(host: str) -> str:
     """A host without the words that follow it where a script is written without spaces (`example.comです`).
 
-    The last label of a name is Latin or it is not; where it changes, the sentence goes on.
+    The last label of a name is Latin or not; where the script changes, the sentence goes on.
     """
     if host.isascii():
         return host.rstrip("_")

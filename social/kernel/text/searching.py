@@ -1,4 +1,4 @@
-"""A text prepared to be searched for many keywords: as it is compared, and the words it consists of."""
+"""Texts prepared for a search for many keywords: their form for comparison, and their words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Final
 import regex
 
 TEXT_LIMIT: Final = 5_000
-"""Visible characters of a text that are searched: ten times the longest post of this server. A page of the longest texts that
-others send must not hold up anybody (security row 67)."""
+"""Visible characters of a text that are searched: ten times the longest post of this server. Searching a page of the longest
+remote texts must not delay other requests (security row 67)."""
 
 # Words in any script are letters, digits, marks put on letters, and `_`.
 _TOKENS: Final = regex.compile(r"[\p{L}\p{N}\p{M}_]++|.", regex.DOTALL)
@@ -21,11 +21,11 @@ _TOKENS: Final = regex.compile(r"[\p{L}\p{N}\p{M}_]++|.", regex.DOTALL)
 _GAPS: Final = regex.compile(r"[\s\p{Default_Ignorable_Code_Point}]++")
 _BLANK: Final = regex.compile(r"\s")
 _REDUNDANT: Final = regex.compile(r"\s{2}|\p{Default_Ignorable_Code_Point}")
-# Marks beyond eight on one letter: normalising takes time by the square of their number.
+# Marks beyond eight on one letter: normalising takes time quadratic in their number.
 _MARKS: Final = regex.compile(r"(?<=\p{M}{8})\p{M}++")
-# A character with those after it that NFKC may combine with it.
+# A character with the following ones that NFKC may combine with it.
 _PIECES: Final = regex.compile(r".[\p{M}\p{NFKC_Quick_Check=Maybe}\uff9e\uff9f]*+", regex.DOTALL)
-# NFKC would make 18 characters of each of these two ligatures.
+# NFKC would turn each of these two ligatures into 18 characters.
 _LIGATURES: Final = str.maketrans({"\ufdfa": "\U000ffffa", "\ufdfb": "\U000ffffb"})
 
 
@@ -33,7 +33,7 @@ def comparable(text: str) -> str:
     """The form in which texts and keywords are compared: NFKC, in lower case, without characters that are not displayed, with
     one space for a run of blanks, and at most eight marks on a letter (security row 74).
 
-    Of the text the first TEXT_LIMIT visible characters count. Linear in its length.
+    Only the first TEXT_LIMIT visible characters count. Linear in the length of the text.
     """
     kept = "".join(text[start:end] for start, end in _seen(text))
     compared: str = _BLANK.sub(" ", lowered(_composed(_MARKS.sub("", kept))))
@@ -74,7 +74,7 @@ def _composed(text: str) -> str:
 
 
 class Text:
-    """The beginning of a text, to be searched: as it was written, and as it is compared."""
+    """The beginning of a text to be searched, as written and in the form for comparison."""
 
     def __init__(self, written: str) -> None:
         self.written = written
@@ -87,14 +87,14 @@ class Text:
 
     @cached_property
     def ends(self) -> list[int]:
-        """Position where each token ends; before them the beginning of the text."""
+        """Positions where the tokens end, after 0 for the beginning of the text."""
         ends = [0]
         for token in self.tokens:
             ends.append(ends[-1] + len(token))
         return ends
 
     def part(self, start: int, end: int) -> str:
-        """The text as it was written between two positions of what is compared."""
+        """The written text between two positions in the form for comparison."""
         places = self._places
         last = next((place for place in places[end:] if place > places[end - 1]), len(self.written))
         if end < len(places):
@@ -103,7 +103,7 @@ class Text:
 
     @cached_property
     def _places(self) -> list[int]:
-        """Position in the written text of each character of what is compared."""
+        """Position in the written text of each character of the form for comparison."""
         written = [place for start, end in _seen(self.written) for place in range(start, end)]
         kept = "".join(self.written[place] for place in written)
         places: list[int] = []
@@ -125,7 +125,7 @@ def split(text: str) -> list[str]:
 
 
 def lowered(text: str) -> str:
-    """A text in lower case, as long as before: some letters become two in lower case, and those stay as they are."""
+    """A text in lower case, of the same length: letters that would become two characters stay as they are."""
     changed = text.lower()
     return changed if len(changed) == len(text) else "".join(map(_lower, text))
 

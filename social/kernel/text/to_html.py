@@ -1,4 +1,4 @@
-"""The HTML that a text of this server becomes.
+"""Renders a text of this server as HTML.
 
 Source of every shape: contract, behaviours section 8; clients parse them (client trap 48).
 """
@@ -17,18 +17,18 @@ import regex
 from social.kernel.text.scan import Kind, Token
 
 SHOWN_URL_LENGTH: Final = 30
-"""Length of what is shown of an address after its prefix, in characters."""
+"""Length of the visible part of an address after its prefix, in characters."""
 
 _BLANK_LINES: Final = regex.compile(r"\n(?:[^\S\n]*+\n)++")
 _LINE_ENDS: Final = regex.compile(r"\r\n?")
 _REL: Final = "nofollow noopener"
-# As it is written: a scheme in capitals, or another one, is shown.
+# Case-sensitive: a scheme in capitals, or another one, is shown.
 _PREFIX: Final = regex.compile(r"https?+://(?:www\.)?+|xmpp:")
 
 
 @dataclass(frozen=True, slots=True)
 class MentionTarget:
-    """An account that a text may mention: its name, its `acct` (no domain for an account of this server), its page."""
+    """An account that a text may mention: its name, its `acct` (no domain for a local account), its page."""
 
     username: str
     acct: str
@@ -47,8 +47,8 @@ def to_html(
 
     `mentions` holds the accounts found, by `Token.acct`; a mention that is not in it stays text. `hashtag_url` gives
     the address of a hashtag, which keeps its spelling. A `profile_field` is one line without paragraph, says `me` in
-    the rel of its links and names mentioned accounts with their domain. `quote_url` puts the line for readers that
-    know no quotes before the text, unless the text has that address itself.
+    the rel of its links and names mentioned accounts with their domain. `quote_url` adds a line before the text,
+    for clients that do not support quotes, unless the text has that address itself.
 
     Guarantees that everything that comes from the text is escaped. Blank text becomes an empty string.
     """
@@ -60,7 +60,7 @@ def to_html(
 
 
 def plain_to_html(text: str) -> str:
-    """A text as it stands, in paragraphs and lines; nothing in it becomes a link."""
+    """A text unchanged, in paragraphs and lines; nothing in it becomes a link."""
     return _in_paragraphs(_escape(text))
 
 
@@ -72,11 +72,11 @@ def _in_paragraphs(html: str) -> str:
 
 
 QUOTE_FALLBACK: Final = re.compile(r'<p class="quote-inline">.*?</p>', re.DOTALL)
-"""The line that `quote_fallback` writes, in HTML of a post, whoever has written it."""
+"""Pattern of the line that `quote_fallback` writes, in the HTML of local and remote posts."""
 
 
 def quote_fallback(tokens: Sequence[Token], quote_url: str | None) -> str:
-    """The line with the address of a quoted post, for readers that know no quotes; empty where the text has it itself."""
+    """The line with the address of a quoted post, for clients that do not support quotes; empty where the text has it."""
     if quote_url is None or any(token.kind is Kind.URL and token.raw == quote_url for token in tokens):
         return ""
     return f'<p class="quote-inline">RE: {_link(quote_url, _REL)}</p>'
@@ -125,7 +125,7 @@ class _Renderer:
 
 
 def mention_link(url: str, name: str) -> str:
-    """The link that a mention becomes: `name` is without the sign before it."""
+    """The HTML link of a mention; `name` comes without its `@`."""
     return (
         f'<span class="h-card" translate="no"><a href="{_escape_value(url)}" class="u-url mention">'
         f"@<span>{_escape(name)}</span></a></span>"
@@ -136,7 +136,7 @@ def _link(url: str, rel: str) -> str:
     prefix = match[0] if (match := _PREFIX.match(url)) else ""
     shown, rest = url[len(prefix) :][:SHOWN_URL_LENGTH], url[len(prefix) + SHOWN_URL_LENGTH :]
     if len(rest) == 1:
-        # The mark of what was cut off takes as much room.
+        # The ellipsis would take as much room.
         shown, rest = shown + rest, ""
     hidden = '<span class="invisible">'
     return (

@@ -1,12 +1,12 @@
 """Cuts a text into the words that full-text search compares, in any script.
 
-A word is what Unicode takes for one (UAX 29, section 4.1, rules WB4 to WB13), without regard to case, width and accents:
-letters, digits, their marks and low lines, with points, apostrophes and the like between two letters or two digits. Low
-lines around a word do not count. What stands between such points is found by itself too: `example` in `docs.example.org`.
+A word is one by Unicode's rules (UAX 29, section 4.1, rules WB4 to WB13), without regard to case, width and accents:
+letters, digits, their marks and underscores, with points, apostrophes and the like between two letters or two digits.
+Underscores around a word do not count. The parts between such points are found too: `example` in `docs.example.org`.
 
 Scripts that write no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and Korean, whose particles are
-joined to words, are cut into overlapping pairs of characters; the last character of a run stands alone, so that a single
-one is found by the beginning of a pair.
+joined to words, are cut into overlapping pairs of characters; the last character of a run is also a word by itself, so that
+a search for a single character finds every word that begins with it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Final, NamedTuple
 import regex
 
 WORDS_LIMIT: Final = 10_000
-"""Number of words of a text that are looked at: PostgreSQL keeps no positions behind 16,383."""
+"""Number of words of a text that are indexed: PostgreSQL stores no positions after 16,383."""
 
 LETTERS: Final = 64
-"""Longer words are cut."""
+"""Number of characters at which longer words are cut."""
 
 _PAIRED: Final = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々"
 _LETTER: Final = rf"[[\p{{L}}\p{{M}}\p{{Nl}}\p{{No}}]--[{_PAIRED}]]"
@@ -38,12 +38,12 @@ _RUNS: Final = regex.compile(
     rf"(?V1)(?P<paired>[{_PAIRED}]+)|(?P<word>{_WORD_CHARACTER}+(?:(?:{_JOINTS}){_WORD_CHARACTER}+)*)"
 )
 _JOINT: Final = regex.compile(rf"(?V1){_JOINTS}")
-# The same for what is nothing but ASCII, several times as fast.
+# The same for texts in ASCII, several times as fast.
 _ASCII_JOINTS: Final = "(?<=[a-z])[.:'](?=[a-z])|(?<=[0-9])[.,;'](?=[0-9])"
 _ASCII: Final = re.compile(rf"(?P<word>[a-z0-9_]+(?:(?:{_ASCII_JOINTS})[a-z0-9_]+)*)(?P<paired>(?!))?")
 _ASCII_JOINT: Final = re.compile(_ASCII_JOINTS)
 _LOW_LINES: Final = "_\u203f\u2040\u2054"
-# Characters that only say how others are shown, joiners too (WB4): a word is the same with and without them.
+# Format characters and joiners, which only change how others are displayed (WB4): a word is the same without them.
 _INVISIBLE: Final = regex.compile(r"[\p{WB=Format}\u200c\u200d]")
 # Accents of Latin, Greek and Cyrillic letters, points of Hebrew, vowel signs of Arabic and its lengthening stroke. Marks of
 # other scripts are parts of their letters.
@@ -51,9 +51,9 @@ _ACCENTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u06
 
 
 class Word(NamedTuple):
-    """A word at a position, counted from 1; of a text in pairs every character counts.
+    """Word at a position, counted from 1; in scripts that are cut into pairs every character counts.
 
-    `begins`: in what is looked for, a single character that fits every pair it begins.
+    `begins`: a single character of a query, which matches every pair that begins with it.
     """
 
     text: str
@@ -62,7 +62,7 @@ class Word(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """A text as it is compared: one form of every character, without case, width and accents."""
+    """A text in the form for comparison: one form of every character, without case, width and accents."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
@@ -70,12 +70,12 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> Iterator[Word]:
-    """The words of a text that is to be found, the first WORDS_LIMIT of them."""
+    """The first WORDS_LIMIT words of a text that is to be found by a search."""
     return islice(_words(text, wanted=False), WORDS_LIMIT)
 
 
 def wanted_words(text: str) -> Iterator[Word]:
-    """The words of what is looked for: they stand in a text that holds it, at the same distances from each other."""
+    """The words of a query: a text that contains the query has them at the same distances from each other."""
     return islice(_words(text, wanted=True), WORDS_LIMIT)
 
 
@@ -90,13 +90,13 @@ def _words(text: str, *, wanted: bool) -> Iterator[Word]:
             if whole:
                 parts = [] if wanted else joint.split(whole)
                 for part in dict.fromkeys([whole, *(parts if len(parts) > 1 else [])]):
-                    # One sign stands for all apostrophes, and it is none that a lexeme would have to be quoted for.
+                    # One character for all apostrophes, and one that needs no quotes in a lexeme.
                     yield Word(part.replace("'", "\u2019"), position)
                 position += 1
             continue
         for place in range(len(run)):
             pair = run[place : place + 2]
-            # The last one alone says nothing that the pair before it does not say.
+            # In a query, the pair before the last character contains it already.
             if len(pair) == 2 or not wanted or len(run) == 1:
                 yield Word(pair, position + place, begins=wanted and len(pair) == 1)
         position += len(run)
