@@ -1,4 +1,4 @@
-"""Public addresses, and plain spellings of a host and a URL.
+"""Checks whether addresses are public, and brings hosts and URLs into canonical spelling.
 
 Sources: the IANA IPv4 and IPv6 special-purpose address registries, contract, federation section 16, security row 10.
 """
@@ -74,7 +74,7 @@ _IPV6: tuple[tuple[IPv6Network, str], ...] = tuple(
         ("ff00::/8", "multicast"),  # RFC 4291 section 2.7
     )
 )
-# Only this eighth of the space has been given out for unicast (RFC 4291 section 2.4, IANA); the rest may mean anything.
+# Only this eighth of the space has been assigned for unicast (RFC 4291 section 2.4, IANA); the rest may mean anything.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 # Not `is_loopback`, which counts IPv4-mapped forms in newer Pythons; a zone makes the second one unequal.
 _LOOPBACK = IPv4Network("127.0.0.0/8")
@@ -94,13 +94,13 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\]")
 _URL_CHARACTERS = "%/?:@!$&'()*+,;=[]"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 URL_LENGTH_LIMIT = 8000
-"""Characters; what is longer would not fit a request line of common servers."""
+"""Longest URL, in characters; a longer one would not fit a request line of common servers."""
 
 
 def refusal(ip: Address) -> str | None:
     """Return why this server never connects to an address, or None for a public unicast one.
 
-    Every form that carries an IPv4 address inside an IPv6 one is refused as such, whatever it carries: mapped,
+    Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped,
     compatible, translated, NAT64, 6to4, Teredo, ISATAP. So is every address with a zone.
     """
     if isinstance(ip, IPv4Address):
@@ -118,7 +118,7 @@ def refusal(ip: Address) -> str | None:
 def is_allowed(ip: str | Address, *, loopback: bool = False) -> bool:
     """Tell whether this server may connect to an address; with `loopback` also to 127.0.0.0/8 and ::1, and to nothing else.
 
-    What is not an address in canonical form is not allowed.
+    Text that is not an address in canonical form is not allowed.
     """
     if isinstance(ip, str):
         try:
@@ -151,7 +151,7 @@ class Host:
 
     @property
     def is_reserved(self) -> bool:
-        """Tell whether the name cannot be one of the public DNS: a single label, or under a top-level name set apart."""
+        """Tell whether the name cannot be in the public DNS: a single label, or under a reserved top-level name."""
         if self.address is not None:
             return False
         last = self.name.rpartition(".")[2]
@@ -161,9 +161,9 @@ class Host:
 
 @functools.lru_cache(maxsize=4096)
 def canonical_host(raw: str) -> Host:
-    """The host in the only spelling that is used from here on; international names become their A-labels (IDNA 2008).
+    """The host in its canonical spelling; international names become their A-labels (IDNA 2008).
 
-    Raises Refused for everything that different parsers read differently: decimal, hexadecimal, octal and short
+    Raises Refused for every spelling that different parsers read differently: decimal, hexadecimal, octal and short
     addresses, digits and dots of other scripts, a trailing dot, empty labels, user names, zones, percent signs.
     """
     if len(raw) > 253:
@@ -201,7 +201,7 @@ def _canonical_ipv6(raw: str) -> Host:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL taken apart once: what is checked is what is requested."""
+    """URL that is parsed once: what is checked is what is requested."""
 
     url: str
     scheme: str
@@ -220,7 +220,7 @@ class Target:
 
 
 def parse_url(url: str) -> Target:
-    """Takes an absolute http or https URL apart; the fragment is dropped, other characters than a URL's are escaped.
+    """Parse an absolute http or https URL; drop the fragment, and escape characters that URLs do not contain.
 
     `Target.url` equals the input where that was canonical already. Raises Refused for other schemes, control
     characters, backslashes, user names, spellings of hosts that `canonical_host` refuses, and more than URL_LENGTH_LIMIT.

@@ -1,4 +1,4 @@
-"""The client for machines that may be hostile: what the rest of the server calls is here.
+"""HTTP client for machines that may be hostile, and its interface for the rest of the server.
 
 Sources: DESIGN "One way out", contract, federation sections 1, 10 and 16, security rows 4, 6, 7 and 10.
 """
@@ -82,12 +82,12 @@ _PIECE_BYTES = 256 * 1024
 _CONNECTIONS = 512
 _CONNECTIONS_PER_HOST = 16
 _KEEP_ALIVE = 15.0
-# A host that has not sent its headers for so many seconds when the time is over counts as dead for a while.
+# A host that has sent no headers for this many seconds when the time is over counts as unreachable for a while.
 _HEADER_SECONDS = 1.0
 
 
 class _Answer(aiohttp.ClientResponse):
-    """An answer of another server, before which at most _INTERIM_ANSWERS interim ones come (security row 83)."""
+    """Response of another server, preceded by at most _INTERIM_ANSWERS interim ones (security row 83)."""
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
         """Read the headers of the answer. Raises ClientPayloadError for too many interim answers (RFC 9110 section 15.2)."""
@@ -113,9 +113,9 @@ class _Answer(aiohttp.ClientResponse):
 class GuardedClient:
     """Pool of connections under one policy, shared by all threads of a process; safe across fork.
 
-    Rules that hold for everything it does: names are resolved once for a connection and the connection goes to an
-    address that was checked; certificates are verified; no proxy, cookie, netrc or redirect is taken from anywhere
-    unasked; nothing but FetchError (and what a signer raises) comes out.
+    Rules for all its requests: names are resolved once for a connection, which goes to an address that was checked;
+    certificates are verified; proxies, cookies and netrc are not used, and redirects only as the request allows; nothing
+    but FetchError (and what a signer raises) is raised.
     """
 
     def __init__(self, policy: Policy, lookup: Lookup = system_lookup, lookups_limit: int = LOOKUPS_LIMIT) -> None:
@@ -145,7 +145,7 @@ class GuardedClient:
             return await thread.await_here(self._exchange(thread, request, seconds))
 
     def close(self) -> None:
-        """Closes the connections; the next request opens new ones."""
+        """Close the connections; the next request opens new ones."""
         if self._session is not None and self._network is network.current():
             self._network.call(self._close_session())
 
@@ -162,8 +162,8 @@ class GuardedClient:
             raise TimedOut(f"{request.url[:200]} took longer than {seconds:g} s") from None
 
     def _open(self, thread: network.NetworkThread) -> aiohttp.ClientSession:
-        """The session of this process's loop. One that came with a fork is the parent's: its thread still holds it, so
-        that it is neither used nor collected here."""
+        """The session of this process's loop. A session inherited in a fork is the parent's: it is not used here, nor
+        garbage-collected, as the parent's network thread still refers to it."""
         if self._session is None or self._network is not thread:
             connector = aiohttp.TCPConnector(
                 resolver=CheckedResolver(self.policy.permits, self._lookup, self._lookups_limit),
@@ -206,7 +206,7 @@ class GuardedClient:
     async def _ask(
         self, session: aiohttp.ClientSession, request: Request, target: Target, headers: CIMultiDict[str]
     ) -> Response | str:
-        """Make one request on one connection: the response, or where a redirect points to."""
+        """Make one request on one connection; return the response, or the location of a redirect."""
         host, port = target.host.name, target.port
         if limits.in_web_request() and self._pauses.holds(host, port):
             raise Unreachable(f"{host} could not be reached a moment ago")
@@ -285,9 +285,9 @@ def _redirected(target: Target, location: str) -> Target:
 
 
 def _failure(error: Exception, target: Target) -> FetchError:
-    """The library's exception in our words, cut short, because it quotes what the other side sent.
+    """The FetchError for an exception of the library, whose text is cut because it quotes what the other side sent.
 
-    Whatever else escapes it is a connection that did not work too: it is known to leak IndexError, ValueError and the
+    Any other exception counts as a failed connection too: the library is known to leak IndexError, ValueError and the
     exceptions of its parser.
     """
     detail = f"{target.host.name}: {type(error).__name__}: {error}"[:500]
@@ -318,14 +318,14 @@ def policy_from_settings() -> Policy:
 
 @functools.cache
 def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exceptions: tuple[str, ...]) -> Policy:
-    # With a port of its own only that port is this server: several share the host in a trial on one machine.
+    # Of a domain with a port only that port is this server: in a trial on one machine several servers share the host.
     own = frozenset(parse_url(f"https://{domain}").netloc for domain in domains)
     return Policy(loopback, own, user_agent, exceptions=tuple(ip_network(block) for block in exceptions))
 
 
 @functools.cache
 def _client_for(policy: Policy, queue: str = "") -> GuardedClient:
-    """Return the client of the work of a queue, or of all other work, for a state of the settings."""
+    """Return the client for the work of a queue, or for all other work, under a policy."""
     return GuardedClient(policy, lookups_limit=TERMS[queue].lookups if queue else LOOKUPS_LIMIT)
 
 
@@ -334,11 +334,11 @@ def _client() -> GuardedClient:
 
 
 def fetch(request: Request) -> Response:
-    """Fetches from another machine and waits for it; may be called in any thread that runs no event loop.
+    """Send a request to another machine and return the response; callable in any thread that runs no event loop.
 
     Raises Refused (scheme, port, address, own domain), TimedOut, TooLarge, WrongType, TooManyRedirects, Unreachable,
-    Untrusted (certificate) and Exhausted (budget), which are all FetchError and so errors.Unavailable. What was written to
-    the request's `file` by then stays in it.
+    Untrusted (certificate) and Exhausted (budget), which are all FetchError and so errors.Unavailable. Bytes that were
+    written to the request's `file` by then stay in it.
     """
     return _client().send(request)
 
@@ -351,10 +351,10 @@ async def fetch_async(request: Request) -> Response:
 def ask_service(
     url: str, *, file: IO[bytes], headers: Mapping[str, str], max_bytes: int, deadline: float, loopback: bool
 ) -> Response:
-    """POSTs a whole open file, in pieces, to a service of the operator's, at the address and port that a setting names;
-    `loopback`: it may be this machine.
+    """POST a whole open file, in pieces, to a service of the operator at the address and port in a setting; with `loopback`
+    it may be on this machine.
 
-    Otherwise as `fetch`, by http too, without redirects: private networks must be in ALLOWED_PRIVATE_ADDRESSES.
+    Otherwise like `fetch`, but http is allowed and redirects are not; private networks must be in ALLOWED_PRIVATE_ADDRESSES.
     """
     policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
     size = file.seek(0, 2)
@@ -373,9 +373,10 @@ def ask_service(
 
 
 def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-    """Runs a coroutine that makes many fetches on the network loop and waits for it, at most `timeout` seconds.
+    """Run a coroutine that makes many fetches on the network loop, and wait for it at most `timeout` seconds.
 
     For deliveries: the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with all
-    other fetches of the process: it computes briefly and queries never. Raises TimeoutError and what the work raises.
+    other fetches of the process: it must compute only briefly, without database queries. Raises TimeoutError, and
+    the errors of the work.
     """
     return network.current().call(work, timeout)

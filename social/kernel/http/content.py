@@ -1,4 +1,4 @@
-"""Checks of a response's content: only content types that were asked for, and no more bytes."""
+"""Reads response bodies, if their media type was asked for and within the size limit."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PARAMETER = re.compile(r";?\s*([^\s=;\"]+)=(?:\"([^\"]*)\"|([^\s;\"]*))\s*")
 
 
 def media_type(value: str) -> tuple[str, dict[str, str]]:
-    """`text/html; charset="x"` -> ("text/html", {"charset": "x"}), with names in lower case.
+    """Media type and parameters of a header, names in lower case: `text/html; charset="x"` -> ("text/html", {"charset": "x"}).
 
-    Of equal parameters the first counts. What is not a media type (RFC 9110 section 8.3.1) gives an empty one.
+    Of equal parameters the first counts. A value that is no media type (RFC 9110 section 8.3.1) gives an empty one.
     """
     found = _MEDIA_TYPE.fullmatch(value)
     if found is None:
@@ -50,7 +50,7 @@ def is_acceptable(value: str, accept: Sequence[str]) -> bool:
 
 
 def check_type(response: ClientResponse, accept: Sequence[str]) -> None:
-    """Raises WrongType unless the response has exactly one Content-Type, and an acceptable one."""
+    """Raise WrongType unless the response has exactly one Content-Type, and an acceptable one."""
     values = response.headers.getall("Content-Type", [])
     if len(values) != 1 or not is_acceptable(values[0], accept):
         raise WrongType(f"content type {', '.join(values)[:200] or 'missing'} instead of {', '.join(accept)}")
@@ -94,7 +94,7 @@ def _decoder(response: ClientResponse) -> _Plain | _Gzip:
 
 
 async def read_body(response: ClientResponse, limit: int) -> bytes:
-    """The whole body, decompressed. Never holds more than `limit` bytes and one chunk of it. Raises as `write_body`."""
+    """The whole body, decompressed. Holds at most `limit` bytes and one chunk in memory. Raises like `write_body`."""
     body = io.BytesIO()
     await write_body(response, limit, body)
     return body.getvalue()
@@ -121,7 +121,7 @@ async def write_body(response: ClientResponse, limit: int, file: IO[bytes]) -> N
 
 
 async def read_beginning(response: ClientResponse, limit: int) -> bytes:
-    """Read at most `limit` bytes of a body that only a log will show; a broken one is empty: the status is what counts."""
+    """Read at most `limit` bytes of a body of which the beginning suffices, e.g. for a log; a broken body is empty."""
     try:
         decoder = _decoder(response)
         body = bytearray()

@@ -25,7 +25,7 @@ only, never a query."""
 class Response:
     """A response of any status; only for a 2xx one are type, size and completeness guaranteed.
 
-    The body of another status is cut at 16 KiB, and one that was asked for with `cut` at what was accepted. `url` is where
+    The body of another status is cut at 16 KiB, and one that was requested with `cut` at `max_bytes`. `url` is where
     it came from, after redirects and without a fragment: its host is the one to trust (security row 7). `headers` finds
     names in any case.
     """
@@ -43,16 +43,16 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Exchange to be made.
+    """Request to another machine.
 
-    `accept`: the content types wanted, sent as Accept and demanded of a 2xx answer, unless it may be of `any_type`;
-    `application/ld+json` always needs the ActivityStreams profile. `max_bytes`: of the body, before and after
+    `accept`: the media types wanted, sent as Accept and required of a 2xx response, unless it may be of `any_type`;
+    `application/ld+json` always needs the ActivityStreams profile. `max_bytes`: limit of the body, before and after
     decompression. `deadline`: seconds for the whole exchange, from the name look-up to the last byte, all redirects
     included; less if the web request's budget grants less. `redirects`: how many are followed, each checked and signed
-    like the first, for GET and HEAD only (a redirect of another method is the response). `schemes`: which may occur;
-    https only for federation. `cut`: of a longer body the beginning is enough; a broken one is then shorter, or empty.
-    `file`: open, takes the body of a 2xx, which is not held in memory; `Response.body` is empty then. `upload`: open,
-    sent in place of `body`, in pieces.
+    like the first, for GET and HEAD only (a redirect of another method is the response). `schemes`: those allowed;
+    https only for federation. `cut`: the beginning of a longer body suffices; a broken body is then shorter, or empty.
+    `file`: an open file for the body of a 2xx, which is not held in memory; `Response.body` is empty then. `upload`: an
+    open file that is sent in pieces in place of `body`.
     """
 
     url: str
@@ -73,7 +73,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Policy:
-    """The machines that may be contacted, and the name under which.
+    """Rules for the machines that may be contacted, and the User-Agent to use.
 
     `loopback` adds http, every port and the addresses of this machine (FEDERATION_LOOPBACK, for trials on one machine).
     `exceptions` are networks that may be reached although they are not public.
@@ -90,7 +90,7 @@ class Policy:
         return is_allowed(address, loopback=self.loopback) or any(address in network for network in self.exceptions)
 
     def check(self, target: Target, schemes: Sequence[str]) -> None:
-        """Raises Refused unless scheme, port and host may be asked; names are judged here, their addresses later."""
+        """Raise Refused unless scheme, port and host are allowed; names are checked here, their addresses later."""
         if target.scheme not in schemes and not (self.loopback and target.scheme == "http"):
             raise Refused(f"scheme {target.scheme} is not accepted here")
         if target.port not in self.ports and not self.loopback:

@@ -1,7 +1,7 @@
-"""Limits of how long, and how many at once, web requests may wait for other machines.
+"""Limits on how long, and how many at once, web requests may wait for other machines.
 
-Source: DESIGN "One way out": inside a web request the network gets 5 s altogether, and at most half of the threads may
-be waiting for it, a quarter of them for what strangers name. Work outside web requests is bounded by its own deadlines only.
+Source: DESIGN "One way out": a web request may use the network for 5 s altogether; at most half of the threads may be waiting
+for it, and a quarter for what unknown callers name. Work outside web requests is bounded by its own deadlines only.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from social.kernel.http.errors import Busy, Exhausted
 _lock = threading.Condition(threading.Lock())
 _waiting = 0
 _asked_by_strangers: set[str] = set()
-# Hosts whose turn a further stranger waits for.
+# Hosts for which a second unknown caller waits.
 _wanted_by_strangers: set[str] = set()
 
 
 def _after_fork_in_child() -> None:
-    """The threads that held the lock or waited do not exist in a child, so nobody would ever let go of them there."""
+    """Reset the state: the threads that held the lock or waited do not exist in the child, and would never release it."""
     global _lock, _waiting
     _lock = threading.Condition(threading.Lock())
     _waiting = 0
@@ -52,7 +52,7 @@ class _Budget:
         self._since = 0.0
 
     def enter(self) -> float:
-        """Starts spending and returns the seconds that are left; raises Exhausted at once rather than wait."""
+        """Start spending and return the seconds that are left; raise Exhausted at once rather than wait."""
         global _waiting
         with _lock:
             now = time.monotonic()
@@ -68,7 +68,7 @@ class _Budget:
             return left
 
     def set_aside(self, seconds: float) -> float:
-        """Leave `seconds` at most; returns what was taken away, for `give_back`."""
+        """Reduce the budget to `seconds` at most; return the seconds taken away, for `give_back`."""
         with _lock:
             taken = max(0.0, self._left - seconds)
             self._left -= taken
@@ -92,10 +92,10 @@ _budget: ContextVar[_Budget | None] = ContextVar("web_request_budget", default=N
 
 @contextmanager
 def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
-    """Limit what is fetched inside, by this thread and the tasks it starts, to `seconds` altogether.
+    """Limit the fetches in the block, by this thread and the tasks it starts, to `seconds` altogether.
 
     Fetches then raise Exhausted at once when the time is spent or when half of WEB_THREADS are waiting already, and do
-    not try hosts again that were dead a moment ago. Inside another budget the outer one stays in force.
+    not retry hosts that were unreachable a moment ago. Inside another budget the outer one stays in force.
     """
     if _budget.get() is not None:
         yield
@@ -109,12 +109,12 @@ def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
 
 @contextmanager
 def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
-    """Limit to `seconds` altogether what an unknown caller has a web request fetch, `host` first; yields whether another one
-    had to be waited for.
+    """Limit the fetches of a web request for an unknown caller, `host` first, to `seconds` altogether; yield whether it had
+    to wait for another such request.
 
-    Of the web requests of a process, a quarter of WEB_THREADS at most do this at the same time, and one for each host. One
-    more for each host waits for its turn, a quarter at most, and its time goes on. Beyond that Busy is raised, before
-    anything is asked. Outside web requests nothing is bounded.
+    In a process, a quarter of WEB_THREADS at most fetch for unknown callers at the same time, and only one for each host. A
+    second request for a host waits for its turn, while its seconds pass; at most a quarter of WEB_THREADS wait so. All others
+    raise Busy before anything is fetched. Outside web requests nothing is limited.
     """
     budget = _budget.get()
     if budget is None:
@@ -136,7 +136,7 @@ def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
 
 
 def _wait_for_turn(host: str, end: float) -> bool:
-    """Return, under the lock, when `host` may be asked, and whether that took time. Raises Busy."""
+    """Wait, under the lock, until `host` may be asked; return whether it had to wait. Raises Busy."""
     if not _is_asked(host):
         return False
     if host not in _asked_by_strangers or host in _wanted_by_strangers or len(_wanted_by_strangers) >= _share(4):
@@ -161,7 +161,7 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 @contextmanager
 def asking(queue: str) -> Iterator[None]:
     """Have this thread, and the tasks that it starts, fetch with the connections and the look-ups of a queue (`Terms.lookups`):
-    what imports and strangers name takes none of those of deliveries (security row 72).
+    those for imports and unknown callers take none from deliveries (security row 72).
     """
     token = _queue.set(queue)
     try:
@@ -171,13 +171,13 @@ def asking(queue: str) -> Iterator[None]:
 
 
 def asking_queue() -> str:
-    """Return the queue whose work is done now; empty outside of such work."""
+    """Return the queue of the current work; empty outside of such work."""
     return _queue.get()
 
 
 def asking_for(wanted_by: str) -> Context:
-    """Return a context for fetching what a person of this server or another server named: what it fetches counts against that
-    asker's share of the look-ups (security row 72).
+    """Return a context for fetches on behalf of a local account or another server, which count against that asker's share of
+    the look-ups (security row 72).
     """
     context = copy_context()
     context.run(_asker.set, wanted_by)
@@ -185,18 +185,18 @@ def asking_for(wanted_by: str) -> Context:
 
 
 def asker() -> str:
-    """Return who named what is fetched now; empty where that is not counted."""
+    """Return on whose behalf the current fetch is made; empty where that is not counted."""
     return _asker.get()
 
 
 def in_web_request() -> bool:
-    """Tell whether a person is waiting for what is fetched now."""
+    """Tell whether a web request is waiting for the current fetch."""
     return _budget.get() is not None
 
 
 @contextmanager
 def spending(seconds: float) -> Iterator[float]:
-    """Yields how many of the wanted seconds the current budget grants; all of them where there is none.
+    """Yield how many of the seconds the current budget grants; all of them without a budget.
 
     Raises Exhausted.
     """
@@ -212,7 +212,7 @@ def spending(seconds: float) -> Iterator[float]:
 
 
 class HostPauses:
-    """The hosts that could not be reached a moment ago, in the memory of this process; not safe across threads."""
+    """Hosts that could not be reached in the last `seconds`, in the memory of this process; not thread-safe."""
 
     def __init__(self, seconds: float = 30.0, size: int = 1024) -> None:
         self._seconds = seconds
@@ -220,14 +220,14 @@ class HostPauses:
         self._until: OrderedDict[tuple[str, int], float] = OrderedDict()
 
     def note(self, host: str, port: int) -> None:
-        """Remembers a failure; the oldest memory gives way when there are too many."""
+        """Record a failure; above `size` hosts the oldest is dropped."""
         self._until[host, port] = time.monotonic() + self._seconds
         self._until.move_to_end((host, port))
         if len(self._until) > self._size:
             self._until.popitem(last=False)
 
     def forget(self, host: str, port: int) -> None:
-        """The host has answered."""
+        """Remove a host, as it has answered."""
         if self._until:
             self._until.pop((host, port), None)
 

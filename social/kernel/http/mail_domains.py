@@ -1,4 +1,4 @@
-"""Mail servers of a domain, asked of the DNS (RFC 5321 section 5.1, RFC 7505)."""
+"""Looks up the mail servers of a domain in the DNS (RFC 5321 section 5.1, RFC 7505)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import dns.resolver
 from social.kernel.http.limits import spending
 
 LOOKUP_SECONDS: float = 4.0
-"""Time for all questions about one domain together."""
+"""Time for all queries about one domain together, in seconds."""
 
 
 def make_resolver() -> dns.resolver.Resolver:
@@ -20,12 +20,12 @@ def make_resolver() -> dns.resolver.Resolver:
 
 
 def find_mail_hosts(domain: str) -> list[str]:
-    """The hosts of a domain's MX records, or the domain itself when it has none but an address; in lower case, without
-    the dot at the end.
+    """The hosts of a domain's MX records, or the domain itself when it has an address but no such record; in lower case,
+    without the dot at the end.
 
-    Empty when the domain does not exist, refuses mail (a null MX), or the DNS did not say within LOOKUP_SECONDS. `domain` is in
-    Punycode. Not inside a transaction: it waits for other machines. Raises Exhausted in a web request that may wait for
-    none any more.
+    Empty when the domain does not exist, refuses mail (a null MX), or the DNS does not answer within LOOKUP_SECONDS. `domain`
+    is in Punycode. Not for use inside a transaction: it waits for other machines. Raises Exhausted in a web request whose
+    network time is spent.
     """
     with spending(LOOKUP_SECONDS) as granted:
         return _find(domain, time.monotonic() + granted)

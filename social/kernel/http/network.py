@@ -1,7 +1,7 @@
-"""The one event loop, in a thread of its own, on which every connection of this process lives.
+"""The event loop of all connections of this process, in a thread of its own.
 
-Connections belong to a loop, and the threads of a web server or a Celery worker have none: with one loop a process all
-of them share one pool of connections. A forked child starts its own; the parent's is left alone.
+Connections belong to a loop, and the threads of a web server or a Celery worker have none: with one loop in each
+process, all threads share one pool of connections. A forked child starts its own loop and leaves the parent's alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class NetworkThread:
         self._closers.append(closer)
 
     def call(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        """Runs a coroutine on the loop and waits for it in this thread, at most `timeout` seconds.
+        """Run a coroutine on the loop and wait for it in this thread, at most `timeout` seconds.
 
         The coroutine sees this thread's context variables, and is cancelled when the wait ends early (time-out,
         signal). Raises TimeoutError, what the work raises, and RuntimeError on the loop's own thread, which would wait
@@ -52,13 +52,13 @@ class NetworkThread:
             raise
 
     async def await_here(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine on the network loop and awaits it in the caller's, without a hop if they are the same."""
+        """Run a coroutine on the network loop and await it in the caller's, directly if they are the same."""
         if asyncio.get_running_loop() is self.loop:
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.loop))
 
     def close(self) -> None:
-        """Closes what lives on the loop and stops it; waits 2 s at most, because a process is about to end."""
+        """Close the connections of the loop and stop it; wait 2 s at most, because the process is about to end."""
 
         async def close_all() -> None:
             unfinished = asyncio.all_tasks() - {asyncio.current_task()}
@@ -87,8 +87,8 @@ def _new_loop() -> asyncio.AbstractEventLoop:
 
 _lock = threading.Lock()
 _current: NetworkThread | None = None
-# The loop of a forked child's parent. Its sockets and its epoll set are shared with the parent: were it collected here,
-# closing its transports would take the parent's sockets out of the parent's own epoll set. So it is kept.
+# The loop of a forked child's parent. Its sockets and its epoll set are shared with the parent: if it were collected here,
+# closing its transports would remove the parent's sockets from the parent's own epoll set.
 _inherited: list[NetworkThread] = []
 
 

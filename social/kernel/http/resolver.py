@@ -23,19 +23,19 @@ Lookup = Callable[[str, int], Sequence[str]]
 """Function from a host name and a port to addresses; runs in a thread of its own, raises OSError."""
 Permits = Callable[[Address], bool]
 ADDRESSES_LIMIT = 2
-"""Addresses of one family that are considered (contract, federation section 16)."""
+"""Number of addresses of one family that are considered (contract, federation section 16)."""
 LOOKUPS_LIMIT = 64
-"""Look-ups under way at once in work that has no terms of its own."""
+"""Limit of concurrent look-ups in work that has no terms of its own."""
 LOOKUP_SECONDS = 5.0
-"""Longest time that a fetch waits for a look-up; before that it waits as long at most until one more may begin."""
+"""Longest time that a fetch waits for a look-up and, before that, for a free slot, in seconds."""
 
-# Each name server is asked twice, for two seconds (resolv.conf(5)). By default the C library goes on for half a minute, and
-# keeps the thread of the look-up for so long, although the fetch has given up.
+# Each name server is asked twice, for two seconds (resolv.conf(5)). By default the C library continues for half a
+# minute, and occupies the thread of the look-up for so long, although the fetch has given up.
 os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:2")
 
 
 class ForbiddenAddress(OSError):
-    """An address that this server never connects to. An OSError, because the library beneath expects nothing else."""
+    """Error for an address that this server never connects to; an OSError, because aiohttp expects nothing else."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(errno.EACCES, detail)
@@ -44,7 +44,7 @@ class ForbiddenAddress(OSError):
 def system_lookup(host: str, port: int) -> Sequence[str]:
     """The addresses that the operating system knows for a name, in its order of preference.
 
-    Names under localhost are this machine without a question (RFC 6761 section 6.3); not every C library knows that.
+    Names under localhost are this machine without a query (RFC 6761 section 6.3); not every C library knows that.
     """
     if host == "localhost" or host.endswith(".localhost"):
         return "127.0.0.1", "::1"
@@ -56,9 +56,9 @@ def system_lookup(host: str, port: int) -> Sequence[str]:
 
 
 class CheckedResolver(AbstractResolver):
-    """Answers with checked addresses only; they are what is connected to, whatever the DNS says a moment later.
+    """Resolver that returns only checked addresses; connections go to these, whatever the DNS says a moment later.
 
-    At most `limit` look-ups are under way, and a quarter of that for what one person or one server named (`limits.asker`).
+    At most `limit` look-ups are under way, and a quarter of that for one asker (`limits.asker`).
     """
 
     def __init__(self, permits: Permits, lookup: Lookup = system_lookup, limit: int = LOOKUPS_LIMIT) -> None:
@@ -100,8 +100,8 @@ class CheckedResolver(AbstractResolver):
         """Do nothing: no state is held between look-ups."""
 
     async def _look_up(self, host: str, port: int) -> Sequence[str]:
-        """A daemon thread for each look-up: threads of an executor would hold up the end of the process for as long as
-        a silent name server takes, and look-ups given up by their fetches would block those of others in it.
+        """Look up a name in a daemon thread of its own: threads of an executor would delay the end of the process for as
+        long as a silent name server takes, and look-ups that their fetches have given up would block others in it.
 
         Raises OSError after LOOKUP_SECONDS, and after as many without a slot.
         """
@@ -110,7 +110,7 @@ class CheckedResolver(AbstractResolver):
         answer: asyncio.Future[Sequence[str]] = loop.create_future()
 
         def finish(addresses: Sequence[str], failure: Exception | None) -> None:
-            # When the thread ends, however early the fetch gave up.
+            # The slot stays taken until the thread ends, even if the fetch gave up earlier.
             release()
             if answer.done():
                 return
@@ -142,7 +142,7 @@ class CheckedResolver(AbstractResolver):
         """Wait until one more look-up may begin; returns the function that releases its slot."""
         wanted = [self._slots]
         if whose := asker():
-            # Those who wait and look up keep the semaphore of an asker, and it goes with the last of them.
+            # The waiting and running look-ups of an asker keep its semaphore alive; it is deleted with the last of them.
             own = self._slots_of_askers.setdefault(whose, asyncio.Semaphore(self._slots_per_asker))
             wanted.insert(0, own)
         acquired: list[asyncio.Semaphore] = []
@@ -176,7 +176,7 @@ async def _within(seconds: float, message: str) -> AsyncIterator[None]:
 
 
 def checked_socket(permits: Permits) -> Callable[[AddrInfoType], socket.socket]:
-    """A maker of sockets that looks at each address once more, right before the connection is made to it."""
+    """A factory of sockets that checks each address again, right before the connection is made to it."""
 
     def make(info: AddrInfoType) -> socket.socket:
         family, kind, protocol, _name, address = info
