@@ -1,4 +1,4 @@
-"""The thirty-character blur of a picture (the BlurHash algorithm, woltapp/blurhash "Algorithm.md")."""
+"""Encodes the thirty-character blur of a picture (the BlurHash algorithm, woltapp/blurhash "Algorithm.md")."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def encode(pixels: bytes, width: int, height: int, components_x: int = 4, compon
 
 
 def _factors(pixels: bytes, width: int, height: int, components_x: int, components_y: int) -> Sequence[_Colour]:
-    """The share of each wave. The waves are products, so rows are summed once per horizontal wave, not per pair."""
+    """The coefficient of each wave. Waves are products, so rows are summed once for each horizontal wave, not for each pair."""
     across = _cosines(components_x, width)
     down = _cosines(components_y, height)
     linear = [_LINEAR[value] for value in pixels]

@@ -1,7 +1,7 @@
-"""The process that looks into files for this one: starts it when it is needed, gives it jobs, waits for answers.
+"""Client of the decoding process: starts it when needed, sends it jobs, and waits for their answers.
 
-A file from outside is never decoded in a process that holds secrets or a connection (security row 1). What a job does to
-its process (a crash, too much memory, no end) happens to that job alone.
+A file from outside is never decoded in a process that holds secrets or a connection (security row 1). A crash, too much
+memory or an endless loop affects only the job in which it happens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from social.kernel.media.decoding import jobs
 logger = logging.getLogger("social.media")
 
 _ATTEMPTS: Final = 3
-# What a loaded machine may need beyond the time a job has, until its process has been started.
+# Seconds beyond the time of a job that a loaded machine may need to start the process.
 _ANSWER_SECONDS: Final = 20.0
 
 
@@ -38,16 +38,16 @@ class DecodingFailed(KernelError):
 
 @dataclass(frozen=True)
 class Found:
-    """The result of a job and the files it wrote. The files are closed, and gone, with the block of `decode`."""
+    """Result of a job and the files it wrote, which are closed and deleted at the end of the block of `decode`."""
 
     facts: dict[str, Any]
     files: tuple[IO[bytes], ...]
 
 
 class Decoder:
-    """Process with its socket, for all threads of this process; a forked child starts its own.
+    """Decoding process with its socket, shared by all threads of this process; a forked child starts its own.
 
-    `is_confined`: whether its jobs have run behind a filter of system calls, as far as is known.
+    `is_confined` becomes False when a job has run without a filter of system calls.
     """
 
     def __init__(self, program: str = "social.kernel.media.decoding") -> None:
@@ -68,16 +68,16 @@ class Decoder:
         return self._process.pid if self._process is not None else None
 
     def close(self) -> None:
-        """Let go of the process; the next job starts another."""
+        """Stop the process; the next job starts another."""
         with self._lock:
             self._stop()
 
     @contextlib.contextmanager
     def decode(self, job: str, source: IO[bytes], parameters: dict[str, Any]) -> Iterator[Found]:
-        """Have a job done and read what it wrote inside the block.
+        """Run a job, whose files can be read inside the block.
 
-        Short jobs wait for their turn: settings.IMAGE_WORKERS at a time. Raises jobs.Refused for a file that is not
-        taken, DecodingFailed, and OSError when there is no room for what is written.
+        At most settings.IMAGE_WORKERS short jobs run at a time, and others wait. Raises jobs.Refused for a file that is
+        not accepted, DecodingFailed, and OSError when there is no room for the files that are written.
         """
         turn = self._turns if job != jobs.CONVERTED else contextlib.nullcontext()
         with contextlib.ExitStack() as files:
@@ -107,7 +107,7 @@ class Decoder:
                 answer = _read(ours)
             if answer.startswith(jobs.STARTED):
                 return _facts(job, answer[len(jobs.STARTED) :])
-            # The process had ended, for lack of work or by force, before it took the job.
+            # The process had ended, idle or killed, before it accepted the job.
             self._replace(control)
         raise DecodingFailed(f"{job}: the decoding process could not be started")
 
@@ -121,7 +121,7 @@ class Decoder:
             return self._control
 
     def _replace(self, control: socket.socket) -> None:
-        """Let go of the process behind a socket, unless another thread has done so."""
+        """Stop the process behind a socket, unless another thread has done so."""
         with self._lock:
             if self._control is control:
                 self._stop()
@@ -134,7 +134,7 @@ class Decoder:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 cwd=settings.BASE_DIR,
-                # None of our secrets; and few heaps, for each of them counts against the memory of a job.
+                # None of this server's secrets; and few heaps, as each of them counts against the memory of a job.
                 env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"},
             )
         self._control = ours
@@ -144,7 +144,7 @@ class Decoder:
             self._control.close()
             self._control = None
         if self._process is not None:
-            # It ends by itself when its socket is closed, and what it still does was answered or is lost.
+            # It ends by itself when its socket is closed; jobs that still run are lost.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(1.0)
             if self._process.poll() is None:
@@ -159,7 +159,7 @@ def _read(answer: socket.socket) -> bytes:
         while chunk := answer.recv(65536):
             received += chunk
     except OSError:
-        # It took too long, or the connection broke: what is incomplete is no answer.
+        # It took too long, or the connection broke: an incomplete answer counts as none.
         logger.warning("a decoding process did not answer")
     return bytes(received)
 
@@ -173,13 +173,13 @@ def _facts(job: str, answer: bytes) -> dict[str, Any]:
 
 
 def _temporary() -> IO[bytes]:
-    """A file without a name: it is gone when nobody has it open, whatever ends this process."""
+    """A file without a name, which is deleted when nobody has it open, however this process ends."""
     return tempfile.TemporaryFile(dir=settings.DATA_DIR)
 
 
 @contextlib.contextmanager
 def _with_descriptor(source: IO[bytes]) -> Iterator[IO[bytes]]:
-    """The source itself, or, of one that is in memory only, a copy that another process can read."""
+    """The source itself or, if it is in memory only, a copy that another process can read."""
     try:
         source.fileno()
     except (AttributeError, OSError):

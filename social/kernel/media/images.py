@@ -1,6 +1,6 @@
-"""Conversion of uploaded pictures, and the sentences that say why one is not taken.
+"""Conversion of uploaded pictures, and the messages that say why one is refused.
 
-The work itself is done in a process of its own (`social.kernel.media.decoding.pictures`).
+The decoding itself is done in a separate process (`social.kernel.media.decoding.pictures`).
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ ACCEPTED: Final = (
     "image/webp",
     "image/avif",
 )
-"""The media types that `process` takes."""
+"""The media types that `process` accepts."""
 
 
 class Unidentified(errors.Invalid):
-    """The bytes are not what this server can decode, whatever their name says."""
+    """Refusal of a file that cannot be decoded, whatever its name says."""
 
     default = gettext_noop("File type of uploaded media could not be verified")
 
 
 class Unsupported(errors.Invalid):
-    """A file that can be decoded, and not one this server takes."""
+    """Refusal of a file that can be decoded, but is not accepted."""
 
 
 class Moving(Unsupported):
-    """A GIF with several frames: it is shown as a video, and is none of `process`."""
+    """Refusal of a GIF with several frames by `process`: it is shown as a video."""
 
 
 class TooLong(Unsupported):
-    """Refusal of an animation with more pixels than are drawn anew; its first frame alone may be drawn."""
+    """Refusal of an animation with more pixels than are redrawn; its first frame alone may be redrawn."""
 
 
 @dataclass(frozen=True)
 class Rendition:
-    """Picture to serve, in a file that is open as long as the block of the call that made it lasts."""
+    """Picture to serve; its file is open until the end of the block of the call that made it."""
 
     file: IO[bytes]
     byte_count: int
@@ -77,7 +77,7 @@ class Rendition:
         return self.file.read()
 
     def in_memory(self) -> Rendition:
-        """The same, to be kept beyond the block: for small pictures."""
+        """A copy in memory, which can be used after the block; for small pictures."""
         return replace(self, file=BytesIO(self.data))
 
 
@@ -92,7 +92,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Shape:
-    """The size that `draw` gives a picture: exactly this one, its middle cut out, or no larger area with `cropped` False."""
+    """Size for a picture in `draw`: with `cropped` exactly this one, cut from the middle, else an area of at most this size."""
 
     width: int
     height: int
@@ -101,22 +101,23 @@ class Shape:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture drawn anew in a shape; `still` is the first frame of an animation, None for any other picture."""
+    """Picture redrawn in a shape; `still` is the first frame of an animation, None for any other picture."""
 
     shown: Rendition
     still: Rendition | None
 
     def in_memory(self) -> Drawing:
-        """The same, to be kept beyond the block."""
+        """A copy in memory, which can be used after the block."""
         return Drawing(self.shown.in_memory(), self.still.in_memory() if self.still is not None else None)
 
 
 @contextmanager
 def draw(source: IO[bytes], shape: Shape, *, still: bool = False) -> Iterator[Drawing]:
-    """Draw a picture anew in a shape; an animated GIF, PNG or WebP stays one, an animated AVIF becomes a WebP.
+    """Redraw a picture in a shape; an animated GIF, PNG or WebP stays one, an animated AVIF becomes a WebP.
 
-    Upright, in sRGB, without metadata; with `still` only the first frame. Raises Unidentified for what cannot be decoded,
-    Unsupported beyond the limits of `social.kernel.media.limits`, checked on the header before any pixel is decoded.
+    The result is upright, in sRGB and without metadata; with `still`, it is the first frame only. Raises Unidentified for a
+    file that cannot be decoded, Unsupported beyond the limits of `social.kernel.media.limits`, which are checked on the
+    header before any pixel is decoded.
     """
     with decoded(jobs.SHAPED, source, {**asdict(shape), "still": still}) as found:
         first = found.facts["still"]
@@ -127,9 +128,10 @@ def draw(source: IO[bytes], shape: Shape, *, still: bool = False) -> Iterator[Dr
 
 @contextmanager
 def process(source: IO[bytes], *, still: bool = False) -> Iterator[Picture]:
-    """Draw a picture anew: at most ORIGINAL_PIXELS, a preview of at most PREVIEW_PIXELS, its blur of 4 x 4 waves.
+    """Redraw a picture with at most ORIGINAL_PIXELS, a preview of at most PREVIEW_PIXELS and a blurhash of 4 x 4 waves.
 
-    Upright, in sRGB, without metadata; what moves stays so as in `draw`. Raises Moving for a moving GIF, else as `draw`.
+    Both are upright, in sRGB and without metadata; animations stay animated as in `draw`. Raises Moving for an animated GIF,
+    otherwise the errors of `draw`.
     """
     with decoded(jobs.PICTURE, source, {"still": still}) as found:
         facts = found.facts
@@ -137,13 +139,13 @@ def process(source: IO[bytes], *, still: bool = False) -> Iterator[Picture]:
 
 
 def rendition(found: Found, number: int, facts: dict[str, Any]) -> Rendition:
-    """A picture that a job has written to its output of this number."""
+    """The picture that a job has written to its output with this number."""
     return Rendition(found.files[number], **facts)
 
 
 @contextmanager
 def decoded(job: str, source: IO[bytes], parameters: dict[str, Any] | None = None) -> Iterator[Found]:
-    """Have a job done; what it refuses becomes an error with a sentence for the one who sent the file."""
+    """Run a job; its refusal becomes an error with a message for the uploader."""
     try:
         with decoder.decode(job, source, parameters or {}) as found:
             yield found

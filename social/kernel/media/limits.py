@@ -1,4 +1,4 @@
-"""Size limits of uploads and of what is kept of them (contract, parameters section 3 "Media")."""
+"""Size limits of uploads and of the files stored from them (contract, parameters section 3 "Media")."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Final
 
 PIXEL_LIMIT: Final = 33_177_600
 SIDE_LIMIT: Final = 32_767
-"""Pixels of either side: a picture one pixel wide and 33 million high takes seconds to draw (security row 56)."""
+"""Limit of each side, in pixels: a picture one pixel wide and 33 million high takes seconds to draw (security row 56)."""
 GIF_PIXEL_LIMIT: Final = 921_600
 ANIMATION_PIXELS: Final = 48_000_000
-"""Pixels of all frames of an animated picture together, as sent or as drawn anew: 300 frames of 400 x 400."""
+"""Pixels of all frames of an animated picture together, as uploaded or as redrawn: 300 frames of 400 x 400."""
 ORIGINAL_PIXELS: Final = 8_294_400
 PREVIEW_PIXELS: Final = 230_400
 

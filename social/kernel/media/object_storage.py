@@ -1,4 +1,4 @@
-"""Files in an object storage that speaks the protocol of Amazon S3, for installations of more than one machine."""
+"""Storage of files in an object store with the protocol of Amazon S3, for installations of more than one machine."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 
 
 class ObjectStorage(S3Storage):
-    """Bucket of files. Whether its files can be read by everybody is decided by the bucket's policy, or by `default_acl`.
+    """Bucket of files. The bucket's policy, or `default_acl`, decides whether everybody can read them.
 
-    Raises Unavailable when the storage does not do what it is asked for, FileNotFoundError for what is not in it.
+    Raises Unavailable when the storage fails, FileNotFoundError for a missing file.
     """
 
     def __init__(self, *, addressing_style: str, **options: Any) -> None:
         super().__init__(
             **options,
-            file_overwrite=True,  # names are random: nothing needs to be asked beforehand
+            file_overwrite=True,  # names are random: no check beforehand is needed
             querystring_auth=False,
             transfer_config=TransferConfig(use_threads=False),
             client_config=Config(
@@ -47,7 +47,7 @@ class ObjectStorage(S3Storage):
         )
 
     def get_object_parameters(self, name: str) -> dict[str, Any]:
-        """The headers with which a file is served. What is not known by its extension is never shown by a browser."""
+        """The headers with which a file is served. Browsers only download one whose extension is unknown."""
         extension = name.rpartition(".")[2]
         known = TYPES.get(f".{extension}")
         if known is None:
@@ -63,7 +63,7 @@ class ObjectStorage(S3Storage):
             return str(super()._save(name, content))
 
     def delete(self, name: str) -> None:
-        """Remove a file; one that is not there is no error."""
+        """Remove a file; a missing one is no error."""
         with _translated():
             super().delete(name)
 

@@ -1,6 +1,6 @@
-"""Conversion of uploaded videos and sounds: MP4 and MP3, which every browser plays.
+"""Conversion of uploaded video and audio to MP4 and MP3, which every browser plays.
 
-The work itself is done in a process of its own (`social.kernel.media.decoding.recordings`).
+The conversion itself is done in a separate process (`social.kernel.media.decoding.recordings`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from social.kernel.media.decoding import jobs
 from social.kernel.media.images import Rendition
 
 CONVERSION_SECONDS: Final = jobs.LIMITS[jobs.CONVERTED].seconds
-"""The longest that `convert` may take, the start of its process aside."""
+"""Longest time that `convert` may take, in seconds, not counting the start of its process."""
 
-# What the first bytes of a file say it is, and how FFmpeg calls what reads it: no other reader is tried.
+# FFmpeg's demuxer for the type that the first bytes of a file show: no other demuxer is tried.
 _READERS: Final = {
     "video/mp4": "mov",
     "video/quicktime": "mov",
@@ -35,7 +35,7 @@ _READERS: Final = {
     "image/gif": "gif",
 }
 READABLE: Final = frozenset(_READERS) - {"image/gif"}
-"""The types that the first bytes of a video or a sound may have; a GIF is a picture until it is seen to move."""
+"""Types that the first bytes of video and audio may show; a GIF counts as a picture until it is found to be animated."""
 ACCEPTED: Final = (
     "video/webm",
     "video/mp4",
@@ -59,12 +59,12 @@ ACCEPTED: Final = (
     "audio/3gpp",
     "video/x-ms-asf",
 )
-"""The names under which they may be sent (contract, entities "supported_mime_types")."""
+"""Media types under which they may be uploaded (contract, entities "supported_mime_types")."""
 
 
 @dataclass(frozen=True)
 class Cover:
-    """A picture that stands for something else; `colours` are those a player may be painted in."""
+    """Preview picture of other media; `colours` are those for its player."""
 
     preview: Rendition
     blurhash: str
@@ -73,7 +73,7 @@ class Cover:
 
 @dataclass(frozen=True)
 class Examined:
-    """Facts of a file: `kind` is video, gifv (moving, without sound) or audio; `meta` as in the entity MediaAttachment."""
+    """Facts of a file: `kind` is video, gifv (video without sound) or audio; `meta` as in the entity MediaAttachment."""
 
     kind: str
     meta: dict[str, Any]
@@ -93,9 +93,9 @@ class Converted:
 
 @contextmanager
 def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
-    """Look into a file of a type that `types.media_type` has found, without converting it; with a picture of it, if it has one.
+    """Examine a file of a type that `types.media_type` has found, without converting it; with a cover, if it has a picture.
 
-    Raises Unidentified for what cannot be read, Unsupported beyond the limits of `social.kernel.media.limits`.
+    Raises Unidentified for a file that cannot be read, Unsupported beyond the limits of `social.kernel.media.limits`.
     """
     with images.decoded(jobs.EXAMINED, source, {"format": _READERS[content_type]}) as found:
         facts = found.facts
@@ -104,7 +104,7 @@ def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
 
 @contextmanager
 def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
-    """Make the file to serve; metadata, other streams and attachments are left out. Raises as `examine`.
+    """Make the file to serve; metadata, other streams and attachments are left out. Raises the errors of `examine`.
 
     Takes up to CONVERSION_SECONDS: for background work.
     """
@@ -114,7 +114,7 @@ def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
 
 @contextmanager
 def draw_cover(source: IO[bytes]) -> Iterator[Cover]:
-    """Draw a picture as the cover of something else. Raises as `images.process`; of a moving one the first frame counts."""
+    """Draw a picture as a cover, of an animated one the first frame. Raises the errors of `images.process`."""
     with images.decoded(jobs.COVER, source) as found:
         yield _cover(found)
 

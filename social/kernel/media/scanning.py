@@ -3,7 +3,7 @@
 A service gets the file as the body of a POST, with its Content-Type and its digest in `X-Content-SHA256`; it answers 200
 with `{"verdict": "clean"}` or `{"verdict": "quarantine", "reason": "..."}`. A program gets the file as its standard input; it
 ends with 0 for clean and with 1 for quarantine, as `clamdscan --no-summary -` does, and its first line is the reason. Any
-other answer is none: the file waits.
+other answer counts as none, and the file waits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from social.kernel.http import client as http
 
 COMMAND_PREFIX: Final = "command:"
 SCAN_SECONDS: Final = 60.0
-"""Time that a scanner may take for one file."""
+"""Time that a scanner may take for one file, in seconds."""
 
 REASON_LIMIT: Final = 500
 _ANSWER_BYTES: Final = 64 * 1024
@@ -35,7 +35,7 @@ _QUARANTINE_CODE: Final = 1
 
 @dataclass(frozen=True)
 class ScanResult:
-    """Answer of a scanner; `reason` is its word for what it has found."""
+    """Answer of a scanner; `reason` says what it has found."""
 
     clean: bool
     reason: str = ""
@@ -57,7 +57,7 @@ def digest_of(file: IO[bytes]) -> str:
 
 
 def scan(file: IO[bytes], content_type: str, sha256: str, *, seconds: float = SCAN_SECONDS) -> ScanResult:
-    """Ask about a whole open file, and wait. Raises Unavailable when there is no answer that can be understood."""
+    """Have a whole open file scanned, and wait. Raises Unavailable without a valid answer."""
     scanner: str = settings.MEDIA_SCANNER
     file.seek(0)
     if scanner.startswith(COMMAND_PREFIX):
@@ -92,9 +92,9 @@ def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: flo
 
 
 def _run(command: list[str], file: IO[bytes], seconds: float) -> ScanResult:
-    # None of this server's secrets are in its environment, and its folder is not ours.
+    # The program gets neither this server's secrets in its environment nor its working folder.
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-    # A file of its own, which the program reads: pieces in memory would have to be fed while its output is read.
+    # The program reads a copy: pieces from memory would have to be written to it while its output is read.
     with TemporaryFile() as given:
         shutil.copyfileobj(file, given, _CHUNK)
         given.seek(0)

@@ -23,7 +23,7 @@ _NAME_BYTES: Final = 16
 
 
 class DurableStorage(FileSystemStorage):
-    """Files of a folder that are whole or not there, and on the disk when `save` has answered."""
+    """Storage in a folder, whose files are either complete or absent, and on the disk when `save` returns."""
 
     def _save(self, name: str, content: Any) -> str:
         path = Path(self.path(name))
@@ -39,7 +39,7 @@ class DurableStorage(FileSystemStorage):
         except BaseException:
             unfinished.unlink(missing_ok=True)
             raise
-        # A name is safe once its folder is, and a new folder once the one it stands in is.
+        # The name of a file is on the disk only when its folder is synced, and a new folder when its parent is.
         for folder in (path.parent, *(folder.parent for folder in made)):
             _sync_folder(folder)
         return name
@@ -56,7 +56,7 @@ class DurableStorage(FileSystemStorage):
 
 
 def _make_folder(folder: Path) -> list[Path]:
-    """Make a folder with those it stands in; the ones that were made."""
+    """Make a folder and its missing parents; return those that were made."""
     missing = []
     while not folder.exists():
         missing.append(folder)
@@ -75,10 +75,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:
-    """Keep bytes or a whole open file and answer its path, relative to the media root: `<folder>/ab/cd/<random>.<extension>`.
+    """Store bytes or a whole open file and return its path, relative to the media root: `<folder>/ab/cd/<random>.<extension>`.
 
-    The name holds 128 random bits, so that the address of a file is its only key; two levels of folders keep each of
-    them small. Raises OSError when the disk is full or cannot be written, and leaves nothing behind then.
+    The name holds 128 random bits, so that only those who know the address of a file can read it; two levels of folders
+    keep each of them small. Raises OSError when the disk is full or cannot be written, and leaves nothing behind then.
     """
     name = secrets.token_hex(_NAME_BYTES)
     path = f"{folder}/{name[:2]}/{name[2:4]}/{name[4:]}.{extension}"
@@ -86,7 +86,7 @@ def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:
 
 
 def put(path: str, content: IO[bytes]) -> None:
-    """Store an open file under a path that nothing has yet, as it was stored somewhere else. Raises OSError."""
+    """Store an open file under an unused path, the one that it has in another storage. Raises OSError."""
     default_storage.save(path, File(content, name=path))
 
 
@@ -96,9 +96,9 @@ def opened(path: str) -> File[bytes]:
 
 
 def remove(*paths: str) -> None:
-    """Delete files; what is gone already, or was never there, is no error.
+    """Delete files; missing ones are ignored.
 
-    Never raises: what cannot be deleted now is logged, and belongs to nobody any more.
+    Never raises: a file that cannot be deleted is logged, and nothing refers to it any more.
     """
     for path in paths:
         if path:

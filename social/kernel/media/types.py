@@ -1,4 +1,4 @@
-"""Types of files: by their first bytes, whatever a name or sender says (security row 1), and of files kept here."""
+"""Media types of files: by their first bytes, whatever a name or sender says (security row 1), and by their extensions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TYPES: Final = {
     ".avif": "image/avif",
     ".mp4": "video/mp4",
     ".mp3": "audio/mpeg",
-    # Of other servers, kept as they are.
+    # Files of other servers, which are stored unchanged.
     ".mov": "video/quicktime",
     ".webm": "video/webm",
     ".ogv": "video/ogg",
@@ -24,7 +24,7 @@ TYPES: Final = {
     ".aac": "audio/aac",
 }
 
-# Further endings that other programs give to files.
+# Further extensions that other software uses.
 _OTHER_ENDINGS: Final = {
     ".jpeg": "image/jpeg",
     ".jpe": "image/jpeg",
@@ -99,12 +99,12 @@ _BRANDS: Final = {
     b"qt  ": "video/quicktime",
 }
 _IMAGE_BRANDS: Final = (b"avif", b"avis", b"heic", b"heix")
-# How a QuickTime file begins that is older than its `ftyp`.
+# The first atoms of QuickTime files from before `ftyp` was introduced.
 _QUICKTIME: Final = (b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 
 
 def media_type(head: bytes) -> str | None:
-    """The media type that the first HEAD bytes of a file give away; None when they give away nothing."""
+    """The media type of a file by its first HEAD bytes; None when they show none."""
     if head[:4] == b"RIFF":
         return _RIFF.get(head[8:12])
     if head[4:8] == b"ftyp":
@@ -126,14 +126,14 @@ def media_type(head: bytes) -> str | None:
 
 
 def type_of_name(name: str) -> str | None:
-    """The media type that the ending of a name or address stands for; None for an unknown ending. The bytes may differ."""
+    """The media type for the extension of a name or address; None for an unknown extension. The content may differ."""
     ending = name[name.rfind(".") :].lower()
     return TYPES.get(ending) or _OTHER_ENDINGS.get(ending)
 
 
 def shown_as(content_type: str) -> str | None:
-    """The family of a media type that can be copied and shown, `image`, `video` or `audio`, in any of its names; None for
-    others (drawings as SVG and EPS, TIFF, JPEG XL, playlists, documents).
+    """The family, `image`, `video` or `audio`, of a media type (under any of its names) that can be copied and shown; None
+    for others (drawings such as SVG and EPS, TIFF, JPEG XL, playlists, documents).
     """
     family, _slash, name = content_type.partition("/")
     if content_type == "application/ogg":
@@ -142,7 +142,7 @@ def shown_as(content_type: str) -> str | None:
 
 
 def _container(head: bytes) -> str:
-    """An ISO base media file: its major brand, or the first compatible one that is a picture's."""
+    """The type of an ISO base media file, by its major brand or its first compatible brand of a picture."""
     major = head[8:12]
     if major in (b"mif1", b"msf1"):
         compatible = (head[place : place + 4] for place in range(16, min(len(head), 64), 4))

@@ -1,4 +1,4 @@
-"""The process that looks into files from outside: without Django, secrets, network, or a file beyond those it is given.
+"""Process that decodes files from outside: without Django, secrets, network, or any file except those it is given.
 
-`social.kernel.media.decoder` starts it and gives it jobs; each job is done by a fork of it that ends with the job.
+`social.kernel.media.decoder` starts it and sends it jobs; each job runs in a fork that ends with the job.
 """

@@ -1,4 +1,4 @@
-"""Colours of a cover for a player: a ground, a text on it, and one that stands out."""
+"""Colours for a player, from a cover: the background, a text on it, and an accent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEPS: Final = 20
 def colours_of(cover: Image.Image) -> dict[str, str]:
     """`background`, `foreground` and `accent` of a picture, as `#rrggbb` (contract, entities "MediaAttachment", meta).
 
-    The first is what prevails at the edges; the others contrast with it by 4.5 and 3 to 1 where any colour can.
+    The background is the most frequent colour at the edges; the others contrast with it by 4.5 and 3 to 1 where any colour can.
     """
     small = cover.convert("RGB").resize((_SIDE, _SIDE))
     background = _prevailing(_edges(small))[0]
@@ -48,10 +48,10 @@ def _edges(image: Image.Image) -> Image.Image:
 
 
 def _prevailing(image: Image.Image) -> list[Colour]:
-    """The colours of a picture, the commonest first."""
+    """The colours of a picture, the most frequent first."""
     reduced = image.quantize(_COLOURS, method=Quantize.MEDIANCUT)
     palette = reduced.getpalette() or []
-    # Of a picture with a palette the colours are numbers of its entries.
+    # For a picture with a palette, `getcolors` returns indexes of the palette.
     counted = cast("list[tuple[int, int]]", reduced.getcolors() or [])
     ordered = sorted(counted, reverse=True)
     return [(palette[index * 3], palette[index * 3 + 1], palette[index * 3 + 2]) for _count, index in ordered]

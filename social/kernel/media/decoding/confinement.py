@@ -1,4 +1,4 @@
-"""Confinement of a process that decodes a hostile file: bounds of time and memory, and hardly any system call.
+"""Confinement of a process that decodes a hostile file: limits of time and memory, and few system calls.
 
 After `confine` the process can read, write and map what it has open already, use its threads and end. It cannot open a
 file, connect, start a program or another process: such calls fail with EPERM (security row 1).
@@ -44,7 +44,7 @@ _CALLS: Final[dict[str, tuple[int, int]]] = {
     "lseek": (8, 62),
     "close": (3, 57),
     "fstat": (5, 80),
-    "newfstatat": (262, 79),  # what C libraries make of fstat; of other files it tells no more than that they are there
+    "newfstatat": (262, 79),  # C libraries use it for fstat; of other files it reveals no more than that they exist
     "dup": (32, 23),
     "fcntl": (72, 25),
     "ftruncate": (77, 46),
@@ -87,7 +87,7 @@ _CALLS: Final[dict[str, tuple[int, int]]] = {
     "exit_group": (231, 94),
 }
 _CLONE: Final = (56, 220)
-# Its flags lie in memory, where a filter cannot look; where there is no such call, libraries use `clone`.
+# Its flags are in memory, which a filter cannot read; when the call does not exist (ENOSYS), libraries use `clone`.
 _CLONE3: Final = 435
 _AUDIT_ARCHITECTURES: Final = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _CLONE_THREAD: Final = 0x00010000
@@ -102,7 +102,7 @@ _LOAD, _EQUAL, _GREATER_OR_EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x
 
 
 def confine(limits: Limits) -> bool:
-    """Shut this process in for good; whether system calls are filtered too (Linux on x86_64 and aarch64).
+    """Confine this process until it ends; return whether system calls are filtered too (Linux on x86_64 and aarch64).
 
     The process is killed when its time is over. Call it in a process with one thread, all modules imported.
     """
@@ -116,7 +116,7 @@ def confine(limits: Limits) -> bool:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(what, (most, most))
-    # Too large a file is an error, not the end; the alarm is the end.
+    # Writing too large a file raises an error instead of ending the process; the alarm ends it.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, limits.seconds)
@@ -173,7 +173,7 @@ def _filter_calls() -> bool:
     code = ctypes.create_string_buffer(_program(*known))
     program = _Program((len(code) - 1) // 8, ctypes.addressof(code))
     libc = ctypes.CDLL(None, use_errno=True)
-    # Not even the other processes of the same user may look into one that has a stranger's file.
+    # No other process of the same user may inspect this one, which may be taken over by the file.
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         return False

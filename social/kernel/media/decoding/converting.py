@@ -1,4 +1,4 @@
-"""Writes a video or a sound as one that every browser plays: copied where it is one already, else encoded anew.
+"""Writes a video or audio file as one that every browser plays: copied where it is one already, else re-encoded.
 
 Runs in the process of `social.kernel.media.decoder` only.
 """
@@ -34,7 +34,7 @@ from social.kernel.media.decoding.reading import (
 )
 from social.kernel.media.limits import FRAME_RATE_LIMIT, FRAMES_LIMIT, VIDEO_PIXEL_LIMIT
 
-#: What is copied as it is: of these containers, with video of this kind and sound of that.
+#: The container and the pixel formats whose streams are copied unchanged.
 _COPIED_FROM: Final = "mov"
 _COPIED_PIXELS: Final = ("yuv420p", "yuvj420p")
 _AUDIO_RATES: Final = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
@@ -42,7 +42,7 @@ _QUALITY_SCALE: Final = 118  # FF_QP2LAMBDA
 
 
 class _Part:
-    """A file as it is read again while it is written: with a place of its own."""
+    """Reader of a file that is still being written, with a position of its own."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -66,7 +66,7 @@ class _Part:
 
 
 def opened_for_writing(output: IO[bytes], container: str) -> OutputContainer:
-    # Players begin before the whole file is there when its index comes first: for that it is moved at the end.
+    # Players start before the whole file has arrived only if its index comes first: "faststart" moves it there at the end.
     options = {"movflags": "faststart"} if container == "mp4" else {"id3v2_version": "0"}
 
     def again(url: str, flags: int, values: Mapping[str, str]) -> _Part:
@@ -79,14 +79,14 @@ def opened_for_writing(output: IO[bytes], container: str) -> OutputContainer:
         format=container,
         buffer_size=BUFFER,
         io_open=again,
-        # No name of a program, and no time at which it ran.
+        # "bitexact" leaves out the name of the program and the time at which it ran.
         container_options={**options, "fflags": "+bitexact"},
     )
     return opened
 
 
 def is_copied(recording: Recording) -> bool:
-    """Tell whether nothing needs to be encoded anew."""
+    """Tell whether nothing needs to be re-encoded."""
     video, audio = recording.video, recording.audio
     formats = recording.container.format.name.split(",")
     if video is None:
@@ -100,7 +100,7 @@ def is_copied(recording: Recording) -> bool:
 
 
 def copied(recording: Recording, target: OutputContainer) -> float:
-    """Copy picture and sound, and nothing else of the file; where its last picture or sound ends, in seconds."""
+    """Copy video and audio, and nothing else of the file; return where the last packet ends, in seconds."""
     end = 0.0
     sources = [stream for stream in (recording.video, recording.audio) if stream is not None]
     copies = {stream.index: target.add_stream_from_template(stream) for stream in sources}
@@ -122,7 +122,7 @@ def copied(recording: Recording, target: OutputContainer) -> float:
 
 
 class Transcoding:
-    """A recording on its way from one encoding to another."""
+    """Conversion of a recording from one encoding to another."""
 
     def __init__(self, recording: Recording, target: OutputContainer, *, turn: int) -> None:
         self.recording = recording
@@ -141,7 +141,7 @@ class Transcoding:
         rate = source.average_rate or source.guessed_rate or Fraction(25)
         stream = self.target.add_stream("libx264", rate=min(rate, Fraction(FRAME_RATE_LIMIT)))
         width, height = turned_size(source, self.turn)
-        # Half as many values of colour as pixels: both sides are even.
+        # In yuv420p two pixels share a value of colour in each direction: both sides must be even.
         stream.width, stream.height = max(2, width // 2 * 2), max(2, height // 2 * 2)
         stream.pix_fmt = "yuv420p"
         stream.options = {"preset": "veryfast", "crf": "23", "threads": str(THREADS)}
@@ -167,7 +167,7 @@ class Transcoding:
         return stream
 
     def run(self) -> float:
-        """Do it; where the last picture or sound ends, in seconds."""
+        """Convert the recording; return where its last frame ends, in seconds."""
         recording = self.recording
         sources = [stream for stream in (recording.video, recording.audio) if stream is not None]
         for packet in packets_of(recording, sources):
@@ -208,7 +208,7 @@ class Transcoding:
                 drawn = cast(VideoFrame, graph.pull())
             except (av.error.BlockingIOError, av.error.EOFError):
                 return
-            # Encoders want each picture later than the one before.
+            # Encoders require that each picture is later than the previous one.
             if drawn.pts is None or drawn.pts <= self._last_pts:
                 drawn.pts = self._last_pts + 1
             self._last_pts = drawn.pts
@@ -216,7 +216,7 @@ class Transcoding:
             self._encode(cast(VideoStream, self.video), drawn)
 
     def _graph_for(self, frame: VideoFrame) -> Graph:
-        """Turns pictures upright and gives them the size and the colours of the output; anew where they change."""
+        """The filters that turn pictures upright and give them the size and format of the output; rebuilt when these change."""
         shape = (frame.width, frame.height, frame.format.name)
         if self._graph is not None and self._shape == shape:
             return self._graph

@@ -1,4 +1,4 @@
-"""Messages between the two processes: the job that is asked for, and its result."""
+"""Messages between the two processes: jobs and their results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COVER: Final = "cover"
 EXAMINED: Final = "examined"
 CONVERTED: Final = "converted"
 
-#: The bounds of each job. A picture of 33 megapixels is 130 MiB decoded, and may have to be there three times.
+#: The limits of each job. A picture of 33 megapixels takes 130 MiB decoded, and up to three copies may be needed at once.
 LIMITS: Final[dict[str, Limits]] = {
     PICTURE: Limits(cpu=20, seconds=40, memory=1024 * _MEBIBYTE, written=128 * _MEBIBYTE),
     SHAPED: Limits(cpu=20, seconds=40, memory=1024 * _MEBIBYTE, written=64 * _MEBIBYTE),
@@ -22,18 +22,18 @@ LIMITS: Final[dict[str, Limits]] = {
     EXAMINED: Limits(cpu=15, seconds=30, memory=1536 * _MEBIBYTE, written=64 * _MEBIBYTE),
     CONVERTED: Limits(cpu=3600, seconds=7200, memory=3072 * _MEBIBYTE, written=512 * _MEBIBYTE, nice=10),
 }
-#: Files that a job writes: the original or what is shown, and its preview.
+#: Number of files that a job writes: the original or the shown file, and its preview.
 OUTPUTS: Final = 2
 
-# Of an answer, besides what the job has found. STARTED comes first: it distinguishes a job that ended its process from one
-# that was never begun.
+# Parts of an answer, besides the results of the job. STARTED comes first: it distinguishes a job that ended its process from
+# one that was never started.
 STARTED: Final = b"{}\n"
 CONFINED: Final = "confined"
 REFUSED: Final = "refused"
 UNIDENTIFIED: Final = "unidentified"
 
 
-#: The line of the log for each code; people who upload read other words (`social.kernel.media.images`).
+#: The log message for each code; uploaders get other messages (`social.kernel.media.images`).
 MEANINGS: Final = {
     UNIDENTIFIED: "a file was refused: it cannot be read as what it is said to be",
     "moving": "a GIF moves: it becomes a video",
@@ -51,7 +51,7 @@ MEANINGS: Final = {
 
 
 class Refused(Exception):
-    """The file is one that is not taken: `code` says why, `values` what is said about it."""
+    """Refusal of a file: `code` says why, `values` are the details."""
 
     def __init__(self, code: str, **values: Any) -> None:
         super().__init__(code)

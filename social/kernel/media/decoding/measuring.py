@@ -1,4 +1,4 @@
-"""Finds out what a video or a sound is, without converting it, and whether it is within the limits.
+"""Measures a video or audio file, without converting it, and checks whether it is within the limits.
 
 Limits: contract, parameters section 3 "Media" and behaviours section 10. Runs in the process of
 `social.kernel.media.decoder` only.
@@ -35,7 +35,7 @@ Facts = dict[str, Any]
 
 
 def check_limits(recording: Recording, measured: Facts) -> None:
-    """Raises Refused for a video beyond the limits (contract, parameters section 3 "Media")."""
+    """Raise Refused for a video beyond the limits (contract, parameters section 3 "Media")."""
     video = cast(VideoStream, recording.video)
     context = video.codec_context
     pixels = context.width * context.height
@@ -54,8 +54,8 @@ def check_limits(recording: Recording, measured: Facts) -> None:
 def measured_facts(file: RecordedFile, recording: Recording) -> Facts:
     """The `meta` of a file, without its pictures: `original`, and the flat keys of older versions of the entity.
 
-    With `frames` beside them for a moving one. A file whose head does not say its duration, or says it wrongly, is read
-    to its end, without being decoded.
+    For a video `frames` is added. A file whose header gives no duration, or a wrong one, is read to its end without being
+    decoded.
     """
     container, video, audio = recording.container, recording.video, recording.audio
     duration = container.duration / _MICROSECONDS if container.duration else 0.0
@@ -104,7 +104,7 @@ def measured_facts(file: RecordedFile, recording: Recording) -> Facts:
 
 
 def _counted(recording: Recording) -> tuple[int, float]:
-    """The pictures of a file, and the seconds until its end, by its packets."""
+    """The number of pictures in a file, and the seconds until its end, counted by its packets."""
     frames, end = 0, 0.0
     streams = [stream for stream in (recording.video, recording.audio) if stream is not None]
     for packet in packets_of(recording, streams):

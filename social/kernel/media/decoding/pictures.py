@@ -1,6 +1,6 @@
-"""Conversion of an uploaded picture: checked before decoding, turned upright, drawn anew.
+"""Conversion of an uploaded picture: checked before decoding, turned upright, redrawn.
 
-Nothing of the file survives but its pixels, so neither a place of recording nor a second file hidden in it is passed on
+Nothing of the file is kept but its pixels, so neither the location of a photo nor a second file hidden in it is passed on
 (security row 1). Limits: contract, parameters section 3 "Media" and behaviours section 10. Runs in the process of
 `social.kernel.media.decoding` only.
 """
@@ -16,7 +16,7 @@ from typing import IO, Any, Final, NoReturn, cast
 
 import pillow_heif
 
-# What `Image.open` would import when it meets the format: afterwards nothing can be imported any more.
+# `Image.open` would import these when it meets the format, but a confined process can import nothing.
 from PIL import (
     AvifImagePlugin,
     GifImagePlugin,
@@ -59,7 +59,8 @@ Image.preinit()
 
 _BLUR_SIDE: Final = 64
 _FORMATS: Final = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "HEIF")
-# What a picture is drawn anew as. A still GIF gains from PNG; not every browser shows AVIF, hardly any HEIC (behaviours 10).
+# The formats in which pictures are redrawn. A still GIF gains from PNG; not every browser shows AVIF, hardly any HEIC
+# (behaviours 10).
 _TARGETS: Final = {
     "JPEG": "JPEG",
     "MPO": "JPEG",
@@ -80,9 +81,9 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
 }
 # A GIF clears each frame before the next one; the many frames of a PNG are compressed quickly.
 _MOVING_OPTIONS: Final[dict[str, dict[str, object]]] = {"GIF": {"disposal": 2}, "PNG": {"compress_level": 1}}
-# The time that browsers show a frame for which the file gives none.
+# The time for which browsers show a frame whose file gives none.
 _FRAME_MILLISECONDS: Final = 100
-# Pillow's modes of one value of 16 bits, each value as eight bits, and the factor that makes eight bits of two or four.
+# Pillow's modes with one value of 16 bits, all values scaled to 8 bits, and the factors that scale 2 or 4 bits to 8.
 _SIXTEEN_BITS: Final = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 _WHOLE: Final = range(1 << 16)
 _EIGHT_OF_SIXTEEN: Final = [round(value / 257) for value in _WHOLE]
@@ -118,17 +119,17 @@ class _PngStream(PngImagePlugin.PngStream):
 PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # the plugin offers no other way
 # Cameras and programs write profiles and texts above Pillow's limit of a megabyte. The memory of the job is bounded anyway.
 PngImagePlugin.MAX_TEXT_CHUNK = 16 * 1024 * 1024
-# Pillow's own guard does not report the size. `_check_size` is stricter and comes before any pixel is decoded; this one is
-# left for sizes that are beyond all reason.
+# Pillow's own guard does not report the size. `_check_size` is stricter and comes before any pixel is decoded; this one
+# remains for absurd sizes.
 Image.MAX_IMAGE_PIXELS = 2**31
 
 
 def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """The job PICTURE: at most ORIGINAL_PIXELS to the first output, a preview of at most PREVIEW_PIXELS to the second.
+    """Do the job PICTURE: at most ORIGINAL_PIXELS go to the first output, a preview of at most PREVIEW_PIXELS to the second.
 
-    Upright, in sRGB, without metadata. An animated PNG or WebP stays one, an animated AVIF becomes a WebP, and a moving GIF
-    is refused as "moving"; with the parameter `still`, and of other pictures with several frames, the first is taken. Gives
-    `original`, `preview` and the `blurhash` of 4 x 4 waves.
+    Both are upright, in sRGB and without metadata. An animated PNG or WebP stays one, an animated AVIF becomes a WebP, and an
+    animated GIF is refused as "moving"; with the parameter `still`, and of other pictures with several frames, the first
+    frame is used. Returns `original`, `preview` and the `blurhash` of 4 x 4 waves.
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
@@ -151,10 +152,10 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
 
 
 def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """The job SHAPED: the picture in the shape of the parameters (`width`, `height`, `cropped`) to the first output.
+    """Do the job SHAPED: the picture goes to the first output in the shape of the parameters (`width`, `height`, `cropped`).
 
-    Of an animated picture, which stays one (AVIF becomes WebP) but with the parameter `still`, also the first frame to the
-    second: `shown` and `still` (or None).
+    An animated picture stays one (AVIF becomes WebP), and its first frame goes to the second output; with the parameter
+    `still`, its first frame is the picture. Returns `shown` and `still` (or None).
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
@@ -173,7 +174,7 @@ def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[I
 
 
 def cover(source: IO[bytes], output: IO[bytes]) -> tuple[Facts, Image.Image]:
-    """A preview of a picture that stands for something else; what is written about it, and its pixels."""
+    """Write a preview of a picture for use as a cover; return its facts and its pixels."""
     with _opened(source) as opened:
         _check_size(opened, PIXEL_LIMIT)
         image = _upright(opened)
@@ -226,11 +227,11 @@ def _in_shape(image: Image.Image, shape: Mapping[str, Any] | None) -> Image.Imag
 def _animated(
     source: IO[bytes], source_format: str, shape: Mapping[str, Any] | None, output: IO[bytes]
 ) -> Facts | None:
-    """Write the frames; None where they cannot be read: the first frame is shown then, as in browsers."""
+    """Write the frames; return None if they cannot be read: the first frame is shown then, as in browsers."""
     target = _MOVING_TARGETS[source_format]
     options: dict[str, Any] = dict(_MOVING_OPTIONS.get(target, {}))
     try:
-        # The encoders want to know all times beforehand, and all frames at once would take up to 190 MB.
+        # The encoders need all durations beforehand, and all frames at once would take up to 190 MB.
         durations = []
         for frame in _frames(source):
             durations.append(int(frame.info.get("duration", 0)) or _FRAME_MILLISECONDS)
@@ -244,7 +245,7 @@ def _animated(
 
 
 class _Drawn:
-    """The frames after the first, each drawn when it is asked for; the encoder of PNG iterates over them twice."""
+    """Frames after the first, each drawn on demand; the encoder of PNG iterates over them twice."""
 
     def __init__(self, source: IO[bytes], shape: Mapping[str, Any] | None) -> None:
         self._source, self._shape = source, shape
@@ -258,7 +259,7 @@ class _Drawn:
 
 
 def _frames(source: IO[bytes]) -> Iterator[Image.Image]:
-    # Opened anew: not every decoder can go back to the first frame.
+    # Opened again: not every decoder can go back to the first frame.
     with _opened(source) as opened:
         for number, frame in enumerate(ImageSequence.Iterator(opened)):
             if number or not opened.info.get("default_image"):
@@ -267,7 +268,7 @@ def _frames(source: IO[bytes]) -> Iterator[Image.Image]:
 
 
 def _upright(opened: Image.Image) -> Image.Image:
-    """The decoded picture, in a mode as `eight_bits` gives it, turned as its EXIF says, not larger than what is kept."""
+    """The decoded picture, in a mode of `eight_bits`, turned by its EXIF data, with at most ORIGINAL_PIXELS."""
     fitting = fitted_size(opened.size, ORIGINAL_PIXELS)
     if fitting != opened.size:
         # JPEG can be decoded at a half or a quarter: cheaper than shrinking it afterwards.
@@ -276,7 +277,7 @@ def _upright(opened: Image.Image) -> Image.Image:
     opened.load()
     image = reduced(eight_bits(opened), ORIGINAL_PIXELS)
     image.info = {name: value for name, value in opened.info.items() if name != "transparency"}
-    # A picture is not lost because some program wrote nonsense beside it.
+    # Broken EXIF data is no reason to refuse a picture.
     with contextlib.suppress(Exception):
         ImageOps.exif_transpose(image, in_place=True)
     return image
@@ -291,9 +292,9 @@ def _mend_transparency(opened: Image.Image) -> None:
 
 
 def eight_bits(image: Image.Image) -> Image.Image:
-    """The picture in mode L, LA, RGB, RGBA or CMYK, the same where it is in one of these; what is transparent is in the alpha.
+    """The picture in mode L, LA, RGB, RGBA or CMYK, unchanged if it is in one of these; transparency is in the alpha channel.
 
-    Values of 16 bits keep their place between black and white; those of mode F are taken as being between 0 and 255.
+    Values of 16 bits are scaled to 8 bits; those of mode F are assumed to be between 0 and 255.
     """
     if image.mode in _SIXTEEN_BITS:
         whole = image.convert("I")
@@ -310,13 +311,13 @@ def eight_bits(image: Image.Image) -> Image.Image:
 
 
 def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
-    """RGB or RGBA in sRGB, with no metadata left that an encoder could write; takes what `eight_bits` gives."""
+    """The picture as RGB or RGBA in sRGB, without metadata that an encoder could write; takes the modes of `eight_bits`."""
     transparency = image.getchannel("A") if image.has_transparency_data else None
     profile = image.info.get("icc_profile")
     if isinstance(profile, bytes) and profile:
         image = _in_srgb(image, profile)
     if image.mode != "RGB":
-        # Else it would be copied, which takes as much again.
+        # `convert` copies even an RGB picture, which would take as much memory again.
         image = image.convert("RGB")
     if transparency is not None and alpha:
         image.putalpha(transparency)
@@ -327,8 +328,8 @@ def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
 
 
 def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
-    """The colours as the profile means them, without alpha; a profile that cannot be read, or is of other pictures, is as
-    good as none.
+    """The picture converted from its profile to sRGB, without alpha; a profile that cannot be read, or is for another kind
+    of picture, is ignored.
     """
     try:
         source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
@@ -348,7 +349,7 @@ def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 
 
 def _changes_nothing(transform: ImageCms.ImageCmsTransform, sample: Image.Image) -> bool:
-    """Tell whether a transform changes no colour visibly, as most do: they are of sRGB, under whatever name."""
+    """Tell whether a transform changes no colour visibly, as is usual: most profiles are sRGB under some name."""
     difference = ImageChops.difference(transform.apply(sample), sample.convert("RGB"))
     return all(
         most <= _UNSEEN_DIFFERENCE for _least, most in cast("tuple[tuple[int, int], ...]", difference.getextrema())
@@ -356,7 +357,7 @@ def _changes_nothing(transform: ImageCms.ImageCmsTransform, sample: Image.Image)
 
 
 def fitted_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
-    """Width and height of at most so many pixels, in the same proportions."""
+    """Width and height of at most this many pixels, in the same proportions."""
     width, height = size
     if width * height <= pixels:
         return size
@@ -365,7 +366,7 @@ def fitted_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
 
 
 def reduced(image: Image.Image, pixels: int) -> Image.Image:
-    """The picture with at most so many pixels, in its proportions; of a mode that `eight_bits` gives."""
+    """The picture with at most this many pixels, in its proportions; its mode must be one of `eight_bits`."""
     fitting = fitted_size(image.size, pixels)
     if fitting == image.size:
         return image
@@ -373,7 +374,7 @@ def reduced(image: Image.Image, pixels: int) -> Image.Image:
 
 
 def write(image: Image.Image, target: str, output: IO[bytes], **options: Any) -> Facts:
-    """Encode a picture to a file; what there is to know about it."""
+    """Encode a picture to a file; return its facts."""
     image.save(output, target, **{**_OPTIONS[target], **options})
     output.flush()
     return {
@@ -386,7 +387,7 @@ def write(image: Image.Image, target: str, output: IO[bytes], **options: Any) ->
 
 
 def blur(preview: Image.Image) -> str:
-    """The blurhash of 4 x 4 waves, on white: the colour of what is transparent is not seen."""
+    """The blurhash of 4 x 4 waves, on white: the colours of transparent pixels are not visible."""
     small = _plain(eight_bits(preview).copy(), alpha=False)
     small.thumbnail((_BLUR_SIDE, _BLUR_SIDE), Resampling.BILINEAR)
     return blurhash.encode(small.tobytes(), small.width, small.height)

@@ -1,6 +1,6 @@
-"""Opens a video or a sound somebody sent, and takes packets and pictures out of it.
+"""Opens a video or audio file from outside, and reads packets and pictures from it.
 
-The format is the one that the first bytes of the file have; no other is tried, and nothing the file refers to is opened
+The format is the one that the first bytes of the file show; no other is tried, and nothing the file refers to is opened
 (security row 1). Runs in the process of `social.kernel.media.decoder` only.
 """
 
@@ -26,7 +26,7 @@ from social.kernel.media.decoding.jobs import Refused
 from social.kernel.media.limits import VIDEO_PIXEL_LIMIT
 
 av.logging.set_level(None)
-# Parts of the library are imported when a file first needs them, and then nothing can be imported any more.
+# The library would import its parts when a file first needs them, but a confined process can import nothing.
 for _module in pkgutil.walk_packages(av.__path__, "av."):
     if _module.name not in ("av.__main__", "av.datasets"):
         importlib.import_module(_module.name)
@@ -43,13 +43,13 @@ _AUDIO_CODECS: Final = (
 THREADS: Final = 2
 BUFFER: Final = 256 * 1024
 _BROKEN_PACKETS: Final = 100
-#: The largest aspect ratio of pixels, either way, that is believed; those of formats in use are below 3.
+#: The largest aspect ratio of pixels, either way, that is accepted; those of formats in use are below 3.
 _ASPECT_LIMIT: Final = 8
 
 
 @dataclass
 class Recording:
-    """An open file: its first moving picture and its first sound, if it has them."""
+    """Open file with its first video stream and its first audio stream, if it has them."""
 
     container: InputContainer
     video: VideoStream | None
@@ -62,13 +62,13 @@ class Recording:
 
 @dataclass(frozen=True)
 class RecordedFile:
-    """A file and its format. Each pass over it opens it anew: not every format can be read from the beginning twice."""
+    """A file and its format. Each pass over it opens it again: not every format can be read from the beginning twice."""
 
     source: IO[bytes]
     demuxer: str
 
     def open(self) -> Recording:
-        """Raises Refused for a file without picture and sound, or with codecs that are not accepted."""
+        """Open the file. Raises Refused for one without video and audio, or with codecs that are not accepted."""
         self.source.seek(0)
         container = cast(
             InputContainer,
@@ -76,7 +76,7 @@ class RecordedFile:
                 self.source,
                 format=self.demuxer,
                 buffer_size=BUFFER,
-                # Nothing is read but the file at hand.
+                # Nothing but this file is read.
                 container_options={"protocol_whitelist": "none", "format_whitelist": self.demuxer},
                 metadata_errors="replace",
             ),
@@ -110,7 +110,7 @@ def codec_of(stream: VideoStream | AudioStream) -> str:
 
 
 def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream]) -> Iterator[av.Packet]:
-    """The packets of some streams; a place that cannot be read is skipped, many of them end the file."""
+    """The packets of some streams; unreadable places are skipped, and more than _BROKEN_PACKETS of them end the file."""
     broken = 0
     packets = recording.container.demux(*streams)
     while True:
@@ -128,7 +128,7 @@ def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream
 
 
 def rest_of(source: VideoStream | AudioStream) -> Iterable[Any]:
-    """The frames a decoder has kept back."""
+    """The frames that a decoder still holds."""
     try:
         return cast(Iterable[Any], source.decode(None))
     except (av.error.InvalidDataError, av.error.EOFError):
@@ -151,7 +151,7 @@ def turned_size(video: VideoStream, turn: int) -> tuple[int, int]:
 
 
 def displayed_size(size: tuple[int, int], aspect: Fraction) -> tuple[int, int]:
-    """Width and height of a picture as a player shows it: where pixels are no squares one side grows, and none shrinks.
+    """Width and height of a picture as a player shows it: where pixels are not square, one side grows, and none shrinks.
 
     Source: HTML, section 4.8.9 "natural width and height" of a video.
     """

@@ -1,4 +1,4 @@
-"""Jobs that convert an uploaded video or sound to one that every browser plays.
+"""Jobs that convert an uploaded video or audio file to one that every browser plays.
 
 Limits: contract, behaviours section 10. Runs in the process of `social.kernel.media.decoder` only.
 """
@@ -32,15 +32,15 @@ from social.kernel.media.decoding.reading import (
 )
 from social.kernel.media.limits import PREVIEW_PIXELS, VIDEO_PIXEL_LIMIT
 
-#: Of a file that ends before its time: the share, and the seconds, that may be missing.
+#: The share and the seconds of its duration that may be missing at the end of a file, whichever is more.
 _MISSING_SHARE, _MISSING_SECONDS = 0.1, 2.0
 
 
 def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """The job EXAMINED: what a file of the `format` (a demuxer of FFmpeg) is, with a preview of at most PREVIEW_PIXELS.
+    """Do the job EXAMINED: measure a file of the `format` (a demuxer of FFmpeg), and draw a preview of at most PREVIEW_PIXELS.
 
-    Gives `kind` (video, gifv for one without sound, audio), `meta`, and where there is a picture in it `preview` (in the
-    first output) and `blurhash`. Refuses what is beyond the limits.
+    Returns `kind` (video, gifv for one without sound, audio), `meta`, and if the file has a picture `preview` (in the first
+    output) and `blurhash`. Refuses files beyond the limits.
     """
     file = RecordedFile(source, parameters["format"])
     recording = file.open()
@@ -56,10 +56,10 @@ def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence
 
 
 def converted(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """The job CONVERTED: an MP4 of H.264 and AAC, or an MP3, to the first output; without metadata.
+    """Do the job CONVERTED: an MP4 of H.264 and AAC, or an MP3, goes to the first output, without metadata.
 
-    What has these codecs already is copied. Gives `file` and the `meta` of what was written. Refuses a file that ends
-    long before its time.
+    A file that has these codecs already is copied. Returns `file` and the `meta` of the file that was written. Refuses a
+    file that ends long before its stated duration.
     """
     file = RecordedFile(source, parameters["format"])
     recording = file.open()
@@ -85,13 +85,13 @@ def converted(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequenc
 
 
 def cover(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """The job COVER: a picture as the preview of something else, in the first output; with `blurhash` and `colours`."""
+    """Do the job COVER: a preview of a picture goes to the first output. Returns `preview`, `blurhash` and `colours`."""
     drawn, image = pictures.cover(source, outputs[0])
     return {"preview": drawn, "blurhash": pictures.blur(image), "colours": colours_of(image)}
 
 
 def _picture_of(frame: VideoFrame, aspect: Fraction) -> Image.Image:
-    """A frame, turned and in the proportions in which it is shown."""
+    """The picture of a frame, turned and in the proportions in which it is shown."""
     if frame.width * frame.height > VIDEO_PIXEL_LIMIT:
         raise Refused("video_size", width=frame.width, height=frame.height)
     image: Image.Image = frame.to_image()  # type: ignore[no-untyped-call]  # PyAV gives it no types
@@ -101,7 +101,7 @@ def _picture_of(frame: VideoFrame, aspect: Fraction) -> Image.Image:
 
 
 def _attached(recording: Recording, output: IO[bytes]) -> Facts:
-    """The picture that is attached to a sound, if there is one that can be drawn."""
+    """The facts of the picture that is attached to an audio file; none without one that can be drawn."""
     for stream in recording.container.streams.video:
         if not stream.disposition & Disposition.attached_pic:
             continue
@@ -109,7 +109,7 @@ def _attached(recording: Recording, output: IO[bytes]) -> Facts:
             try:
                 drawn, image = pictures.cover(io.BytesIO(bytes(packet)), output)
             except Exception:
-                # A sound is not lost because something is wrong with the picture that goes with it.
+                # A broken attached picture is no reason to refuse the audio.
                 output.seek(0)
                 output.truncate()
                 return {}

@@ -1,8 +1,8 @@
-"""The server of decoding jobs: each runs in a fork of this process, which has everything loaded and nothing open.
+"""Server of decoding jobs: each runs in a fork of this process, which has all modules loaded and no files open.
 
-A message on the socket is the name and the parameters of a job in JSON, with open files: where to answer, what to read, what
-to write. The process ends when the other end of the socket is closed, or when it had nothing to do for a while; forks that
-are still at work end with it.
+A message on the socket is the name and the parameters of a job in JSON, with open files: for the answer, the source and the
+outputs. The process ends when the other end of the socket is closed, or when it has been idle for a while; forks that still
+run end with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from social.kernel.media.decoding import jobs
 from social.kernel.media.decoding.confinement import confine
 
 _MESSAGE: Final = 64 * 1024
-#: Seconds after which a process without work gives its memory back; the next job starts another.
+#: Seconds after which a process without work ends to free its memory; the next job starts another.
 IDLE_SECONDS: Final = 30.0
 #: The modules that do the jobs, each in a function of its name.
 MODULES: Final = {
@@ -32,14 +32,14 @@ MODULES: Final = {
     jobs.EXAMINED: "social.kernel.media.decoding.recordings",
     jobs.CONVERTED: "social.kernel.media.decoding.recordings",
 }
-# Python imports these only when a file names them, and in a job nothing can be imported.
+# Python imports these only when a file names them, but a confined process can import nothing.
 _CODECS: Final = ("latin-1", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "ascii", "unicode_escape", "idna")
 
 Work = Callable[[Mapping[str, Any], IO[bytes], Sequence[IO[bytes]]], dict[str, Any]]
 
 
 def serve(control: socket.socket) -> None:
-    """Take jobs until there are none any more."""
+    """Run jobs until the socket is closed, or no job has come for IDLE_SECONDS."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in _CODECS:
         "".encode(name)
@@ -60,7 +60,7 @@ def serve(control: socket.socket) -> None:
 
 
 def _is_busy() -> bool:
-    """Tell whether a fork is still at work; those that have ended are collected."""
+    """Tell whether a fork is still running, and reap those that have ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
