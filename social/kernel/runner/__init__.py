@@ -1,16 +1,16 @@
-"""Work that waits for other servers: one runner, one table of terms (docs/adr/0012).
+"""Runner of work that depends on other servers, with one table of terms (docs/adr/0012).
 
-A new kind of work is an entry in TERMS and a function, besides the table that it waits in:
+A new kind of work needs an entry in TERMS and a function, besides the table of its rows:
 
-1. TERMS gives it a queue, threads, budget and pace of a host, attempts, pauses and lifetime.
+1. TERMS gives it a queue, threads, the budget and pace of a host, attempts, pauses and a lifetime.
 2. A model that extends WaitingRow says what is to be done at which `host`; `queue` names its terms, `due` its event. With a
-   foreign key that cascades, waiting rows go with what they are about. WantedRow says who named the host as well.
-3. The function gets the jobs of a claim and gives a generator for each (`Work`): what it yields is awaited on the network
-   loop. It says in `job.answers` how hosts answered, returns when the work is done or there is nothing left to do,
-   deletes what another server calls gone (404, 410), and raises Failed for another attempt, or with `final` for none.
-4. `WORK = Work(Model, function)`, and `WORK.subscribe()` in `reactions.py` of the app. `enqueue(*rows)` has rows done.
+   foreign key that cascades, waiting rows are deleted with the object they refer to. WantedRow also says who named the host.
+3. The function gets the jobs of a claim and returns a generator for each (`Work`), whose awaitables are awaited on the
+   network loop. It records in `job.answers` how hosts answered, returns when the work is done or there is nothing left to do,
+   deletes objects that another server reports gone (404, 410), and raises Failed for a retry, or with `final` for none.
+4. `WORK = Work(Model, function)`, and `WORK.subscribe()` in `reactions.py` of the app. `enqueue(*rows)` adds rows.
 
-Claims, leases, retries, hosts that are left alone, and the removal of what was given up are then the runner's.
+The runner handles claims, leases, retries, pauses of failing hosts, and the removal of rows that were given up.
 """
 
 from social.kernel.runner.rows import Host, WaitingRow, WantedRow, enqueue, is_left_alone

@@ -1,4 +1,4 @@
-"""The rows that wait for other servers, by host, and how well those servers answer."""
+"""Rows of waiting work for other servers, and the state of those servers."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ logger = logging.getLogger("social.runner")
 _ERROR_LENGTH: Final = 500
 _KEPT_TROUBLES: Final = timedelta(days=1)
 
-# Hops from host to host by the index instead of reading the backlog; a host's own rows are found by the same index. The
-# rows of a host are asked oldest first. Of two processes that find the same host free at its pace, the first to write the
-# moment down has it. What a process held that ended has failed once more: a row that kills its process comes to its end
-# too.
+# Hops from host to host by the index instead of reading the backlog; a host's own rows are found by the same index, oldest
+# first. When two processes find the same host free at its pace, the first one to write `asked_at` gets it. A row whose lease
+# has expired counts one more attempt, so that a row that kills its process is given up in the end too.
 _CLAIM: Final = """
 WITH RECURSIVE hop AS (
     SELECT min(host) AS host FROM {table} WHERE dead_at IS NULL
@@ -74,10 +73,10 @@ RETURNING {columns}
 
 
 class WaitingRow(LeasedRow):
-    """A thing to be done at `host`; the row is deleted when it is done.
+    """Task for one `host`; the row is deleted when the task is done.
 
     `queue` names its terms and the queue of its event `due`. With an `ordering_key` (columns) only the oldest row of
-    each key is begun. A dead row is kept for a while: until then nobody asks again.
+    each key is started. A dead row is kept for a while, during which the same task cannot be added again.
     """
 
     objects: ClassVar[models.Manager[Self]]
@@ -98,7 +97,7 @@ class WaitingRow(LeasedRow):
 
     @property
     def asker(self) -> str:
-        """The person or server that wants the row done, if its rows are counted together; else empty."""
+        """The local account or server on whose behalf the task is done, if its rows are counted together; else empty."""
         return ""
 
     @classmethod
@@ -108,8 +107,8 @@ class WaitingRow(LeasedRow):
 
 
 class WantedRow(WaitingRow):
-    """A row about something that was named by somebody other than its `host`: `wanted_by` is a person of this server or
-    another server, and empty for what a host says of itself.
+    """Task about an object that was named by another party than its `host`: `wanted_by` is a local account or another
+    server, and empty for objects that the host itself has named.
     """
 
     wanted_by = models.TextField(default="", db_default="")
@@ -142,7 +141,7 @@ R = TypeVar("R", bound=WaitingRow)
 
 @cache
 def claiming_statement(model: type[WaitingRow]) -> str:
-    """The claim, for the parameters queue, unknown, busy, hosts, per_host, pace, token and lease: all columns of the rows."""
+    """The SQL of a claim, with the parameters queue, unknown, busy, hosts, per_host, pace, token and lease: all columns."""
     table = model._meta.db_table
     same_key = " AND ".join(f"e.{column} = d.{column}" for column in model.ordering_key)
     earlier = f"SELECT FROM {table} e WHERE {same_key} AND e.id < d.id AND e.dead_at IS NULL"
@@ -154,12 +153,12 @@ def claiming_statement(model: type[WaitingRow]) -> str:
 
 
 def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
-    """Have the work of rows of one kind done (at `due_at`), each once however many ask for it; announces their event.
-    The rows that were taken.
+    """Add rows of one kind of work (due at `due_at`), each task once however often it is added, and publish their event;
+    return the accepted rows.
 
-    A row is left out when as many wait for its host, or for its asker, as the terms allow: who names a thousand things of a
-    slow server, or a thousand servers, gets some of them. The rows of one asker become due in turns, so that what others
-    ask for is done in between. The number of statements is fixed.
+    A row is left out when as many wait for its host, or for its asker, as the terms allow: of a thousand objects of a slow
+    server, or of a thousand servers, only some are accepted from one asker. The rows of one asker become due in turns, so
+    that those of others are done in between. The number of statements is fixed.
     """
     if not rows:
         return []
@@ -187,11 +186,11 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
 
 
 class Host(models.Model):
-    """State of a server, by its name and port: how well it answers the work of one queue.
+    """State of a server, by its name and port, for the work of one queue.
 
-    `failures` in a row since `failing_since`; none for a server that is well. While `retry_at` lies ahead it is left alone;
-    afterwards one request is the probe (contract, federation section 12). `asked_at` is when a row was last claimed, where
-    the terms have a pace.
+    `failures` counts those in a row since `failing_since`; it is 0 for a server that answers. Until `retry_at` the server is
+    paused; afterwards one request is the probe (contract, federation section 12). `asked_at` is when a row was last claimed,
+    where the terms have a pace.
     """
 
     queue = models.TextField()
@@ -216,9 +215,9 @@ class Host(models.Model):
 
 
 def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> None:
-    """Note what hosts have answered lately: "" for one that is well, else what is wrong with it, which is one failure more.
+    """Store the latest answers of hosts: "" for a success, else the error, which counts as one more failure.
 
-    Those that were `reached` are known from now on, where the terms are cautious.
+    Hosts that were `reached` are stored as known, where the terms are cautious.
     """
     terms, now, hosts = TERMS[queue], clock.now(), Host.objects.filter(queue=queue)
     failing = {name for name, wrong in answers.items() if wrong}
@@ -227,7 +226,7 @@ def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> No
         made = [Host(queue=queue, name=name) for name in sorted(unknown)]
         Host.objects.bulk_create(made, ignore_conflicts=True, batch_size=BATCH)
     changed = hosts.filter(Q(name__one_of=failing) | Q(name__one_of=answers.keys() - failing, failures__gt=0))
-    # In one order, so that two processes do not wait for each other.
+    # Ordered, so that two processes cannot deadlock.
     for host in changed.order_by("name").select_for_update():
         host.last_error = answers[host.name].replace("\0", "")[:_ERROR_LENGTH]
         if host.name in failing:
@@ -240,12 +239,12 @@ def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> No
 
 
 def is_left_alone(queue: str, name: str) -> bool:
-    """Tell whether a host has failed so lately that it is not asked now."""
+    """Tell whether a host is paused after a failure."""
     return Host.objects.filter(queue=queue, name=name, failures__gt=0, retry_at__gt=Now()).exists()
 
 
 def forget_troubles(queue: str) -> None:
-    """Forget hosts that failed a while ago: anybody can name hosts that there are not. Those once reached are kept."""
+    """Delete hosts that failed a while ago, as anybody can name hosts that do not exist; cautious terms keep all hosts."""
     if not TERMS[queue].cautious:
         old = clock.now() - _KEPT_TROUBLES
         Host.objects.filter(Q(asked_at=None) | Q(asked_at__lt=old), queue=queue, retry_at__lt=old).delete()

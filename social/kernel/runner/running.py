@@ -1,4 +1,4 @@
-"""Does what waits for other servers: many hosts at once, little of each, for some seconds.
+"""Does the waiting work for other servers: for many hosts at once, little for each, for some seconds.
 
 Source: DESIGN "One runner", "Lanes", "Claims are leases" and "Deliveries are fair".
 """
@@ -32,7 +32,7 @@ logger = logging.getLogger("social.runner")
 
 #: Seconds after which the next call of the runner begins while anything waits.
 NEXT_RUN: Final = 5.0
-# Seconds in which results are gathered once one has come, and after which more is claimed while none comes.
+# Seconds in which further results are gathered after the first, and seconds without a result until more rows are claimed.
 _GATHERING_WINDOW: Final = 0.01
 _POLL_SECONDS: Final = 0.5
 _TOO_LATE: Final = "its time was over"
@@ -42,7 +42,7 @@ Steps = Generator[Awaitable[Any], Any, None]
 
 
 class Failed(Exception):
-    """The attempt has failed; `final`: another one would, too."""
+    """Failure of an attempt; with `final`, a retry would fail too."""
 
     def __init__(self, reason: str, *, final: bool = False) -> None:
         super().__init__(reason)
@@ -51,7 +51,7 @@ class Failed(Exception):
 
 @dataclass(eq=False, slots=True)
 class Job(Generic[R]):
-    """A row in this process's hands. `answers` says of hosts what is wrong with them, "" for one that is well."""
+    """Row that this process has claimed. `answers` holds the errors of hosts, "" for a success."""
 
     row: R
     expires: float
@@ -61,13 +61,13 @@ class Job(Generic[R]):
 
 
 class Work(Generic[R]):
-    """Kind of work: its rows, and `begin`, which gives the steps for each of the jobs of a claim.
+    """Kind of work: its model, and `begin`, which returns the steps for each of the jobs of a claim.
 
-    Steps are a generator that runs in the worker's own thread, where the database is; what it yields is awaited on the
-    network loop, and the answer or exception sent back. It notes in `Job.answers` how hosts answered, and ends when the
-    work is done; it must be idempotent, for a process may end before this is written down. Raises Failed otherwise; any
-    other exception is logged and is a failure too. `finished` is called with rows that are done, or were given up a while
-    ago, in the transaction that deletes them.
+    Steps are a generator that runs in the worker's own thread, where the database connection is; what it yields is awaited
+    on the network loop, and the result or exception sent back. It records in `Job.answers` how hosts answered, and ends when
+    the work is done; it must be idempotent, for a process may end before the result is stored. It raises Failed when the
+    attempt has failed; any other exception is logged and is a failure too. `finished` is called with rows that are done, or
+    were given up a while ago, in the transaction that deletes them.
     """
 
     def __init__(
@@ -80,44 +80,44 @@ class Work(Generic[R]):
         self.begin = begin
         self.finished = finished
         self.claims: Final = Claims(model._meta.db_table)
-        # The runs of this process that claim; the others wait for what they have begun.
+        # The runs of this process that claim; the others only finish the jobs that they have started.
         self.claiming: Final[set[Run[R]]] = set()
         self._leaving: Final = threading.Lock()
 
     @property
     def terms(self) -> Terms:
-        """The terms of this work in the table."""
+        """The terms of this work in TERMS."""
         return TERMS[self.model.queue]
 
     def run(self) -> None:
-        """Do what is due for some seconds. If anything waits at the end, the next run is scheduled.
+        """Do due work for some seconds. If rows still wait at the end, the next run is scheduled.
 
-        Any number of processes may do this at once. Raises database errors: the leases then run out by themselves.
+        Any number of processes may do this at once. Raises database errors: the leases then expire by themselves.
         """
         Run(self).run()
 
     def subscribe(self) -> None:
-        """Have the workers of its queue do it when its event is published, and forget what they give up."""
+        """Subscribe the workers of its queue to its event, and include its rows in `forget_given_up`."""
         on(self.model.due, self.react, queue=self.model.queue, seconds=self.terms.seconds)
         _subscribed[self.model.queue] = self
 
     def react(self, events: Sequence[Event]) -> None:
-        """`run`, however many asked for it."""
+        """Call `run`, once for any number of events."""
         self.run()
 
     def leave(self, run: Run[R], *, at_any_rate: bool) -> None:
-        """Have a run claim no more, `at_any_rate` or if another one of this process goes on: of two, never both."""
+        """Stop a run from claiming, `at_any_rate` or only if another run of this process still claims: never the last one."""
         with self._leaving:
             if at_any_rate or len(self.claiming) > 1:
                 self.claiming.discard(run)
 
     def schedule_next_run(self, *, now: bool) -> None:
-        """Announce the event again, for NEXT_RUN seconds from now or for `now`, while anything waits or is held: what a
-        process held that was killed is nobody else's to look for."""
+        """Publish the event again, due in NEXT_RUN seconds or `now`, while any row waits or is claimed: the rows of a killed
+        process would otherwise be found by no run."""
         if not self.model.objects.filter(dead_at=None).exists():
             return
         event, moment = self.model.due, clock.now() + timedelta(seconds=NEXT_RUN)
-        # One that is held is about to end: that of a process that was killed is due later than the run that it began.
+        # A claimed row of the outbox does not count: its run is about to end, or was killed and is due too late.
         later = OutboxRow.objects.filter(idle(), queue=self.model.queue, event=event.__name__, dead_at=None)
         with transaction.atomic():
             if now:
@@ -126,8 +126,8 @@ class Work(Generic[R]):
                 publish(event(), due_at=moment)
 
     def forget_given_up(self) -> int:
-        """Give up rows whose lifetime is over, and remove those that were given up a while ago: they may be asked for again.
-        How many were removed.
+        """Give up rows whose lifetime is over, and delete those that were given up a while ago, which may then be added
+        again; return how many were deleted.
         """
         rows, now = self.model.objects.all(), clock.now()
         if self.terms.lifetime is not None:
@@ -150,17 +150,17 @@ _subscribed: Final[dict[str, Work[Any]]] = {}
 
 
 def forget_given_up() -> int:
-    """Remove what was given up a while ago, of every kind of work; how many rows were removed."""
+    """Delete the rows of every kind of work that were given up a while ago; return how many were deleted."""
     return sum(work.forget_given_up() for work in _subscribed.values())
 
 
 class Run(Generic[R]):
-    """Call of the runner: what it has claimed, what is under way on the network loop, and what has ended."""
+    """Call of the runner: its claimed jobs, those under way on the network loop, and those that have ended."""
 
     def __init__(self, work: Work[R]) -> None:
         self.work = work
         self.terms = work.terms
-        # As long as it claims is shorter than the lease, so that no row is claimed twice by one token.
+        # A run claims for a shorter time than the lease, so that no row is claimed twice with one token.
         assert self.terms.slice_seconds + self.terms.row_seconds < self.terms.lease
         self._token = new_token()
         self._claimed: dict[str, deque[Job[R]]] = {}
@@ -183,8 +183,8 @@ class Run(Generic[R]):
                 self._begin_claimed()
                 self.settle()
                 if self in claiming and (now := time.monotonic()) >= end:
-                    # What comes now is for the next one, who need not wait for the slowest of these. Until its thread is
-                    # there, which may wait for slow hosts as well, this one goes on.
+                    # Further rows are for the next run, which need not wait for the slowest jobs of this one. Until that run
+                    # has a thread, and all threads may be waiting for slow hosts, this one still claims.
                     if not is_announced:
                         is_announced = True
                         self.work.schedule_next_run(now=True)
@@ -211,7 +211,7 @@ class Run(Generic[R]):
             self.work.schedule_next_run(now=False)
 
     def claim(self) -> list[Job[R]]:
-        """Take what is due for as many hosts as there is room for, committed."""
+        """Claim due rows for as many hosts as there is room for; the claim is committed."""
         terms, model = self.terms, self.work.model
         room = terms.at_once - self._under_way.total()
         if room <= 0:
@@ -242,7 +242,7 @@ class Run(Generic[R]):
         return self._under_way + Counter({host: len(jobs) for host, jobs in self._claimed.items()})
 
     def _begin_claimed(self) -> None:
-        """Begin what the terms allow; give back what would outlast its lease."""
+        """Start the jobs that the terms allow; release those that would outlast their lease."""
         for host, jobs in list(self._claimed.items()):
             while jobs and self._under_way[host] < self.terms.per_host and self._under_way.total() < self.terms.at_once:
                 job = jobs.popleft()
@@ -259,7 +259,7 @@ class Run(Generic[R]):
                 del self._claimed[host]
 
     def _step(self, job: Job[R], task: asyncio.Task[Any] | None = None) -> None:
-        """Run the steps of a job to where they wait next, or to their end."""
+        """Run the steps of a job until they wait next, or to their end."""
         assert job.steps is not None
         try:
             if task is None:
@@ -287,7 +287,7 @@ class Run(Generic[R]):
             self._awaited.append((job, awaited))
 
     async def _wait(self, seconds: float) -> list[tuple[Job[R], asyncio.Task[Any]]]:
-        """Yield, on the network loop, what has come back, waiting for the first and then a moment for more."""
+        """Return the tasks that have ended on the network loop, after waiting for the first one and then a moment for more."""
         for job, awaited in self._awaited:
             work = _within(awaited, job.ends - time.monotonic())
             task = asyncio.create_task(work, context=asking_for(job.row.asker))
@@ -299,11 +299,11 @@ class Run(Generic[R]):
         return [(self._tasks.pop(task), task) for task in list(self._tasks) if task.done()]
 
     def end(self, job: Job[R], failed: Failed | None) -> None:
-        """A job is done, or has failed; the next `settle` writes it down."""
+        """Note that a job is done or has failed; the next `settle` stores it."""
         self._ended.append((job, failed))
 
     def settle(self) -> None:
-        """Write down what has ended; rows whose lease ran out meanwhile are left to their new holders, with all they say."""
+        """Store the results of the jobs that have ended; those whose lease has expired are dropped, with their answers."""
         ended, self._ended = self._ended, []
         for host in {host for job, _failed in ended for host, wrong in job.answers.items() if wrong}:
             self._released += [job.row.pk for job in self._claimed.pop(host, ())]
