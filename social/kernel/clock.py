@@ -16,7 +16,7 @@ def now() -> datetime:
 
 
 def days_ago(days: int) -> datetime | None:
-    """The moment so many days ago; None for 0, with which settings say "for ever"."""
+    """The moment this many days ago; None for 0, which means "for ever" in settings."""
     return now() - timedelta(days=days) if days else None
 
 
@@ -27,7 +27,7 @@ def iso(moment: datetime) -> str:
 
 
 def iso_ms(milliseconds: int) -> str:
-    """The text of `iso` from milliseconds since 1970: several times quicker, for whole pages."""
+    """The text of `iso` for milliseconds since 1970; several times faster, for pages with many moments."""
     days, rest = divmod(milliseconds, 86_400_000)
     seconds, thousandths = divmod(rest, 1000)
     hour, seconds = divmod(seconds, 3600)

@@ -13,7 +13,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 
 
 class UnreadableSecret(Exception):
-    """A stored secret was written with a key this server no longer has."""
+    """Error for a stored secret that was encrypted with a key this server no longer has."""
 
 
 @lru_cache(maxsize=4)
@@ -22,12 +22,12 @@ def _box(keys: tuple[str, ...]) -> MultiFernet:
 
 
 def encrypt(secret: str) -> str:
-    """The secret as text that only FIELD_ENCRYPTION_KEYS can open."""
+    """The secret as text that can only be decrypted with FIELD_ENCRYPTION_KEYS."""
     return _box(tuple(settings.FIELD_ENCRYPTION_KEYS)).encrypt(secret.encode()).decode()
 
 
 def decrypt(stored: str) -> str:
-    """The text that `encrypt` was given. Raises UnreadableSecret when none of the keys fits."""
+    """The secret of which `encrypt` made this text. Raises UnreadableSecret when none of the keys fits."""
     try:
         return _box(tuple(settings.FIELD_ENCRYPTION_KEYS)).decrypt(stored.encode()).decode()
     except InvalidToken:
@@ -43,7 +43,7 @@ def reencrypt(stored: str, keys: Sequence[str]) -> str:
 
 
 def new_rsa_pair() -> tuple[str, str]:
-    """A fresh RSA-2048 pair as PEM: (private, public), for signing federation requests (federation section 4)."""
+    """A new RSA-2048 pair as PEM: (private, public), for signing federation requests (federation section 4)."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -53,7 +53,7 @@ def new_rsa_pair() -> tuple[str, str]:
 
 
 class PasswordHasher(Argon2PasswordHasher):
-    """Argon2id with 19 MiB, two passes and one lane: the least that OWASP's Password Storage Cheat Sheet recommends.
+    """Argon2id with 19 MiB, two passes and one lane: the minimum in OWASP's Password Storage Cheat Sheet.
 
     Django's own choice takes 100 MiB and eight threads for each sign-in.
     """

@@ -1,6 +1,6 @@
-"""A position in a list that is ordered by a number, and how QuerySets and SQL are cut at it.
+"""Cursors of lists that are ordered by a number, for QuerySets and for SQL.
 
-Every list is paged by it: by the id of the row, or by another number that is unique in the list.
+Every list is paged by such a number: the id of the row, or another one that is unique in the list.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Cursor:
         return {"before": self.before, "after": self.after, "limit": self.limit}
 
     def between(self, column: str) -> str:
-        """The bounds as SQL, to be put behind a condition. A bound that is not there is no part of it: PostgreSQL keeps
-        one plan for a statement, and one that is good for every value is good for none.
+        """The bounds as SQL, to be appended to a condition. An absent bound is left out of the text: PostgreSQL keeps one
+        plan for a statement, and a plan that suits absent and present bounds alike is slow for both.
         """
         before = "" if self.before is None else f" AND {column} < %(before)s"
         return before if self.after is None else f"{before} AND {column} > %(after)s"

@@ -1,4 +1,4 @@
-"""Limits of open files and sockets of a process, and of what the system keeps for a client that does not read."""
+"""Limits of a process's open files and sockets, and of the send buffer for a client that does not read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNLIMITED: Final = 1 << 20
 
 
 def allow_many() -> None:
-    """Raise the limit of open files to what the system allows: each connection is one, and 1024 are usual."""
+    """Raise the limit of open files to what the system allows: each connection needs one, and 1024 are usual."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _UNLIMITED if hard == resource.RLIM_INFINITY else hard
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -21,10 +21,10 @@ def allow_many() -> None:
 
 
 def limits(pid: int) -> tuple[int, int]:
-    """Return how many files a process may open: the limit it has, and that up to which it may raise it by itself.
+    """Return the soft and the hard limit of open files of a process.
 
-    Systems other than Linux answer for this process only, whose limits are then given. Raises OSError for processes that
-    have ended and for those of other users.
+    On systems other than Linux, the limits are those of the calling process. Raises OSError for processes that have ended
+    and for those of other users.
     """
     prlimit = getattr(resource, "prlimit", None)
     found = prlimit(pid, resource.RLIMIT_NOFILE) if prlimit else resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -33,7 +33,7 @@ def limits(pid: int) -> tuple[int, int]:
 
 
 def limit_send_buffer(transport: BaseTransport) -> None:
-    """Have the system keep twice SEND_BUFFER bytes for a client and no more; Linux would keep up to 4 MB for each."""
+    """Limit the system's send buffer for a client to twice SEND_BUFFER bytes; Linux would use up to 4 MB for each client."""
     connection = transport.get_extra_info("socket")
     if connection is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)

@@ -44,32 +44,32 @@ class Unauthorized(KernelError):
 
 
 class Forbidden(KernelError):
-    """Understood, and refused by a policy."""
+    """Request that was understood, and is refused by a policy."""
 
     default = gettext_noop("This action is not allowed")
 
 
 class NotFound(KernelError):
-    """Absent, or hidden from this viewer: the answer does not reveal which."""
+    """Record that is absent or hidden from this viewer: the answer does not reveal which."""
 
     default = gettext_noop("Record not found")
 
 
 def require_found(value: T | None) -> T:
-    """Return what was looked for. Raises NotFound for None."""
+    """Return the value. Raises NotFound for None."""
     if value is None:
         raise NotFound
     return value
 
 
 class Conflict(KernelError):
-    """A change by somebody else at the same moment."""
+    """Conflict with a concurrent change by another request."""
 
     default = gettext_noop("Conflict during update, please try again")
 
 
 class Gone(KernelError):
-    """Deleted for good."""
+    """Record that was deleted for good."""
 
     default = gettext_noop("Gone")
 
@@ -86,7 +86,7 @@ class Unavailable(KernelError):
     default = gettext_noop("Remote data could not be fetched")
 
 
-# How fields are called in sentences, where the code that finds the error gives no label of its own.
+# Labels of fields in messages, where the code that finds the error gives no label of its own.
 _LABELS = {
     "username": gettext_noop("Username"),
     "email": gettext_noop("E-mail address"),
@@ -105,7 +105,7 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class FieldError:
-    """Broken rule: `code` as in `ERR_BLANK`, `message` follows the field's name in the sentence."""
+    """Broken rule: `code` as in `ERR_BLANK`; `message` follows the field's label in the sentence."""
 
     field: str
     code: str
@@ -114,7 +114,7 @@ class FieldError:
 
     @property
     def sentence(self) -> str:
-        """`Username can't be blank`: the label and what is wrong with it."""
+        """The label and the message: `Username can't be blank`."""
         label = self.label
         if label is None:
             label = _(_LABELS[self.field]) if self.field in _LABELS else self.field.replace("_", " ").capitalize()
@@ -122,7 +122,7 @@ class FieldError:
 
 
 class Invalid(KernelError):
-    """Understood, and against a rule (422)."""
+    """Request that was understood, but breaks a rule (422)."""
 
     default = gettext_noop("Validation failed")
 

@@ -14,9 +14,9 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: What a bigint holds.
+#: The largest bigint.
 MAX_ID: Final = 2**63 - 1
-# One more than the longest id has, so that a longer one is seen to be too long.
+# One digit more than the longest id has, so that a longer one is recognised as too long.
 _DIGITS = re.compile(r"[0-9]{1,20}")
 
 
@@ -39,8 +39,8 @@ class SnowflakeField(models.BigAutoField):
         return "bigint"
 
     def get_placeholder(self, value: Any, compiler: Any, connection: BaseDatabaseWrapper) -> str:
-        # Because it is here, several rows with ids of their own are inserted as VALUES: Django would otherwise send an
-        # array cast to the column type, and the DEFAULT in that is a syntax error.
+        # Overridden so that Django inserts several rows with given ids as VALUES: it would otherwise send an array cast to
+        # the column type, and the DEFAULT in that is a syntax error.
         return "%s"
 
 

@@ -20,32 +20,32 @@ from social.kernel.errors import NotFound, require_found
 from social.kernel.lengths import NAME_LIMIT, lengths
 
 Row = TypeVar("Row", bound=models.Model)
-# In one order, or two callers could wait for each other.
+# Ordered, or two callers could deadlock.
 _KEEP: Final = sql.SQL("SELECT {key} FROM {table} WHERE {key} = ANY(%s) ORDER BY {key} FOR KEY SHARE")
 
 
 def _numbers(names: tuple[str, ...]) -> list[int]:
     digests = {int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True) for name in names}
-    # Everybody takes several locks in the same order, or two could wait for each other.
+    # Sorted, so that two callers with the same names cannot deadlock.
     return sorted(digests)
 
 
 def lock(*names: str) -> None:
     """Wait until this transaction alone holds every name; they are released when it ends, also by a crash.
 
-    Names such as `status:12` are hashed to 64 bits: two names may, once in a blue moon, wait for each other needlessly.
+    Names such as `status:12` are hashed to 64 bits: two names may, very rarely, wait for each other needlessly.
     Raises RuntimeError outside a transaction, where the lock would be gone at once.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
         raise RuntimeError(f"lock({', '.join(names)}) needs a transaction: it is held until that ends.")
     with connection.cursor() as cursor:
-        # The rows of an array come in its order.
+        # unnest keeps the order of the array.
         cursor.execute("SELECT pg_advisory_xact_lock(number) FROM unnest(%s::bigint[]) number", [_numbers(names)])
 
 
 def try_lock(name: str) -> bool:
-    """Takes a `lock` without waiting: False when another transaction holds the name. Raises RuntimeError likewise."""
+    """Take a `lock` without waiting; return False when another transaction holds the name. Raises RuntimeError likewise."""
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
         raise RuntimeError(f"try_lock({name}) needs a transaction: it is held until that ends.")
@@ -56,7 +56,7 @@ def try_lock(name: str) -> bool:
 
 
 def lock_within(name: str, seconds: float) -> bool:
-    """Takes a `lock`, waiting this long at most: False when another transaction holds the name longer. Raises
+    """Take a `lock`, waiting this long at most; return False when another transaction holds the name longer. Raises
     RuntimeError likewise.
     """
     connection = transaction.get_connection()
@@ -75,7 +75,7 @@ def lock_within(name: str, seconds: float) -> bool:
 
 
 def lock_row(row: Row) -> Row:
-    """Read a row anew, and hold it alone until the transaction ends. Raises NotFound when it is gone."""
+    """Read a row again and lock it until the transaction ends. Raises NotFound when it is gone."""
     return require_found(type(row)._default_manager.select_for_update().filter(pk=row.pk).first())
 
 
@@ -94,8 +94,8 @@ def keep_rows(model: type[models.Model], ids: Iterable[int]) -> set[int]:
 
 
 def delete_rows(rows: models.QuerySet[Row]) -> int:
-    """Delete these rows with all that refers to them, in the caller's transaction or one of their own; return how many
-    there were.
+    """Delete these rows and all rows that refer to them, in the caller's transaction or a new one; return how many of
+    these rows there were.
     """
     with transaction.atomic():
         ids = list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
@@ -104,8 +104,8 @@ def delete_rows(rows: models.QuerySet[Row]) -> int:
 
 
 class Lease(models.Model):
-    """A task that one process at a time may do, such as sending the schedule. Rows are written by SQL, by the clock of
-    the database alone: the clocks of the holders may differ.
+    """Lease of a task that one process at a time may do, such as sending the schedule. Rows are written in SQL, with the
+    database's clock alone: the clocks of the holders may differ.
     """
 
     name = models.TextField(primary_key=True)
@@ -127,9 +127,9 @@ RETURNING TRUE
 
 
 def acquire(name: str, holder: str, seconds: float) -> bool:
-    """Take or renew the lease for `seconds`; False while another holder's has not run out.
+    """Take or renew the lease for `seconds`; return False while another holder's lease has not expired.
 
-    The holder must renew well before the end, and stop acting when a renewal did not come through in time.
+    The holder must renew the lease well before its end, and stop acting when a renewal did not succeed in time.
     """
     with connection.cursor() as cursor:
         cursor.execute(_ACQUIRE, {"name": name, "holder": holder, "seconds": seconds})
@@ -137,6 +137,6 @@ def acquire(name: str, holder: str, seconds: float) -> bool:
 
 
 def release(name: str, holder: str) -> None:
-    """Give the lease back before its time, if `holder` still has it."""
+    """End the lease before its time, if `holder` still has it."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM social_lease WHERE name = %s AND holder = %s", [name, holder])

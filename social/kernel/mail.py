@@ -1,6 +1,6 @@
 """Mails in the reader's language, handed to the mail server.
 
-Mails are sent by reactions (queue `mailers`), never while somebody's request waits: the outbox tries again for them.
+Mails are sent by reactions (queue `mailers`), never within a request; the outbox retries them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _QUOTE: Final = "> "
 
 
 class Paragraph(NamedTuple):
-    """Paragraph of a mail's text, for its HTML. `quoted`: somebody else's words; `link`: the address that it leads to."""
+    """Paragraph of a mail's text, for its HTML. `quoted`: another person's words; `link`: nothing but the mail's link."""
 
     text: str
     quoted: bool
@@ -40,7 +40,7 @@ class Paragraph(NamedTuple):
 
 
 class Refused(Unavailable):
-    """The mail server does not take mail for this recipient for now; for others it may."""
+    """Temporary refusal of this recipient by the mail server, which may accept others."""
 
 
 def _template(name: str) -> Template:
@@ -53,7 +53,7 @@ def _render(name: str, context: Mapping[str, Any], *, escape: bool) -> str:
 
 
 def quoted(text: str) -> str:
-    """Words of somebody else as mails quote them, so that they cannot be taken for those of this server."""
+    """Another person's words with a quote mark before each line, so that nobody takes them for this server's."""
     return "\n".join(f"{_QUOTE}{line}".rstrip() for line in text.strip().splitlines())
 
 
@@ -95,10 +95,10 @@ def compose(
     """The mail as it will be sent, in `language`.
 
     `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`; `mail/footer.txt` comes below the
-    text. Text is rendered without HTML escapes, HTML with, and with the `paragraphs` of the text; both see `server_name` (or
-    the domain), `domain`, `language` and `direction` ("ltr" or "rtl") besides the context. Mails are sent in the server's
-    name. Whatever people wrote into the context, subject and headers stay one line each. Raises ValueError for a template
-    name that is a path, or a header or address that breaks its line.
+    text. The text is rendered without HTML escapes, the HTML with them and with the text's `paragraphs`; both get
+    `server_name` (or the domain), `domain`, `language` and `direction` ("ltr" or "rtl") besides the context. The sender's
+    name is the server's. Subject and headers stay one line each, whatever the context contains. Raises ValueError for a
+    template name that is a path, or a header or address that breaks its line.
     """
     if not _TEMPLATE.fullmatch(template):
         raise ValueError(f"{template!r} is not the name of a mail template.")
@@ -132,7 +132,7 @@ def compose(
         from_email=_sender(server_name),
         to=[to],
         headers={
-            # RFC 3834: no answering machine shall answer. Django's own Message-ID would contain the host's name.
+            # RFC 3834: no auto-responder shall answer. Django's own Message-ID would contain the host's name.
             "Auto-Submitted": "auto-generated",
             "Content-Language": language,
             "Message-ID": make_msgid(domain=_host()),
@@ -145,7 +145,7 @@ def compose(
 
 
 def message_id(name: str) -> str:
-    """The Message-ID of a mail that is the same one, however often it is sent."""
+    """The Message-ID of a mail, the same each time that the mail is sent."""
     return f"<{name}@{_host()}>"
 
 
@@ -163,10 +163,10 @@ def send(
     headers: Mapping[str, str] | None = None,
     connection: BaseEmailBackend | None = None,
 ) -> bool:
-    """Compose (see `compose`) and send; False when the address can never be reached, which is logged without it.
+    """Compose (see `compose`) and send a mail; return False when the address can never be reached, which is logged without it.
 
-    Pass an open `django.core.mail.get_connection()` to send several by one. Raises Unavailable when the mail server does
-    not answer or refuses for now: the outbox will try again.
+    Pass an open `django.core.mail.get_connection()` to send several mails over one connection. Raises Unavailable when the
+    mail server does not answer or refuses for now: the outbox will retry.
     """
     if not is_deliverable(to):
         logger.warning("No mail %s: what should be its address is none", template)
@@ -177,9 +177,9 @@ def send(
 
 
 def hand_over(mail: EmailMultiAlternatives, kind: str) -> bool:
-    """Give a mail to the mail server; False when that refuses the recipient for good, which is logged, with its `kind`.
+    """Send a mail; return False when the mail server refuses the recipient for good, which is logged with the mail's `kind`.
 
-    Raises Refused when it does so for now, and Unavailable when the server does not answer or takes no mail.
+    Raises Refused when the server refuses the recipient for now, and Unavailable when it does not answer or takes no mail.
     """
     try:
         mail.send()

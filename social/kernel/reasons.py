@@ -1,6 +1,6 @@
-"""Names the reasons for which what others sent is refused, cut or left out.
+"""Reasons to refuse, cut or leave out content that others sent.
 
-Where there is no reason a thing is taken. Source: DESIGN section 4, "What others send is taken unless a rule says no".
+Content is accepted where there is no such reason. Source: DESIGN section 4, "What others send is taken unless a rule says no".
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Self
 
 
 class Reason(Enum):
-    """A reason to refuse, cut or leave out what somebody else sent. Each app lists its own in one enumeration.
+    """A reason to refuse, cut or leave out content that others sent. Each app lists its own in one enumeration.
 
-    `sentence` is for people who read a log or a table, `rule` says what asks for the refusal (a security row, a section of
-    the contract, a standard, or what Mastodon does), `senders` who in the world sends such a thing.
+    `sentence` is for people who read a log or a table, `rule` says what requires the refusal (a security row, a section of
+    the contract, a standard, or what Mastodon does), `senders` says who sends such content in practice.
     """
 
     sentence: str
@@ -36,12 +36,12 @@ class Reason(Enum):
 
     @property
     def key(self) -> str:
-        """The name under which it is counted: that of its app, a dot, and its own in small letters."""
+        """The name under which the reason is counted: its app, a dot, and its own name in lower case."""
         return f"{type(self).__module__.partition('.')[0]}.{self.name.lower()}"
 
 
 def reason_of(key: str) -> Reason | None:
-    """Return the reason that is counted under this name; None for one of another release."""
+    """Return the reason that is counted under this name; None for a name of another release."""
     return next((reason for kind in Reason.__subclasses__() for reason in kind if reason.key == key), None)
 
 
@@ -49,7 +49,7 @@ _left_out: ContextVar[Counter[Reason] | None] = ContextVar("left_out", default=N
 
 
 def leave_out(reason: Reason, number: int = 1) -> None:
-    """Note that parts of a thing are not taken. Without a `collected` block around it this does nothing."""
+    """Count parts of an object as left out, for the `collected` block around the call; without one, do nothing."""
     counts = _left_out.get()
     if counts is not None and number > 0:
         counts[reason] += number
@@ -57,7 +57,7 @@ def leave_out(reason: Reason, number: int = 1) -> None:
 
 @contextmanager
 def collected() -> Iterator[Counter[Reason]]:
-    """Count what `leave_out` notes in the block."""
+    """Yield the counts of `leave_out` in the block."""
     counts: Counter[Reason] = Counter()
     token = _left_out.set(counts)
     try:

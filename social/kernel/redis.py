@@ -1,7 +1,7 @@
-"""Clients of Redis for each role, and how long anybody may wait for it.
+"""Redis clients for each role, with their time-outs and circuits.
 
 Four roles, so that an installation can split the load over servers: `cache` (may be emptied at any time), `broker`
-(Celery), `streams` (PUBLISH only) and `feeds` (rebuilt from SQL when missing). Nothing is kept only in Redis.
+(Celery), `streams` (PUBLISH only) and `feeds` (rebuilt from SQL when missing). Nothing is stored only in Redis.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ Role = Literal["cache", "broker", "streams", "feeds"]
 T = TypeVar("T")
 _PLAIN: Final = is_plain("redis")
 
-# Seconds to connect and to wait for one answer. A web request that meets a silent server pays this once: afterwards the
-# circuit fails at once for a second. Feeds get more because pipelines of a fan-out are long.
+# Seconds to connect and to wait for one answer. A web request waits this long for a silent server only once: for the next
+# second the circuit fails at once. Feeds get more because pipelines of a fan-out are long.
 TIMEOUTS: Final[dict[Role, float]] = {"cache": 0.2, "broker": 0.2, "streams": 0.2, "feeds": 1.0}
 MAX_CONNECTIONS: Final = 64
 
@@ -62,9 +62,9 @@ _async_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[
 
 
 class _Guarded(Retry):
-    """Client whose commands fail at once while the circuit is open, and are never sent twice.
+    """Retry policy without retries, by which commands fail at once while the circuit is open.
 
-    A connection that was closed while it lay in the pool is noticed there, before a command is sent on it.
+    The pool notices a connection that was closed while it was idle, before a command is sent on it.
     """
 
     def __init__(self, guard: Circuit) -> None:
@@ -143,7 +143,7 @@ def client(role: Role) -> redis.Redis:
 
 
 def _plain(role: Role) -> Any:
-    """A client that leaves answers as they came."""
+    """A client that returns the answers unconverted."""
     address = (role, f"{url(role)}#plain")
     found = _clients.get(address)
     if found is None:
@@ -154,10 +154,10 @@ def _plain(role: Role) -> Any:
 
 
 def ask(role: Role, *command: str | bytes | int | float) -> Any:
-    """The answer to one command, in bytes; for what is asked in every request.
+    """The answer to one command, in bytes; for commands that run in every request.
 
-    As the client asks: an error at once while the circuit is open, nothing is ever sent twice, and a connection that was
-    closed meanwhile is noticed before anything is sent. Raises RedisError.
+    Like the client, it fails at once while the circuit is open, sends nothing twice, and notices a connection that was
+    closed meanwhile before it sends anything. Raises RedisError.
     """
     if _PLAIN:
         return _plain(role).execute_command(*command)
@@ -165,7 +165,7 @@ def ask(role: Role, *command: str | bytes | int | float) -> Any:
 
 
 def ask_at_once(role: Role, *asked: tuple[str | bytes | int | float, ...]) -> list[Any]:
-    """The answers to several commands that run with nothing between them, as a transaction; otherwise as `ask`."""
+    """The answers to several commands that run as one transaction; otherwise like `ask`."""
     if _PLAIN:
         pipeline = _plain(role).pipeline(transaction=True)
         for command in asked:
@@ -186,7 +186,7 @@ def async_client(role: Role) -> redis.asyncio.Redis:
 
 
 def subscriber(role: Role) -> redis.asyncio.connection.AbstractConnection:
-    """A connection outside any pool, not yet connected, for SUBSCRIBE: whoever takes it reads it and disconnects it."""
+    """A connection outside any pool, not yet connected, for SUBSCRIBE: the caller reads and disconnects it."""
     options = {**_options(role), "retry": AsyncRetry(NoBackoff(), 0)}
     pool: Any = redis.asyncio.ConnectionPool.from_url(url(role), **options)
     return cast("redis.asyncio.connection.AbstractConnection", pool.make_connection())
@@ -209,7 +209,7 @@ _last_warnings: dict[str, float] = {}
 
 @contextmanager
 def best_effort(purpose: str) -> Iterator[Attempt]:
-    """Swallow what Redis may raise inside the block; one warning per `purpose` and 10 s names what was given up."""
+    """Swallow errors of Redis inside the block; a warning names the `purpose`, at most once in 10 s for each."""
     attempt = Attempt()
     try:
         yield attempt
@@ -224,8 +224,8 @@ def best_effort(purpose: str) -> Iterator[Attempt]:
 class Script:
     """A Lua script, sent as a whole once per server and by its digest afterwards; it survives SCRIPT FLUSH and restarts.
 
-    `on_unknown` is called before it is sent to a server that does not know it: a new one, one that was started again, or a
-    replica that took over, so one that may have come back with old data. It loads what belongs together (`load`).
+    `on_unknown` is called before the script is sent to a server that does not have it: a new or restarted one, or a replica
+    that took over, any of which may hold old data. The callback loads the scripts that belong together (`load`).
     """
 
     def __init__(self, role: Role, source: str, on_unknown: Callable[[], None] | None = None) -> None:
@@ -234,7 +234,7 @@ class Script:
         self._run = functools.lru_cache(maxsize=4)(lambda connected: connected.register_script(source))
 
     def __call__(self, keys: Sequence[str], args: Sequence[str | bytes | int | float] = ()) -> Any:
-        """Run it on the role's server. Raises RedisError."""
+        """Run the script on the role's server. Raises RedisError."""
         script = self._run(client(self.role))
         try:
             return ask(self.role, "EVALSHA", script.sha, len(keys), *keys, *args)
@@ -249,6 +249,6 @@ class Script:
         return str(self._run(client(self.role)).sha)
 
     def load(self) -> None:
-        """Make the script known to the role's server. Raises RedisError."""
+        """Load the script into the role's server. Raises RedisError."""
         connected = client(self.role)
         connected.script_load(self._run(connected).script)

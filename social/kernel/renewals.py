@@ -28,11 +28,11 @@ class _Task:
 
 
 class Renewals:
-    """Thread of a process, with a database connection of its own, that runs while something is to be renewed.
+    """Background thread of a process, with a database connection of its own, that runs only while leases are to be renewed.
 
-    `renew` runs in that thread, and not before `every` seconds have passed: short calls cost a dictionary entry. What it
-    raises is logged, and it is called again in time. Nothing is renewed any more when the block has ended. After a fork the
-    child starts a thread of its own.
+    `renew` runs in that thread, and not before `every` seconds have passed: short calls cost a dictionary entry. An exception
+    that it raises is logged, and its next call comes on schedule. When the block has ended, no renewal runs any more. After
+    a fork the child starts a thread of its own.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Renewals:
 
     @contextmanager
     def during(self, renew: Callable[[], object], *, every: float, at_most: float) -> Iterator[None]:
-        """Call `renew` every so many seconds while the block runs, for `at_most` seconds."""
+        """Call `renew` at intervals of `every` seconds while the block runs, for `at_most` seconds at the longest."""
         now = time.monotonic()
         task = _Task(renew, every, end=now + at_most, due=now + every)
         with self._changed:
@@ -64,7 +64,7 @@ class Renewals:
         finally:
             with self._changed:
                 del self._tasks[task]
-                # Two statements for the same rows at once could wait for each other.
+                # A renewal that still runs could deadlock with the caller's next statement for the same rows.
                 self._changed.wait_for(lambda: not task.busy)
 
     def _run(self) -> None:
@@ -94,7 +94,7 @@ class Renewals:
         except Exception as error:
             logger.warning("A lease could not be renewed (%s: %s)", type(error).__name__, error)
         finally:
-            # Given back to the pool; a broken one is not kept.
+            # The connection goes back to the pool, which discards a broken one.
             connection.close()
             with self._changed:
                 task.busy = False

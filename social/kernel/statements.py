@@ -1,8 +1,7 @@
-"""Runs fixed statements of ours: prepared on their connections (`social.kernel.fast.prepared`), or by a cursor.
+"""Runs fixed SQL statements: prepared on their connections (`social.kernel.fast.prepared`), or by a cursor.
 
-What Django and psycopg do for a reader is kept either way: connections come from Django, values and rows pass through
-psycopg's adapters, errors are Django's. In a transaction, while statements are counted or forbidden, and with a pooler that
-knows no prepared statements, the statement goes through a cursor.
+Callers see no difference: connections come from Django, values and rows pass through psycopg's adapters, errors are Django's.
+In a transaction, while statements are counted or forbidden, and with a pooler without prepared statements, a cursor is used.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ _PLAIN: Final = is_plain("statements")
 def rows_of(sql: str, values: Mapping[str, Value]) -> list[Row]:
     """Return all rows of a statement with the placeholders `%(name)s`, as `cursor.execute` and `fetchall` give them.
 
-    A number is sent as a `bigint`. For statements that are written in the code: each is kept, and prepared on each
-    connection that it comes to. Raises django.db.Error, and TypeError for a value that is none of `Value`.
+    A number is sent as a `bigint`. Only for statements that are written in the code: each one is cached without a limit,
+    and prepared on each connection that runs it. Raises django.db.Error, and TypeError for a value that is none of `Value`.
     """
     wrapper: Any = connections[DEFAULT_DB_ALIAS]
     if wrapper.connection is None:
         wrapper.ensure_connection()
     raw: psycopg.Connection[Any] = wrapper.connection
     statement = prepared.statement(sql)
-    # Here, and so for both ways: what one cannot send the other must not take either.
+    # Encoded before the choice, so that both ways refuse the same values.
     written = [prepared.written(values[name]) for name in statement.values]
     session = None if _PLAIN else prepared.session(raw)
     if (

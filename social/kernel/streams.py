@@ -1,6 +1,6 @@
 """Messages to open connections through Redis: PUBLISH on one side, one subscription per process on the other.
 
-Nothing is kept: what is published while nobody listens, or while Redis is away, is gone. Clients fetch what they missed.
+Nothing is stored: a message published without a subscriber, or while Redis is down, is lost. Clients fetch what they missed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from social.kernel import redis
 logger = logging.getLogger(__name__)
 Callback = Callable[[str, bytes], None]
 
-# Seconds between pings, and until a connection that answers nothing is given up: without it a Redis that vanishes without
-# closing the connection would leave the process without messages for ever.
+# Seconds between pings, and seconds without an answer after which a connection is closed: otherwise a Redis that vanishes
+# without closing the connection would leave the process without messages for ever.
 _PING_INTERVAL: Final = 10.0
 _READ_TIMEOUT: Final = 25.0
 _FIRST_WAIT: Final = 0.1
@@ -47,7 +47,7 @@ async def _end(*tasks: asyncio.Task[None]) -> None:
         await asyncio.wait(pending, timeout=0.1)
     for task in tasks:
         if not task.cancelled():
-            task.exception()  # looked at, or the loop complains when the task is collected
+            task.exception()  # retrieved, or the loop logs an error when the task is garbage-collected
 
 
 class Hub:
@@ -67,24 +67,24 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to listen, on the running loop. Starting twice is no harm."""
+        """Start listening on the running loop; do nothing when that has begun already."""
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """End the connection; the subscriptions are kept for a next `start`."""
+        """Close the connection; the subscriptions stay for the next `start`."""
         if self._task is not None:
             await _end(self._task)
             self._task = None
             self._forget()
 
     def subscribe(self, channel: str, callback: Callback) -> None:
-        """Have the callback called for each message of the channel, from a moment after this: see `settled`."""
+        """Call the callback for each message of the channel, once Redis has confirmed the subscription (see `settled`)."""
         self._callbacks.setdefault(channel, {})[callback] = None
         self._changed.set()
 
     def unsubscribe(self, channel: str, callback: Callback) -> None:
-        """The reverse, at once; unknown pairs are ignored."""
+        """Stop calling the callback for the channel, at once; unknown pairs are ignored."""
         callbacks = self._callbacks.get(channel)
         if callbacks is None:
             return
@@ -94,9 +94,9 @@ class Hub:
             self._changed.set()
 
     async def settled(self, *channels: str, seconds: float = 1.0) -> bool:
-        """Wait until Redis has confirmed the subscriptions: what is published from now on arrives.
+        """Wait until Redis has confirmed the subscriptions: messages published after that arrive.
 
-        False when that took longer than `seconds` (Redis is away): they are made as soon as it is back.
+        Returns False after `seconds` without it (Redis is down): the channels are subscribed as soon as Redis is back.
         """
         futures = []
         for channel in channels:
@@ -136,7 +136,7 @@ class Hub:
         tasks: list[asyncio.Task[None]] = []
         try:
             await connection.connect()  # type: ignore[no-untyped-call]  # redis-py has no types here
-            # Not a TaskGroup: until Python 3.13 it forgets that it was cancelled when a task of its fails at that moment.
+            # Not a TaskGroup: until Python 3.13 it forgets that it was cancelled when one of its tasks fails at that moment.
             tasks = [asyncio.create_task(self._write(connection)), asyncio.create_task(self._read(connection))]
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -146,7 +146,7 @@ class Hub:
             await connection.disconnect(nowait=True)
 
     async def _write(self, connection: Any) -> None:
-        """Bring what was asked of Redis in line with what is wanted, whenever that changes; ping in between."""
+        """Send SUBSCRIBE and UNSUBSCRIBE whenever the wanted channels change, and pings in between."""
         while True:
             self._changed.clear()
             wanted = set(self._callbacks)
@@ -176,8 +176,8 @@ class Hub:
                 continue
             if reply[0] == b"message":
                 self._deliver(reply[1].decode()[prefix:], reply[2])
-                # Of many that came together each is written to its listeners before the next: what is written in one round
-                # of the loop waits for the end of it, and would fill the buffers of clients that read at once.
+                # Each of several messages that arrived together is sent to its listeners before the next one: the loop sends
+                # only between its rounds, and all messages in one round would fill the buffers of clients that read quickly.
                 await asyncio.sleep(0)
             elif reply[0] == b"subscribe":
                 self._confirm(reply[1].decode()[prefix:])

@@ -20,8 +20,8 @@ _SCALARS: Final = (int, str, bool, type(None))
 class Event:
     """A fact in the past tense: every subclass is a frozen dataclass of ids and flags, never of contents.
 
-    Fields are int, str, bool, None or tuples of int and str. `key` is a format string over them; what happens to one key
-    is handled in order, so it names the thing that changes (`status:{status_id}`). The empty key asks for no order.
+    Fields are int, str, bool, None or tuples of int and str. `key` is a format string over them; events with one key
+    are handled in order, so it names the object that changes (`status:{status_id}`). With an empty key there is no order.
     """
 
     key: ClassVar[str]
@@ -36,7 +36,7 @@ class Event:
         return self.key.format(**self.values()) if self.key else ""
 
     def values(self) -> dict[str, Any]:
-        """The fields. Raises TypeError for one that would not come back from the outbox as it went in."""
+        """The fields by name. Raises TypeError for a value that would not come back from the outbox unchanged."""
         found: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -52,7 +52,7 @@ class Event:
 
     @classmethod
     def decoded(cls, payload: str | bytes) -> Self:
-        """The event again. A field that this release does not have is ignored: the row may be older or newer than the code.
+        """The event from its JSON. Fields that this release does not have are ignored: the row may be older or newer than it.
 
         Raises TypeError when a field without default is missing.
         """
@@ -90,7 +90,7 @@ class Subscriptions:
         self._by_name: dict[tuple[str, str], Subscription[Any]] = {}
 
     def add(self, subscription: Subscription[Any]) -> None:
-        """Register it; once more with the same terms is no harm. Raises ValueError for other terms or a nameless function."""
+        """Register a subscription, unless it is registered already. Raises ValueError for other terms or a local function."""
         if "<" in subscription.subscriber:
             raise ValueError(
                 f"{subscription.subscriber} cannot be found again by its name: use a module-level function."
@@ -105,7 +105,7 @@ class Subscriptions:
         self._by_event.setdefault(subscription.event, []).append(subscription)
 
     def remove(self, subscription: Subscription[Any]) -> None:
-        """Forget it: for tests."""
+        """Remove a subscription, for tests."""
         del self._by_name[(subscription.event.__name__, subscription.subscriber)]
         self._by_event[subscription.event].remove(subscription)
 
@@ -135,16 +135,16 @@ def on(
     batch: int | None = None,
     seconds: float = DEFAULT_SECONDS,
 ) -> Subscription[E]:
-    """Subscribes: after the commit of a transaction that published `event`, a worker process calls `reaction` with it.
+    """Subscribe a reaction: after the commit of a transaction that published `event`, a worker process calls it.
 
     The reaction gets one or more events in order; it must read the current state (the event may be old) and be idempotent:
     it runs at least once, and when a call with several events fails it is called again with each of them alone.
-    With `database=True` it touches nothing but the database and has exactly one effect: it runs in one transaction with
-    the removal of its outbox rows. Without it, no transaction is open while it runs.
+    With `database=True` it changes nothing but the database and takes effect exactly once: it runs in one transaction
+    with the removal of its outbox rows. Without it, no transaction is open while it runs.
 
-    `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is asked at publishing and must be pure: False
-    writes no row. `batch` caps the events of one call (1 for work that takes long each). `seconds` is the longest one
-    call may take: after that another process takes the events to be abandoned and runs them again.
+    `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called at publishing and must be pure: when it
+    returns False, no row is written. `batch` limits the events of one call (1 where each takes long). `seconds` is the
+    longest that one call may take: after that another process considers the events abandoned and runs them again.
     """
     subscription = Subscription(event, reaction, queue, when, database, batch, seconds)
     registry.add(subscription)

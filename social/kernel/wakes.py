@@ -21,7 +21,7 @@ _REPEAT_SECONDS: Final = 2
 #: each lane they belong to.
 waker: Final[Port[Callable[[Sequence[str]], None]]] = Port("social.kernel.wakes.waker")
 circuit: Final = Circuit(1.0)
-# Which of the keys did not exist, by their places from 1 on. They exist afterwards.
+# Sets the keys that do not exist yet, and returns their positions, from 1 on.
 _MARK: Final = redis.Script(
     "cache",
     """
@@ -46,10 +46,10 @@ _drain: Final = _Drain()
 
 @contextlib.contextmanager
 def draining(queue: str) -> Iterator[Callable[[], bool]]:
-    """Marks that this thread drains a queue: a wake-up by itself for that queue sets a flag instead of sending a
-    message.
+    """Mark this thread as draining a queue: a wake-up for that queue by the thread itself sets a flag instead of sending
+    a message.
 
-    Yields a function that returns whether the queue was woken by this very thread since the last call.
+    Yields a function that returns whether this thread has woken the queue since the last call.
     """
 
     def was_woken() -> bool:
@@ -70,8 +70,8 @@ def _key(queue: str) -> str:
 def wake(*queues: str) -> None:
     """Have workers drain `queues` soon. Never raises, and takes at most about a quarter of a second when Redis is dead.
 
-    A queue for which a wake-up is on its way already gets no other. It may be lost with Redis or a worker: the sweep finds
-    what is overdue. Without a plugged waker it does nothing.
+    A queue with a pending wake-up gets no second one. A wake-up may be lost with Redis or a worker: the sweep finds overdue
+    rows. Without a plugged waker this does nothing.
     """
     if _drain.queue in queues:
         _drain.woken = True
@@ -79,7 +79,7 @@ def wake(*queues: str) -> None:
 
 
 def call(*queues: str) -> None:
-    """Wakes like `wake`, and always by message: has other workers drain `queues` too."""
+    """Wake like `wake`, but always by message, so that other workers drain `queues` too."""
     send = waker.find()
     if send is None or not queues or circuit.is_open:
         return
@@ -88,7 +88,7 @@ def call(*queues: str) -> None:
         if fresh:
             send(fresh)
     except Exception as error:
-        # Whatever the client libraries raise: the rows are committed, and the caller is somebody's POST.
+        # Any error of the client libraries: the rows are committed, and the request that wakes must not fail.
         circuit.failed()
         logger.warning(
             "No wake-up for the outbox queues %s (%s: %s): the sweep will see to it",
@@ -97,6 +97,6 @@ def call(*queues: str) -> None:
 
 
 def clear(queue: str) -> None:
-    """A drain has begun: a wake-up from now on is a new one. Never raises."""
+    """Clear the pending wake-up of a queue when its drain begins, so that the next wake-up is sent. Never raises."""
     with redis.best_effort("clear a wake-up"):
         redis.ask("cache", "DEL", _key(queue))
