@@ -1,4 +1,4 @@
-"""Shorter ways through libraries, each beside the plain one that does the same: see docs/adr/0027-shorter-ways.md.
+"""Faster ways through libraries, each beside a plain one with the same results: see docs/adr/0027-shorter-ways.md.
 
 `PLAIN=yes` in the environment takes the plain ways everywhere, `PLAIN=plans,redis` those of the named modules.
 """
@@ -12,5 +12,5 @@ _PLAIN: Final = os.environ.get("PLAIN", "").split(",")
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether the plain way is to be taken instead of the one of this name."""
+    """Tell whether the plain way is to be taken instead of the faster one of this name."""
     return "yes" in _PLAIN or name in _PLAIN

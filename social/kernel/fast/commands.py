@@ -1,6 +1,6 @@
-"""Asks Redis on connections of its own, packed by hiredis and without the client's machinery around each command.
+"""Sends commands to Redis on connections of its own, packed by hiredis and without the client's overhead for each command.
 
-The plain way beside it is the client's own, which takes three times as long (`social.kernel.redis`, which decides).
+The plain way is the client's own, which takes three times as long (`social.kernel.redis`, which chooses).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from social.kernel.circuits import Circuit
 
 Command = Sequence[str | bytes | int | float]
 
-# By client, the connections that nobody uses; those of redis-py declare no types.
+# Idle connections by client; those of redis-py declare no types.
 _idle: Final[WeakKeyDictionary[redis.Redis, deque[Any]]] = WeakKeyDictionary()
 # A child shares the sockets of its parent, and must not write to them.
 os.register_at_fork(after_in_child=_idle.clear)
 
 
 def ask(client: redis.Redis, guard: Circuit, command: Command) -> Any:
-    """The answer to one command, as it came. Raises RedisError."""
+    """The unconverted answer to one command. Raises RedisError."""
     return _ask(client, guard, pack_command(tuple(command)), 1)  # type: ignore[arg-type]  # hiredis declares a tuple of one
 
 
@@ -42,7 +42,7 @@ def ask_at_once(client: redis.Redis, guard: Circuit, commands: Sequence[Command]
 
 
 def _ask(client: redis.Redis, guard: Circuit, packed: bytes, number: int) -> Any:
-    """The last of so many answers."""
+    """The last of `number` answers to packed commands."""
     if guard.is_open:
         raise ConnectionError("Redis failed less than a second ago: not asked.")
     idle = _idle.get(client)
@@ -75,14 +75,14 @@ def _ask(client: redis.Redis, guard: Circuit, packed: bytes, number: int) -> Any
 
 
 def _connected(client: redis.Redis) -> Any:
-    # Its policy for trying again tells the circuit of a failure.
+    # Its retry policy reports a failure to the circuit.
     connection: Any = client.connection_pool.make_connection()
     connection.connect()
     return connection
 
 
 def _lives(connection: Any) -> bool:
-    """Tell whether an idle connection can be used: nothing is expected on it, so whatever can be read is its end."""
+    """Tell whether an idle connection can be used: nothing is expected on it, so anything to read is its end."""
     try:
         return not connection.can_read()
     except (ConnectionError, TimeoutError, OSError):

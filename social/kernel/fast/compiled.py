@@ -1,7 +1,7 @@
-"""Queries of the ORM that are compiled once per process and then only run: building SQL costs more than asking.
+"""Queries of the ORM that are compiled once per process and then only run: building the SQL takes longer than the query.
 
-The plain way beside it builds and compiles the query each time (`social.kernel.plans`, which decides). What the ORM does with
-rows (models, `select_related`, `values_list`, converters) is left to it.
+The plain way builds and compiles the query each time (`social.kernel.plans`, which chooses). The work of the ORM on rows
+(models, `select_related`, `values_list`, converters) is left to it.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _PLACEHOLDER: Final = re.compile("%s|%%")
 
 
 class Compiled(NamedTuple):
-    """A query with its SQL. `params` are values, and what `fill` makes values of."""
+    """Query with its SQL. `params` are values, and items that `fill` replaces with values."""
 
     queryset: Any
     compiler: SQLCompiler
     sql: str
     params: tuple[Any, ...]
     numbered: str | None
-    """The SQL with named placeholders, for `social.kernel.statements`; None for what only Django's cursor does."""
+    """The SQL with named placeholders, for `social.kernel.statements`; None if only Django's cursor can run it."""
     converters: dict[int, Any]
     composite: bool
 
 
 def compile_query(queryset: Any) -> Compiled:
-    """The SQL of a query. Raises ValueError for one with `prefetch_related`, which nothing here would carry out."""
+    """The SQL of a query. Raises ValueError for one with `prefetch_related`, which would be ignored here."""
     if queryset._prefetch_related_lookups:
         raise ValueError("a plan carries out no prefetch_related")
     compiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
@@ -48,7 +48,7 @@ def compile_query(queryset: Any) -> Compiled:
 
 
 def run(made: Compiled, fill: Callable[[Any], Any]) -> list[Any]:
-    """The rows, with what `fill` makes of each parameter."""
+    """The rows of a query, whose parameters `fill` replaces with values."""
     filled = tuple(map(fill, made.params))
     compiler: Any = copy.copy(made.compiler)
     compiler.connection = connections[made.queryset.db]
@@ -78,7 +78,7 @@ class _Source:
 
 
 class _Query:
-    """A query whose compiler is given."""
+    """Query with a given compiler."""
 
     def __init__(self, query: Any, compiler: SQLCompiler) -> None:
         self._query, self._compiler = query, compiler

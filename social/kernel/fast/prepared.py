@@ -1,7 +1,7 @@
-"""Runs a statement with nothing between it and libpq once its connection has prepared it.
+"""Runs a statement directly through libpq, once its connection has prepared it.
 
-The plain way beside it is a cursor of Django on one of psycopg, which costs a hundred microseconds for each statement, several
-times what its rows take. `social.kernel.statements` decides between them. Values and rows pass through psycopg's adapters.
+The plain way is a cursor of Django on one of psycopg, which takes a hundred microseconds for each statement, several times as
+long as its rows. `social.kernel.statements` chooses between them. Values and rows pass through psycopg's adapters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNKNOWN_NAME: Final = b"26000"  # invalid_sql_statement_name
 
 
 _TYPES: Final = psycopg.adapters.types
-# As psycopg: PostgreSQL finds the type of a text, of a list of texts, of nothing and of an empty list where it stands.
+# As in psycopg, PostgreSQL infers the type of a text, of a list of texts, of NULL and of an empty list from its place.
 _FOUND_BY_PLACE: Final = 0
 
 
@@ -65,7 +65,7 @@ def _quoted(text: str) -> str:
 _INT8: Final = _TYPES["int8"].oid
 _INT8_ARRAY: Final = _TYPES["int8"].array_oid
 _TIMESTAMPTZ: Final = _TYPES["timestamptz"].oid
-#: By type, how a value is sent: the number of its type in PostgreSQL, and its text.
+#: Functions by type that return the form in which a value is sent: the number of its type in PostgreSQL, and its text.
 _WRITERS: Final[dict[type, Callable[[Any], tuple[int, bytes | None]]]] = {
     int: _number,
     str: _text,
@@ -76,7 +76,7 @@ _WRITERS: Final[dict[type, Callable[[Any], tuple[int, bytes | None]]]] = {
 
 
 class Statement(NamedTuple):
-    """A statement as PostgreSQL knows it, with the names of its values in their order."""
+    """Statement in PostgreSQL's syntax, with the names of its values in their order."""
 
     name: bytes
     sql: bytes
@@ -84,7 +84,7 @@ class Statement(NamedTuple):
 
 
 class Session(NamedTuple):
-    """State of one connection: the names of what is prepared on it, by statement and types, and how it reads rows."""
+    """State of one connection: the names of its prepared statements, by statement and types, and its reader of rows."""
 
     prepared: dict[tuple[bytes, tuple[int, ...]], bytes]
     transformer: Any  # psycopg's, in C or in Python
@@ -98,7 +98,7 @@ _numbers: Final = itertools.count()
 
 @cache
 def statement(sql: str) -> Statement:
-    """A statement with the placeholders `%(name)s`, as PostgreSQL takes it."""
+    """A statement with the placeholders `%(name)s`, translated into PostgreSQL's syntax."""
     values: list[str] = []
 
     def number(found: re.Match[str]) -> str:
@@ -114,7 +114,7 @@ def statement(sql: str) -> Statement:
 
 
 def session(raw: psycopg.Connection[Any]) -> Session | None:
-    """Return what is known of a connection; None for one that prepares nothing, as behind a pooler."""
+    """Return the state of a connection; None for one without prepared statements, as behind a pooler."""
     try:
         return _sessions[raw]
     except KeyError:
@@ -128,7 +128,7 @@ def run(
     asked: Statement,
     values: Sequence[tuple[int, bytes | None]],
 ) -> list[Row]:
-    """Return all rows, of a connection that is in no transaction. Raises psycopg.Error."""
+    """Return all rows of a statement, on a connection that is in no transaction. Raises psycopg.Error."""
     result = _execute(raw, known, asked, values)
     transformer = known.transformer
     transformer.set_pgresult(result)
@@ -144,7 +144,7 @@ def _execute(
     written: Sequence[tuple[int, bytes | None]],
 ) -> Any:
     types = tuple([oid for oid, _text in written])
-    # None stands for NULL, which the declaration does not know.
+    # None stands for NULL, which psycopg's type declaration lacks.
     sent: Any = [text for _oid, text in written]
     mark = statement.name, types
     name = session.prepared.get(mark)
@@ -154,7 +154,7 @@ def _execute(
             return result
         if result.error_field(DiagnosticField.SQLSTATE) != _UNKNOWN_NAME:
             raise _error(raw, result)
-        # psycopg deallocates everything after a transaction was rolled back. Nothing was executed, so it is safe to try again.
+        # psycopg deallocates all statements after a transaction was rolled back. Nothing was executed, so a retry is safe.
         del session.prepared[mark]
     name = b"%b_%b" % (statement.name, b"_".join(b"%d" % oid for oid in types))
     answer = raw.pgconn.prepare(name, statement.sql, types)
@@ -167,19 +167,19 @@ def _execute(
 
 
 def _error(raw: psycopg.Connection[Any], result: Any) -> psycopg.Error:
-    """The error of a result. Without an SQLSTATE it is libpq's own: the connection was lost under the statement."""
+    """The error of a result. Without an SQLSTATE it is libpq's own: the connection was lost during the statement."""
     if result.error_field(DiagnosticField.SQLSTATE) is None:
         return psycopg.OperationalError(result.get_error_message(raw.info.encoding))
     return error_from_result(result, encoding=raw.info.encoding)
 
 
 def is_value(value: object) -> bool:
-    """Tell whether `written` takes it: by its very type, for a number of an enumeration has another text."""
+    """Tell whether `written` accepts a value, by its exact type: a number of an enumeration has another text."""
     return type(value) in _WRITERS
 
 
 def written(value: object) -> tuple[int, bytes | None]:
-    """Return how a value is sent: the number of its type and its text. Raises TypeError."""
+    """Return the form in which a value is sent: the number of its type and its text. Raises TypeError."""
     writer = _WRITERS.get(type(value))
     if writer is None:
         raise TypeError(f"{type(value).__name__} is no value of a statement")

@@ -1,4 +1,4 @@
-"""Connections come from `pool`, and large numbers keep their value; everything else is Django's."""
+"""Django's database wrapper, but with connections from `pool`, and with large numbers sent as `bigint`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DatabaseOperations(DjangosOperations):
     """
 
     def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
-        """Passes the value on as Django does, whatever its size."""
+        """Adapt a number as Django does, but one outside four bytes as a `bigint`."""
         if isinstance(value, int) and value not in _INT4:
             return Int8(value)
         return super().adapt_integerfield_value(value, internal_type)
@@ -58,6 +58,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
                     raise
                 return connection
 
-            # Several threads may make one at the same moment; the first to be stored is everybody's.
+            # Several threads may make one at the same moment; all of them use the first to be stored.
             found = pools.setdefault(self.alias, Pool(connect, **options))
         return found  # type: ignore[no-any-return]  # a Pool

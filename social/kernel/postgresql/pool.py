@@ -1,7 +1,7 @@
-"""The pool of connections to PostgreSQL: which are free, which still live, and when not to wait for new ones.
+"""Pool of connections to PostgreSQL, which detects closed connections and does not wait for a database that is down.
 
-A restart of PostgreSQL closes every connection; those in the pool are detected when they are taken
-out, by asking the system whether there is anything to read on a connection that expects nothing: without a round trip.
+A restart of PostgreSQL closes every connection; those in the pool are detected when they are taken out, without a round trip:
+an idle connection on which there is something to read has been closed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = ["Pool"]
 logger = logging.getLogger(__name__)
 Connection = psycopg.Connection[Any]
 
-#: Seconds a connection may take to be made; longer is as good as no database.
+#: Seconds in which a connection must be made; after that the database counts as unavailable.
 CONNECT_SECONDS: Final = 0.8
 #: Seconds after which a connection is replaced: its caches grow, and addresses of servers change.
 LIFETIME: Final = 3600.0
-#: How many connections are made as soon as they are wanted. Each costs the server 10 MiB of caches and plans, and processor
-#: time until it has them; the threads of a process rarely wait for the database more than two at a time.
+#: Number of connections that are made as soon as they are needed. Each costs the server 10 MiB of caches and plans, and
+#: processor time until it has them; rarely more than two threads of a process wait for the database at a time.
 INITIAL_SIZE: Final = 3
-#: Seconds in which one in use is expected back before a further one is made.
+#: Seconds to wait for a connection that is in use before a further one is made.
 GROWTH_DELAY: Final = 0.1
 #: Seconds after which a connection that was not needed is closed.
 IDLE_SECONDS: Final = 60.0
@@ -41,10 +41,10 @@ IDLE_SECONDS: Final = 60.0
 class Pool:
     """Connections of one process, at most `max_size`, made by `connect` when none is free.
 
-    The one that was returned last is given first, so that few connections hold warm plans; beyond INITIAL_SIZE, one more is
-    made for who has waited GROWTH_DELAY for one in use, and given up when it was not needed for IDLE_SECONDS. While a
-    connection cannot be made, nobody waits for one: `circuit` is open for a second after each failure. `timeout` is how many
-    seconds somebody waits when all `max_size` are in use.
+    The connection that was returned last is handed out first, so that few connections hold warm plans; beyond INITIAL_SIZE,
+    one more is made when a thread has waited GROWTH_DELAY for one in use, and closed when it was not needed for IDLE_SECONDS.
+    While connections cannot be made, no thread waits for one: `circuit` is open for a second after each failure. `timeout`
+    is the number of seconds that a thread waits when all `max_size` are in use.
     """
 
     def __init__(self, connect: Callable[[], Connection], *, max_size: int, timeout: float) -> None:
@@ -52,21 +52,21 @@ class Pool:
         self.timeout = timeout
         self.circuit = Circuit(1.0)
         self._connect = connect
-        self._idle: deque[tuple[Connection, float]] = deque()  # with the moment since when
+        self._idle: deque[tuple[Connection, float]] = deque()  # with the time of its return
         self._ends: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._size = 0  # in use, idle and being made
         self._free = threading.Condition()
         self._closed = False
 
     def open(self) -> None:
-        """Begin to give connections, again after `close`. Connects to nothing."""
+        """Open the pool, for the first time or after `close`, without making a connection."""
         self._closed = False
 
     def getconn(self) -> Connection:
-        """A living connection, in autocommit, until it is given to `putconn`.
+        """A live connection, in autocommit mode, which `putconn` takes back.
 
-        Raises OperationalError at once while the database does not answer, after CONNECT_SECONDS when it has just begun
-        not to, and after `timeout` when all connections are in use.
+        Raises OperationalError at once while the circuit is open, after CONNECT_SECONDS when the database does not answer,
+        and after `timeout` when all connections are in use.
         """
         began = 0.0
         while True:
@@ -93,11 +93,11 @@ class Pool:
             elif not _lives(connection):
                 self._discard(connection)
                 continue
-            connection._pool = self  # type: ignore[assignment]  # Django gives it back to whom it says it is from
+            connection._pool = self  # type: ignore[assignment]  # Django returns it to the pool that it names
             return connection
 
     def putconn(self, connection: Connection) -> None:
-        """Take a connection back: an open transaction is undone, a broken or old connection closed."""
+        """Take a connection back: an open transaction is rolled back, a broken or old connection closed."""
         connection._pool = None
         if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
             try:
@@ -120,7 +120,7 @@ class Pool:
             self._discard(unneeded)
 
     def close(self) -> None:
-        """Close what is idle, and what is in use when it comes back."""
+        """Close the idle connections, and those in use when they are returned."""
         self._closed = True
         with self._free:
             idle, self._idle = list(self._idle), deque()
@@ -128,7 +128,7 @@ class Pool:
             self._discard(connection)
 
     def _make(self) -> Connection:
-        """A new connection, already counted. Whoever asks waits no longer than CONNECT_SECONDS for it."""
+        """A new connection, which is counted already. The caller waits no longer than CONNECT_SECONDS for it."""
         attempt = _Attempt(self)
         threading.Thread(target=attempt.run, name="connect", daemon=True).start()
         return attempt.wait()
@@ -173,7 +173,7 @@ class _Attempt:
                 self._connection = connection
                 self._done.notify()
                 return
-        # Nobody waits for it any more; somebody else will want one.
+        # The caller no longer waits for it: it goes into the pool.
         self.pool.putconn(connection)
 
     def wait(self) -> Connection:
@@ -189,7 +189,7 @@ class _Attempt:
 
 
 def _lives(connection: Connection) -> bool:
-    """Tell whether an idle connection can be used. A server that ended has closed it, which shows as something to read."""
+    """Tell whether an idle connection can be used. There is something to read on one that the server has closed."""
     pgconn = connection.pgconn
     if pgconn.status != ConnStatus.OK:
         return False
@@ -198,7 +198,7 @@ def _lives(connection: Connection) -> bool:
     if not poll.poll(0):
         return True
     try:
-        # A setting that was changed, or a notice, is no reason to give it up.
+        # A changed setting or a notice is something to read too, but no reason to close it.
         pgconn.consume_input()
     except psycopg.Error:
         return False
