@@ -1,4 +1,4 @@
-"""Adapters that carry values to and from PostgreSQL where the way of the libraries is many times too long."""
+"""Adapters of values to and from PostgreSQL, for those with which the libraries take many times as long."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PSYCOPGS: Final[Any] = psycopg.adapters.get_loader(_TIMESTAMPTZ, Format.TEXT)
 
 
 class _UtcLoader(Loader):
-    # Django looks at it to see whether a connection's loader is the one it wants.
+    # Django compares it to see whether a connection has the loader that it wants.
     timezone = UTC
 
     def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
         super().__init__(oid, context)
-        # psycopg's own is compiled and takes no subclasses: it is asked.
+        # psycopg's loader is compiled and cannot be subclassed.
         self._load = _PSYCOPGS(oid, context).load
 
     def load(self, data: Buffer) -> Any:
@@ -45,11 +45,11 @@ class _ListDumper(ListDumper):
 
 
 def adapt_quickly() -> None:
-    """Give every connection made from now on psycopg's loader of moments, and a writer of lists of ids.
+    """Give every connection made from now on psycopg's loader of timestamps, and a dumper of lists of ids.
 
-    Moments: Django's replaces the time zone of every value in Python because a project may choose one; here it is always
+    Django's loader replaces the time zone of every value in Python because a project may choose one; here it is always
     UTC, and connections are set to it (0.5 instead of 6 microseconds for a value). Lists of ints are written as
-    `bigint[]` without a look at every item (5 instead of 50 microseconds for twenty).
+    `bigint[]` without adapting every item (5 instead of 50 microseconds for twenty).
     """
     template = get_adapters_template(True, UTC)
     template.register_loader(_TIMESTAMPTZ, _UtcLoader)

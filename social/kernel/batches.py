@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 BATCH: Final = 500
-"""Rows of one statement, where there is no reason for another number."""
+"""Number of rows of one statement, where there is no reason for another."""
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -1,4 +1,4 @@
-"""A circuit breaker: after a failure a server is skipped for a while, so that its timeout is paid once."""
+"""Circuit breaker: after a failure a server is skipped for a while, so that its time-out is waited for once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class Circuit:
-    """Open for `seconds` after a failure, per process. A lost update between threads only costs one more try: no lock."""
+    """Circuit of a process, open for `seconds` after a failure. It has no lock: a lost update costs only one more attempt."""
 
     def __init__(self, seconds: float = 1.0) -> None:
         self.seconds = seconds
@@ -18,7 +18,7 @@ class Circuit:
         return time.monotonic() < self._open_until
 
     def failed(self) -> None:
-        """Record a failure: nobody tries for `seconds`."""
+        """Record a failure: the circuit is open for `seconds`."""
         self._open_until = time.monotonic() + self.seconds
 
     def close(self) -> None:

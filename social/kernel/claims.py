@@ -1,9 +1,9 @@
-"""Claims of rows that wait in a table: claimed, held and finished by any number of processes at once.
+"""Claims of rows that wait in a table, by any number of processes at once.
 
 A claim is a lease: a committed UPDATE that puts a token and a time on rows, before anything is done with them. Rows of a
-process that ended can be claimed again when the time is over, and a process that comes back late changes nothing, for
-the token is another one by then. The outbox and the runner of work that waits for other servers use this; each brings only
-its own choice of what is claimed next.
+process that ended can be claimed again when the lease has expired, and a process that resumes late changes nothing, for
+the token is another one by then. The outbox and the runner of work for other servers use this; each has only its own
+statement that chooses the rows to be claimed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from social.kernel.statements import rows_of
 
 _ERROR_LENGTH: Final = 2000
 
-# A renewal, a release or the deletion of an at-least-once row may be forgotten by a crash of PostgreSQL: the row then simply
-# runs again. So these commits need not wait for the disk; saying so inside the statement saves a round trip.
+# A renewal, a release or the deletion of an at-least-once row may be lost in a crash of PostgreSQL: the row then runs
+# again. So these commits need not wait for the disk; the setting inside the statement saves a round trip.
 _QUICK_COMMIT: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 
 
@@ -47,7 +47,7 @@ class LeasedRow(models.Model):
 
 
 def idle() -> Q:
-    """Rows that no process holds."""
+    """Condition for rows that no process holds."""
     return Q(claimed_until=None) | Q(claimed_until__lte=Now())
 
 
@@ -58,9 +58,9 @@ def new_token() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A held row whose attempt failed: it has failed `attempts` times and is due again in `delay` seconds, unless dead.
+    """Failed attempt of a held row, which has failed `attempts` times and is due again in `delay` seconds, unless dead.
 
-    `held` says to keep holding it: the attempt is noted before it is made.
+    With `held` the claim is kept: the attempt is recorded before it is made.
     """
 
     id: int
@@ -74,27 +74,27 @@ class Failure:
 class Claims:
     """The leases of one table of LeasedRows.
 
-    Every method but `take` changes only rows whose claim is the given token, and says how many those were: fewer than
-    were named means that the lease ran out and somebody else has the rest.
+    Every method but `take` changes only rows whose claim is the given token, and returns their number: if that
+    is lower than the number of ids, the lease has expired and another process has the rest.
     """
 
     def __init__(self, table: str) -> None:
         self._table = table
 
     def take(self, statement: str, token: int, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """Run a claiming statement with `token` among its values, committed; what it returns.
+        """Run and commit a claiming statement with `token` among its values; return its rows.
 
         Raises RuntimeError inside a transaction (tests' own excepted).
         """
         connection = transaction.get_connection()
         if not connection.in_atomic_block:
-            # Outside a transaction the statement is one of its own, without the two round trips that open and end one.
+            # Outside a transaction the statement is one by itself, without the two round trips that begin and end it.
             return rows_of(statement, {**values, "token": token})
         with transaction.atomic(durable=True):
             return rows_of(statement, {**values, "token": token})
 
     def renew(self, token: int, ids: Sequence[int], lease: float) -> int:
-        """Have a lease that has not run out last `lease` seconds from now."""
+        """Extend a lease that has not expired to `lease` seconds from now."""
         return self._execute(
             f"WITH {_QUICK_COMMIT} UPDATE {self._table} SET claimed_until = now() + make_interval(secs => %(lease)s) FROM quick"
             " WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()",
@@ -104,7 +104,7 @@ class Claims:
         )
 
     def release(self, token: int, ids: Sequence[int]) -> int:
-        """Give rows back as they are."""
+        """End the claim of rows, without any other change."""
         return self._execute(
             f"WITH {_QUICK_COMMIT} UPDATE {self._table} SET claim = NULL, claimed_until = NULL FROM quick"
             " WHERE id = ANY(%(ids)s) AND claim = %(token)s",
@@ -113,7 +113,7 @@ class Claims:
         )
 
     def finish(self, token: int, ids: Sequence[int]) -> int:
-        """Remove rows whose lease has not run out: in a transaction, nobody else can have them until it ends."""
+        """Delete rows whose lease has not expired: in a transaction, no other process can claim them until it ends."""
         return self._execute(
             f"DELETE FROM {self._table} WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()",
             ids=ids,
@@ -121,7 +121,7 @@ class Claims:
         )
 
     def finish_quickly(self, token: int, ids: Sequence[int]) -> int:
-        """Remove rows that are done, also when their lease ran out meanwhile but nobody took them; a crash may forget it."""
+        """Delete rows that are done, also if their lease has expired but nobody has claimed them; a crash may undo this."""
         if not ids:
             return 0
         gone = rows_of(
@@ -132,7 +132,7 @@ class Claims:
         return len(gone)
 
     def hold(self, token: int, ids: Sequence[int]) -> set[int]:
-        """Lock rows until the transaction ends; the ids of those that are still held."""
+        """Lock rows until the transaction ends; return the ids of those that are still held."""
         if not ids:
             return set()
         with transaction.get_connection().cursor() as cursor:
@@ -143,7 +143,7 @@ class Claims:
             return {number for (number,) in cursor.fetchall()}
 
     def fail(self, token: int, failures: Sequence[Failure]) -> int:
-        """Note failed attempts and give the rows back. With `held`, only rows whose lease has not run out."""
+        """Record failed attempts and end the claims, except with `held`: then only rows whose lease has not expired change."""
         return self._execute(
             f"""
             UPDATE {self._table} AS r SET attempts = f.attempts, last_error = f.error,

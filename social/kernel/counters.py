@@ -10,15 +10,15 @@ from django.db import connection
 Name = TypeVar("Name", bound=str)
 
 _SINGLE_CHANGES: Final = 4
-"""Changes that are written one by one: their statement is simpler, and most transactions have two."""
+"""Number of changes up to which they are written one by one: that is simpler, and most transactions have two."""
 
 
 class Counters(Generic[Name]):
     """The counters of a side table, by the column that names their owner; an owner without counts has no row.
 
-    A transaction bumps last, and one that changes several tables in the order of their names: (table, id) is the order
-    everywhere, so two transactions never wait for each other. `said`: the columns with what another server says of a
-    counter, which change along where it says anything.
+    A transaction bumps last, and several tables in the order of their names: (table, id) is the order everywhere, so two
+    transactions never deadlock. `said`: the columns with the value that another server reports for a counter, which
+    change along where there is one.
     """
 
     def __init__(self, table: str, owner: str, columns: Sequence[Name], said: Mapping[Name, str]) -> None:
@@ -29,7 +29,7 @@ class Counters(Generic[Name]):
             + (f", {said[name]} = {table}.{said[name]} + %(by)s" if name in said else "")
             for name in columns
         }
-        # The proposed row may not be below zero, so the change itself is looked up where there is a row.
+        # EXCLUDED may not be below zero, so an existing row takes its change from the parameters.
         changes = {name: f"(%({name})s::int[])[array_position(%(ids)s::bigint[], {table}.{owner})]" for name in columns}
         sums = ", ".join(
             [
@@ -47,7 +47,7 @@ class Counters(Generic[Name]):
         )
 
     def bump(self, changes: Mapping[tuple[int, Name], int]) -> None:
-        """Add to counters, keyed by (owner's id, counter), in a number of statements that does not grow with theirs."""
+        """Add to counters, keyed by (owner's id, counter), in a limited number of statements."""
         with connection.cursor() as cursor:
             if len(changes) <= _SINGLE_CHANGES:
                 for (owner_id, name), by in sorted(changes.items()):

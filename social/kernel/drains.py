@@ -1,7 +1,7 @@
-"""Draining of one outbox queue: rows are taken, run in order and deleted, by any number of processes at once.
+"""Draining of one outbox queue: rows are claimed, run in order and deleted, by any number of processes at once.
 
 Claims are those of `social.kernel.claims`. Only the oldest unfinished row of a key can be claimed, together with the rows
-directly behind it; so two processes never hold one key, and a row that backs off or is dead stops its own key and nothing
+directly behind it; so two processes never hold one key, and a row that backs off or is dead blocks its own key and nothing
 else.
 """
 
@@ -28,8 +28,8 @@ from social.kernel.subscriptions import Subscription, registry
 
 logger = logging.getLogger("social.outbox")
 
-#: Seconds a claim lasts, unless it is renewed. What a killed process held, or one that lost the database, is taken up after
-#: this time and one turn of the sweep, however long its call would have taken: in under half a minute.
+#: Seconds a claim lasts, unless it is renewed. Rows of a process that was killed, or lost the database, are claimed
+#: again after this time and one turn of the sweep, however long its call would have taken: in under half a minute.
 LEASE: Final = 20.0
 MAX_ATTEMPTS: Final = 12
 MAX_BACK_OFF: Final = 3600.0
@@ -47,16 +47,16 @@ _renewals: Final = Renewals()
 
 
 class LeaseLost(Exception):
-    """Rows of this batch belong to another process by now: the rest of the batch is left to it."""
+    """Loss of rows of this batch to another process, to which the rest of the batch is left."""
 
 
 def back_off(attempts: int) -> float:
-    """Seconds until the next try after so many failures: 2, 4, 8 .. up to an hour, a quarter more or less by chance."""
+    """Seconds until the retry after this many failures: 2, 4, 8 .. up to an hour, a quarter more or less at random."""
     return float(min(2.0**attempts, MAX_BACK_OFF) * random.uniform(0.75, 1.25))  # noqa: S311  (spreads load, guards nothing)
 
 
 def described(error: BaseException) -> str:
-    """The facts of an exception that an operator needs: kind, message and the innermost place, secrets taken out."""
+    """A description of an exception for operators: its type, message and innermost frame, without secrets."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     return redact(f"{type(error).__name__}: {error}".replace("\x00", ""))[: _ERROR_LENGTH - len(where)] + where
@@ -64,7 +64,7 @@ def described(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A claimed row. `abandoned`: its last holder never finished, maybe because this very row kills its process."""
+    """Claimed row. `abandoned`: its last holder never finished it, maybe because this row kills its process."""
 
     id: int
     key: str
@@ -76,13 +76,13 @@ class Row:
 
     @property
     def ordering_key(self) -> str | int:
-        """The key whose rows run in order; a row without a key keeps order with itself only."""
+        """The key whose rows run in order; a row without a key has its id, so that it is in order with no other."""
         return self.key or self.id
 
 
 @dataclass
 class Batch:
-    """The rows of one claim and what became of them."""
+    """Rows of one claim, from which those that are done or have failed are removed."""
 
     queue: str
     token: int
@@ -105,7 +105,7 @@ class Batch:
         return cls(queue, token, lease, {row.id: row for row in rows}, expires)
 
     def run(self) -> None:
-        """Run everything. Failures are recorded in the rows; raises only what makes recording impossible."""
+        """Run all rows. Failures are recorded in the rows; raises only errors that make recording impossible."""
         try:
             for group in self._groups():
                 if len(group) == 1 and group[0].abandoned:
@@ -116,15 +116,15 @@ class Batch:
             logger.warning("Outbox queue %s: a claim ran out before its rows were done", self.queue)
             self._release(list(self.rows))
         except BaseException:
-            # The process is stopping or the database is gone; in the second case the lease does it.
+            # The process is stopping or the database is gone; in the second case the expiry of the lease releases the rows.
             with contextlib.suppress(Exception):
                 self._release(list(self.rows))
             raise
 
     def is_followed(self) -> bool:
-        """Tell whether something was published behind a row of this batch while the batch held its key.
+        """Tell whether a row was published after one of this batch while the batch held its key.
 
-        Ask after `run`, outside its transactions: a drain that was woken for those rows found the key held and ended.
+        Call it after `run`, outside its transactions: a drain that was woken for those rows found the key held and ended.
         """
         keys = [key for key in self.keys if key not in self.blocked]
         if not keys:
@@ -179,7 +179,7 @@ class Batch:
         self._release([row.id for row in group if row.id in self.rows])
 
     def _run_abandoned(self, row: Row) -> None:
-        """Count the attempt before it is made: a row that kills its process must come to its end too, and block nobody."""
+        """Count the attempt before it is made: a row that kills its process must be given up in the end too."""
         attempts = row.attempts + 1
         if attempts > MAX_ATTEMPTS:
             self._fail(row, MAX_ATTEMPTS, RuntimeError("The process ended each time this row ran."))
@@ -193,7 +193,7 @@ class Batch:
             self._fail(row, attempts, failure)
 
     def _attempt(self, subscription: Subscription[Any] | None, rows: Sequence[Row]) -> Exception | None:
-        """Call the reaction once and tick the rows off; the exception if it failed."""
+        """Call the reaction once and delete the rows; return the exception if it failed."""
         ids = [row.id for row in rows]
         try:
             if subscription is None:
@@ -225,9 +225,9 @@ class Batch:
         return None
 
     def _renew_for(self, subscription: Subscription[Any]) -> None:
-        """Make sure the lease outlasts the beginning of a call. Raises LeaseLost when it has run out already.
+        """Make sure the lease outlasts the beginning of a call. Raises LeaseLost when it has expired already.
 
-        A database reaction holds its rows by row locks while it runs; the lease of others is renewed in the meantime.
+        A database reaction holds its rows by row locks while it runs; for other reactions the lease is renewed meanwhile.
         """
         if self.expires - time.monotonic() < self.lease / (4 if subscription.database else 2) and not self._renew():
             raise LeaseLost
@@ -266,13 +266,13 @@ class Batch:
 
 
 def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
-    """Claim up to `limit` due rows of `queue`, run their reactions and tick them off; how many were claimed.
+    """Claim up to `limit` due rows of `queue`, run their reactions and delete them; return how many were claimed.
 
-    Zero means that nothing was due that another process does not hold. Rows of one key run in the order they were
-    published; with fewer rows than would fill a claim, what was published behind them meanwhile is run too, for nobody
-    else could. When a call with several events fails, each is tried alone; the one that fails backs off (`back_off`) and
-    holds its key, and after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a transaction
-    (tests' own excepted) and database errors when the database is gone: the claim then runs out by itself.
+    Zero means that no row was due, except those that other processes hold. Rows of one key run in the order they were
+    published; after a small claim, rows that were published behind them meanwhile are run too, as no other process could
+    claim them. When a call with several events fails, each is tried alone; the one that fails backs off (`back_off`) and
+    blocks its key, and after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a transaction
+    (tests' own excepted) and database errors when the database is gone: the claim then expires by itself.
     """
     total = 0
     while total < limit:
@@ -280,7 +280,7 @@ def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
         claimed = len(batch.rows)
         total += claimed
         batch.run()
-        # Behind a larger claim the caller looks again anyway.
+        # After a larger claim the caller drains again anyway.
         if not claimed or total * total >= limit or not batch.is_followed():
             break
     return total

@@ -4,7 +4,7 @@ What the ids of outbox rows promise: rows of one queue and key run in the order 
 `publish`, not at commit. Two publishers of one key therefore have their events run in the order of their changes only if
 the later one had to wait for the earlier one: **publish while holding the row lock of the thing the key names** (the
 UPDATE that changed it, or `select_for_update`). Without it a transaction that commits later may carry a smaller id, and
-its event may run after that of its successor; reactions that read the current state still end right.
+its event may run after that of its successor; reactions that read the current state still have the right result.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
 
 
 def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *, number: str) -> list[Row]:
-    """Make a change and publish an event of each row that it returns, in one statement, where each trip to the database
-    counts; the rows.
+    """Make a change and publish an event of each row that it returns, in one statement; return the rows. For code in which
+    each round trip to the database counts.
 
     `change` is a statement that is written in the code, with the placeholders `%(name)s` for `values`; it returns a column
-    `id`, which each event gets as its field `number` when it is written: neither its key nor a `when` knows it. All of it
-    is committed or nothing; outside a transaction it is one. Raises as `rows_of`.
+    `id`, which is written into the field of each event that `number` names: neither the key nor a `when` can use it. All of
+    it is committed or nothing; outside a transaction it is one by itself. Raises the errors of `rows_of`.
     """
     wanted = _wanted(event)
     published: dict[str, Value] = {
@@ -110,12 +110,12 @@ def _changed_and_published(change: str) -> str:
 
 
 def _wake_after_commit(queues: Iterable[str]) -> None:
-    # A hook that is still there belongs to this part of the transaction or to one around it: a savepoint that is
-    # rolled back takes along what was registered inside it.
+    # An existing hook belongs to this savepoint or to one around it: the rollback of a savepoint removes the hooks that
+    # were registered inside it.
     hooks = transaction.get_connection().run_on_commit
     there = next((hook for _, hook, _ in hooks if isinstance(hook, _Wake)), None)
     hook = there or _Wake()
     hook.queues.update(dict.fromkeys(queues))
     if there is None:
-        # Outside a transaction it is called now.
+        # Outside a transaction it is called at once.
         transaction.on_commit(hook, robust=True)

@@ -1,8 +1,8 @@
-"""Encoded fragments of answers, kept for ten minutes in Redis so that they need not be made again.
+"""Cache of encoded fragments of responses, in Redis for ten minutes.
 
-A fragment is found by a key that names kind, id and version (`status:12:3`), so it is never changed, only no longer asked
-for: whoever changes what a fragment shows raises the version. Everything here may vanish at any time, and nothing here
-raises when Redis does not answer.
+The key of a fragment names kind, id and version (`status:12:3`), so a fragment is never changed: a change of what it shows
+raises the version, and the old fragment is no longer read. All of them may vanish at any time, and nothing here raises when
+Redis does not answer.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ RETENTION_SECONDS: Final = 600
 
 
 def format_of(root: Path) -> str:
-    """A digest of the code of all serializers and policies, which say what entities have: what another program has encoded,
-    which may look otherwise, is never read.
+    """A digest of the code of all serializers and policies, which determine the content of entities: fragments that another
+    version of the code has encoded are never read.
     """
     sources = sorted(path for part in ("policies", "serializers") for path in root.glob(f"*/{part}/**/*.py"))
     return blake2b(b"".join(path.read_bytes() for path in sources), digest_size=6).hexdigest()
@@ -35,7 +35,7 @@ def _prefix() -> str:
 
 
 def load(keys: Iterable[str]) -> dict[str, bytes]:
-    """The fragments that are there, by key, in one round trip."""
+    """The cached fragments by key, in one round trip."""
     wanted = list(dict.fromkeys(keys))
     if not wanted:
         return {}
@@ -48,13 +48,13 @@ def load(keys: Iterable[str]) -> dict[str, bytes]:
 
 
 def save(fragments: Mapping[str, bytes]) -> None:
-    """Keep fragments, in one round trip."""
+    """Cache fragments, in one round trip."""
     if not fragments:
         return
     prefix = _prefix()
     with redis.best_effort("keep answers in the cache"):
         if len(fragments) == 1:
-            # A post that was just written: the pipeline's own way takes several times what the command does.
+            # Usual for a new post: a pipeline takes several times as long as the command.
             ((key, fragment),) = fragments.items()
             redis.ask("cache", "SET", prefix + key, fragment, "EX", RETENTION_SECONDS)
             return

@@ -1,4 +1,4 @@
-"""Heartbeats of the kinds of processes, for the doctor."""
+"""Heartbeats of each kind of process, for the doctor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXPIRY = 60
 
 
 def beat(role: str) -> None:
-    """Say that a process of this role ("worker", "scheduler", "streaming") is alive; call every INTERVAL seconds.
+    """Record that a process of this role ("worker", "scheduler", "streaming") is alive; call every INTERVAL seconds.
 
     Never raises: a heartbeat that cannot be written is itself what the doctor reports.
     """

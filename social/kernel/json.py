@@ -1,4 +1,4 @@
-"""Reads JSON as other software writes it, where a strict reader gives up the whole document for a part of it."""
+"""Reads JSON as other software writes it, where a strict reader would refuse the whole document for a part of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 JSONDecodeError = orjson.JSONDecodeError
 
 _BOM: Final = b"\xef\xbb\xbf"
-# An escape that begins with a backslash of its own is read with it: `\\ud83d` is a backslash and five letters.
+# An escaped backslash is matched as a whole: `\\ud83d` is a backslash and five letters.
 _ESCAPE: Final = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
@@ -18,8 +18,8 @@ _LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def loads(body: bytes | str) -> Any:
-    """The value of a JSON text. A byte order mark before it is passed over, and half of a surrogate pair is U+FFFD: JSON
-    can name it (RFC 8259, sections 8.1 and 8.2), and no text holds it. Raises JSONDecodeError for what is no JSON.
+    """The value of a JSON text. A byte order mark before it is skipped, and half of a surrogate pair becomes U+FFFD: JSON
+    can express it (RFC 8259, sections 8.1 and 8.2), but no text can contain it. Raises JSONDecodeError for invalid JSON.
     """
     raw = (body.encode("utf-8", "surrogatepass") if isinstance(body, str) else bytes(body)).removeprefix(_BOM)
     try:

@@ -1,7 +1,7 @@
 """Lengths of the texts in the database: each table declares them once, and PostgreSQL refuses longer ones.
 
-Services and readers of documents cut or refuse before that, with a reason; the constraint stands behind them all (security
-row 33). `tests/security/test_columns.py` asks PostgreSQL about every column.
+Services and readers of documents cut or refuse longer texts before that, with a reason; the constraint is the last safeguard
+(security row 33). `tests/security/test_columns.py` checks every column in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ URI_LIMIT: Final = 2048
 """Ids and addresses on the web. What is received is refused earlier: `federation.documents.reading.MAX_URI`."""
 
 ADDRESS_LIMIT: Final = 2400
-"""Addresses of accounts: the longest username of another server, a sign and a host."""
+"""Addresses of accounts: the longest remote username, an @ and a host."""
 
 HTML_LIMIT: Final = 200_000
 """HTML made from a text, or received: more than `social.kernel.text.sanitize` returns."""
@@ -37,14 +37,14 @@ DOCUMENT_LIMIT: Final = 1 << 20
 """Documents that servers send each other: `federation.documents.reading.MAX_BYTES`."""
 
 MESSAGE_LIMIT: Final = 2000
-"""Reasons and errors, which are cut where they are noted."""
+"""Reasons and errors, which are cut where they are stored."""
 
 OBJECT_LIMIT: Final = 1_000_000
 """Objects and lists as JSON whose parts have bounds of their own."""
 
 
 class TextLength(Transform):
-    """The characters of a value as PostgreSQL writes it: of a text its own, of JSON and of an array with their signs."""
+    """Number of characters of a value as PostgreSQL writes it; for JSON and arrays with their punctuation."""
 
     lookup_name = "text_length"
     function = "LENGTH"
@@ -57,7 +57,7 @@ for _kind in (models.CharField, models.TextField, models.JSONField, ArrayField):
 
 
 def lengths(name: str, /, **limits: int) -> models.CheckConstraint:
-    """The constraint `name`: no value of these columns is longer, in characters; NULL is of any length."""
+    """The constraint `name`: no value of these columns is longer than its limit, in characters; NULL is allowed."""
     return models.CheckConstraint(
         condition=models.Q(**{f"{column}__{TextLength.lookup_name}__lte": limit for column, limit in limits.items()}),
         name=name,
@@ -65,7 +65,7 @@ def lengths(name: str, /, **limits: int) -> models.CheckConstraint:
 
 
 def is_refused_value(error: DatabaseError) -> bool:
-    """Tell whether the database refused a value for what it is, its length for example: it would do so every time.
+    """Tell whether the database refused a value itself, for example for its length, so that every retry would fail too.
 
     By the codes of PostgreSQL: check_violation, string_data_right_truncation, program_limit_exceeded (an index holds no
     entry that long).

@@ -33,7 +33,7 @@ def status_uri(username: str, status_id: int) -> str:
 
 
 def numbered_uri(account_id: int, path: str) -> str:
-    """The ActivityPub id of what has one by the number of a local account: collections of people, and what belongs to them
+    """The ActivityPub id of an object under the number of a local account: collections of accounts, and their parts
     (contract, federation section 2).
     """
     return web_url(f"/ap/users/{account_id}/{path}")
@@ -50,7 +50,7 @@ def tag_url(name: str) -> str:
 
 
 def tagged_url(profile: str, name: str) -> str:
-    """The page of somebody's posts with a hashtag."""
+    """The page of an account's posts with a hashtag."""
     return f"{profile}/tagged/{quote(name)}"
 
 
@@ -60,9 +60,9 @@ def is_own_domain(domain: str) -> bool:
 
 
 def media_source() -> str:
-    """The servers of the files as more sources of a Content-Security-Policy; empty where it is this one.
+    """The servers of media files as further sources of a Content-Security-Policy; empty if it is this server.
 
-    The bucket is among them: an address in front of it may redirect there, and browsers ask for both.
+    The bucket is among them: an address in front of it may redirect there, and browsers check both.
     """
     found = (urlsplit(address) for address in (settings.MEDIA_URL, settings.BUCKET_URL))
     return "".join(dict.fromkeys(f" {parts.scheme}://{parts.netloc}" for parts in found if parts.netloc))

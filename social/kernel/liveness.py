@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 
-#: Names the descriptor of the pipe on which the supervisor listens.
+#: Environment variable with the descriptor of the pipe that the supervisor reads.
 DESCRIPTOR = "HEARTBEAT_DESCRIPTOR"
 
 
 def tell_supervisor() -> None:
-    """Give a sign of life, if a supervisor listens. Never waits, never raises."""
+    """Send a heartbeat, if there is a supervisor. Never waits, never raises."""
     with contextlib.suppress(KeyError, OSError, ValueError):
         os.write(int(os.environ[DESCRIPTOR]), b".")

@@ -1,4 +1,4 @@
-"""Logging: JSON or readable lines, each with its request's id, none with anybody's secret."""
+"""Logging: JSON or readable lines, each with its request's id, and none with a secret."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 REDACTED = "[redacted]"
-# Three lines for every task that only looked whether there was something to do.
+# They write three lines for every task, even if it found nothing to do.
 _VERBOSE_LOGGERS = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
 
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -85,7 +85,7 @@ def _plain(value: str | bytes) -> str:
 
 
 def redact_value(value: object) -> object:
-    """Redacts like `redact`, through mappings and sequences; what is under the name of a secret goes whatever it holds."""
+    """Redact like `redact`, through mappings and sequences; a value under the name of a secret is always redacted."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str | bytes):
@@ -132,9 +132,9 @@ def _redact_event(logger: object, method: str, event: MutableMapping[str, Any]) 
 
 
 def _is_unlogged(record: logging.LogRecord) -> bool:
-    """Tell whether a line of Django about an answer of 500 or above is the only one about it.
+    """Tell whether a line of Django about a response of 500 or above is the only one about it.
 
-    Errors that an API action lets pass, and a database that does not answer, have been logged with what is known of them.
+    Unhandled errors of an API action, and a database that does not answer, have been logged with their details.
     """
     return bool(record.exc_info) and getattr(record, "status_code", 500) != 503
 
@@ -142,7 +142,7 @@ def _is_unlogged(record: logging.LogRecord) -> bool:
 #: Errors of drivers that mean a server cannot be reached, by class and module: the drivers are not imported for this.
 _AWAY = frozenset({"OperationalError", "InterfaceError", "ConnectionError", "TimeoutError", "BusyLoadingError"})
 _DRIVERS = ("django.db", "psycopg", "redis", "kombu", "amqp")
-#: SQLSTATEs for which the server is at fault and no statement: connection errors, too many connections, a shutdown.
+#: SQLSTATEs that are the fault of the server, not of a statement: connection errors, too many connections, a shutdown.
 _AWAY_STATES = ("08", "53300", "57P")
 OUTAGE_SECONDS = 10.0
 
@@ -159,8 +159,9 @@ def _is_outage(error: object) -> bool:
 
 
 class Outages(logging.Filter):
-    """Writes one line in OUTAGE_SECONDS, without a traceback, while the database or Redis cannot be reached: an outage concerns
-    every request and every task, and their lines would hide what else happens. The next line says how many were left out.
+    """Filter that lets one line in OUTAGE_SECONDS pass, without a traceback, while the database or Redis cannot be reached: an
+    outage concerns every request and every task, and their lines would hide all others. The next line says how many were
+    left out.
     """
 
     def __init__(self) -> None:
@@ -233,12 +234,12 @@ def configure(config: Mapping[str, Any]) -> None:
             root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level)
-    # Its warnings are one line for every 404 a stranger asks for; refusals are in the metrics.
+    # It warns of every 404, which any stranger can cause; refusals are in the metrics.
     logging.getLogger("django.request").setLevel(logging.ERROR)
     logging.getLogger("django.request").addFilter(_is_unlogged)
     # A stranger could make up names of hosts, each of which would be a line with a traceback.
     logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
-    # At the level debug it writes authorization codes as they stand in its own structures.
+    # At the level DEBUG it logs authorization codes within its own structures.
     logging.getLogger("oauthlib").setLevel(logging.INFO)
     if level == "INFO":
         for name in _VERBOSE_LOGGERS:

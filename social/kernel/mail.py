@@ -53,7 +53,7 @@ def _render(name: str, context: Mapping[str, Any], *, escape: bool) -> str:
 
 
 def quoted(text: str) -> str:
-    """Another person's words with a quote mark before each line, so that nobody takes them for this server's."""
+    """Quote another person's words with a mark before each line, so that nobody takes them for this server's."""
     return "\n".join(f"{_QUOTE}{line}".rstrip() for line in text.strip().splitlines())
 
 

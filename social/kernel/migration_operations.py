@@ -11,7 +11,7 @@ from django.db.migrations.operations import AddIndex, CreateModel, RemoveIndex
 from django.db.migrations.operations.base import Operation, OperationCategory
 from django.db.migrations.state import ProjectState
 
-# Validation locks out no writer.
+# Validation blocks no writer.
 _UNVALIDATED = """
 SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', conrelid::regclass, conname) FROM pg_constraint
  WHERE contype = 'f' AND NOT convalidated AND connamespace = current_schema()::regnamespace
@@ -21,9 +21,9 @@ SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', conrelid::regclass, conna
 class CreateModels(Operation):
     """`CreateModel` for several models at once, in their order; a model may refer to any other of the group.
 
-    Each model that joins a state of which classes have been made has Django make those of all related models again, so
-    that a hundred `CreateModel` make some thousands of classes, which is most of what preparing a new database costs.
-    Here the classes are made once, when all models are known.
+    When a model joins a state whose classes exist, Django makes those of all related models again: a hundred
+    `CreateModel` make some thousands of classes, which takes most of the time for a new database. Here the classes are
+    made once, when all models are known.
     """
 
     reduces_to_sql = True
@@ -37,7 +37,7 @@ class CreateModels(Operation):
         return self.__class__.__name__, [self.operations], {}
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        """Add the models; their classes and those of models related to them are made when first asked for."""
+        """Add the models; their classes and those of models related to them are made on first use."""
         state.__dict__.pop("apps", None)
         for operation in self.operations:
             operation.state_forwards(app_label, state)
@@ -61,16 +61,16 @@ class CreateModels(Operation):
         return f"Create models {', '.join(operation.name for operation in self.operations)}"
 
     def references_model(self, name: str, app_label: str) -> bool:
-        """Tell whether one of the operations may."""
+        """Tell whether one of the operations may refer to the model."""
         return any(operation.references_model(name, app_label) for operation in self.operations)
 
 
 def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operation]:
-    """The operations of a migration for a server that goes on writing: the indexes of a large `model` are built beside the
-    writers, and everything else is done before in one transaction.
+    """The operations of a migration for a running server: the indexes of a large `model` are built without blocking writers,
+    after everything else was done in one transaction.
 
-    For a migration that is not atomic and replaces one that has landed: servers that have applied that one do nothing. It goes
-    on where it was interrupted.
+    For a migration that is not atomic and replaces a released one: servers that have applied that one do nothing. After an
+    interruption it continues where it stopped.
     """
     indexes = [one for one in operations if isinstance(one, AddIndex | RemoveIndex) and one.model_name == model]
     others = [one for one in operations if one not in indexes]
@@ -80,9 +80,9 @@ def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operat
 
 
 class InOneTransaction(Operation):
-    """Operations in a transaction of their own, in a migration that is not atomic; once, however often it is begun.
+    """Operations in a transaction of their own, in a migration that is not atomic; done once, however often it is started.
 
-    Whether it was done is seen by the table of its first `CreateModel`. The classes of all models are made before, so that no
+    The table of the first `CreateModel` shows whether they were done. The classes of all models are made before, so that no
     lock is held meanwhile.
     """
 
@@ -96,21 +96,21 @@ class InOneTransaction(Operation):
         return self.__class__.__name__, [self.operations], {}
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        """Change the state as all of them do."""
+        """Change the state as all operations do."""
         for operation in self.operations:
             operation.state_forwards(app_label, state)
 
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
-        """Run them, unless that was done."""
+        """Run the operations, unless they were done."""
         connection = schema_editor.connection
         made = next(operation for operation in self.operations if isinstance(operation, CreateModel))
         table = to_state.apps.get_model(app_label, made.name)._meta.db_table
         if table not in connection.introspection.table_names():
             states = self._states(app_label, from_state)
             with connection.schema_editor(atomic=True) as editor:
-                # Foreign keys lock the tables they refer to: last, and what is there is compared afterwards.
+                # Foreign keys lock the tables they refer to: they are added last, and existing rows are validated afterwards.
                 editor.sql_create_column_inline_fk = None
                 editor.sql_create_fk = f"{editor.sql_create_fk} NOT VALID"
                 for operation, before, after in zip(self.operations, states, states[1:], strict=False):
@@ -123,14 +123,14 @@ class InOneTransaction(Operation):
     def database_backwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
-        """Undo them, the last one first."""
+        """Undo the operations, the last one first."""
         states = self._states(app_label, to_state)
         with schema_editor.connection.schema_editor(atomic=True) as editor:
             for operation, before, after in reversed(list(zip(self.operations, states, states[1:], strict=False))):
                 operation.database_backwards(app_label, editor, after, before)
 
     def _states(self, app_label: str, first: ProjectState) -> list[ProjectState]:
-        """The states before each of them and after the last, with their classes."""
+        """The states before each operation and after the last one, with their classes."""
         states = [first]
         for operation in self.operations:
             state = states[-1].clone()
@@ -146,7 +146,7 @@ class InOneTransaction(Operation):
 
 
 class AddIndexBesideWriters(AddIndexConcurrently):
-    """`AddIndexConcurrently` that may have been interrupted: what is left of it is built again, what is there stays."""
+    """`AddIndexConcurrently` that may have been interrupted: an invalid index is built again, a valid one stays."""
 
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
@@ -157,7 +157,7 @@ class AddIndexBesideWriters(AddIndexConcurrently):
 
 
 class CreateIndexBesideWriters(Operation):
-    """An index that the state has already, for servers that lack it: `definition` is what follows its name."""
+    """Creation of an index that the state has already, for servers that lack it; `definition` is the SQL after its name."""
 
     reversible = True
     category = OperationCategory.ADDITION
@@ -187,7 +187,7 @@ class CreateIndexBesideWriters(Operation):
 
 
 def _is_built(schema_editor: BaseDatabaseSchemaEditor, name: str) -> bool:
-    """Tell whether an index is there and whole; one that was interrupted is removed."""
+    """Tell whether an index exists and is valid; an invalid one, left by an interruption, is removed."""
     with schema_editor.connection.cursor() as cursor:
         cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
         row = cursor.fetchone()

@@ -39,8 +39,8 @@ OVERDUE: Final = timedelta(seconds=2)
 
 
 class OutboxRow(LeasedRow):
-    """Event for one subscriber, deleted when its reaction is done. Rows are written and taken by SQL, by the clock
-    of the database: `social.kernel.events` inserts, `social.kernel.drains` claims.
+    """Event for one subscriber, deleted when its reaction is done. Rows are written and claimed in SQL, with the
+    database's clock: `social.kernel.events` inserts, `social.kernel.drains` claims.
 
     `id` is the order of the rows of one queue and key.
     """
@@ -78,7 +78,7 @@ class OutboxRow(LeasedRow):
 
     @property
     def name(self) -> str:
-        """The name of a row where several are listed."""
+        """The name of a row in lists."""
         return f"{self} ({self.key})"
 
 
@@ -121,7 +121,7 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 
 
 def overdue_queues() -> list[str]:
-    """Queues with a row that has been due for OVERDUE and is in nobody's hands.
+    """Queues with a row that has been due for OVERDUE and is not claimed.
 
     Its wake-up was lost, its holder died, or it had a due time (a retry, the end of a poll) and never had a wake-up.
     """
@@ -138,10 +138,10 @@ def measure() -> list[QueueFigures]:
 
 
 def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
-    """Give rows (dead ones, or backing off) another dozen attempts from now on, all dead ones for None; how many.
+    """Give rows that are dead or back off, or for None all dead ones, another dozen attempts from now on; return how many.
 
-    Their queues are woken after commit. Rows in somebody's hands are left alone. Writes the audit log: `by` is the user
-    who asks for it, None the operator.
+    Their queues are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user who asks for
+    it, None the operator.
     """
     with transaction.atomic():
         rows = OutboxRow.objects.filter(idle())
@@ -158,10 +158,10 @@ def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
 
 
 def discard(row_id: int, *, by: Any) -> bool:
-    """Delete a row without running its reaction; False when there is none. What is dropped is logged in full.
+    """Delete a row without running its reaction; return False when there is none. The row is logged in full.
 
-    Writes the audit log: `by` is the user who asks for it, None the operator. Raises Conflict while a process has the
-    row in its hands.
+    Writes the audit log: `by` is the user who asks for it, None the operator. Raises Conflict while a process has claimed
+    the row.
     """
     with transaction.atomic():
         row = OutboxRow.objects.select_for_update().filter(id=row_id).first()

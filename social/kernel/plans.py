@@ -1,6 +1,6 @@
 """Queries of the ORM whose shape never changes, with Slots for their values.
 
-Compiled once (`social.kernel.fast.compiled`), or built and compiled each time. `prefetch_related` is refused.
+They are compiled once (`social.kernel.fast.compiled`), or built and compiled each time. `prefetch_related` is refused.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from social.kernel.fast import compiled, is_plain
 Row = TypeVar("Row")
 _PLAIN: Final = is_plain("plans")
 _values: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("values", default=None)
-"""Values for the Slots of the query that is being compiled; None for a query that is compiled for all."""
+"""Values for the Slots of the query that is being compiled; None while one is compiled for all values."""
 
 
 class Slot(Expression):
-    """A value that is only known when the plan is run. `field` is its type, as of the column it is compared with."""
+    """Value that is only known when the plan is run. `field` is its type, that of the column it is compared with."""
 
     def __init__(self, name: str, field: Field[Any, Any]) -> None:
         super().__init__(output_field=field)
         self.name = name
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """A placeholder, and the value as its parameter, or this slot."""
+        """The placeholder, with the value, or this slot, as its parameter."""
         values = _values.get()
         return "%s", [self if values is None else values[self.name]]
 
@@ -45,16 +45,16 @@ IDS: Final = Slot("ids", ArrayField(BigIntegerField()))
 @ForeignObject.register_lookup
 @Field.register_lookup
 class OneOf(Lookup):
-    """`column = ANY(array)`: as `__in`, with the same SQL for any number of values, given as a Slot or as a collection.
+    """`column = ANY(array)`: like `__in`, but with the same SQL for any number of values, given as a Slot or as a collection.
 
-    A statement takes 65,535 parameters; an array is one of them.
+    A statement takes 65,535 parameters, and an array is only one.
     """
 
     lookup_name = "one_of"
     prepare_rhs = False
 
     def get_prep_lookup(self) -> Any:
-        """The values as a list, whatever holds them."""
+        """The values as a list, from any collection."""
         return self.rhs if isinstance(self.rhs, BaseExpression) else list(self.rhs)
 
     def get_db_prep_lookup(self, value: Any, connection: Any) -> tuple[str, Any]:
@@ -62,7 +62,7 @@ class OneOf(Lookup):
         return "%s", [value]
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """The comparison; as with `__in`, nothing is asked when there is nothing to compare with."""
+        """The comparison; as with `__in`, no query is made for an empty list."""
         if self.rhs == []:
             raise EmptyResultSet
         left, left_params = self.process_lhs(compiler, connection)
@@ -71,7 +71,7 @@ class OneOf(Lookup):
 
 
 class Plan(Generic[Row]):
-    """A query. `build` makes the QuerySet with Slots in it."""
+    """Query with slots. `build` makes its QuerySet."""
 
     def __init__(self, build: Callable[[], QuerySet[Any, Row]]) -> None:
         self._build = build

@@ -1,4 +1,4 @@
-"""Ports: how an app asks something of an app above it without importing it."""
+"""Ports, by which an app calls an app above it without importing it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ T = TypeVar("T")
 
 
 class Unplugged(RuntimeError):
-    """A port without an implementation: a wiring fault, not something a user can cause."""
+    """Use of a port without an implementation: a wiring fault, not something a user can cause."""
 
 
 class Port(Generic[T]):
-    """The lower app declares it with a Protocol as T, the upper app's `apps.py` plugs in.
+    """Port that the lower app declares with a Protocol as T; the upper app's `apps.py` plugs in the implementation.
 
-    `name` is for the message of `Unplugged`. One implementation at a time; plugging happens at start, before threads.
+    `name` is for the message of `Unplugged`. There is one implementation at a time; it is plugged in at start, before any
+    thread.
     """
 
     def __init__(self, name: str) -> None:
@@ -24,13 +25,13 @@ class Port(Generic[T]):
         self._implementation: T | None = None
 
     def plug(self, implementation: T) -> None:
-        """Make `implementation` the answerer. Raises RuntimeError when another one is in already."""
+        """Plug in an implementation. Raises RuntimeError when another one is plugged in already."""
         if self._implementation is not None and self._implementation is not implementation:
             raise RuntimeError(f"The port {self.name} is already answered by {self._implementation!r}.")
         self._implementation = implementation
 
     def unplug(self) -> None:
-        """Leave the port unanswered."""
+        """Remove the implementation."""
         self._implementation = None
 
     def get(self) -> T:
@@ -45,7 +46,7 @@ class Port(Generic[T]):
 
     @contextmanager
     def replaced(self, implementation: T | None) -> Iterator[None]:
-        """Sets another implementation, or none, inside the block, and the old one afterwards; for tests."""
+        """Set another implementation, or none, inside the block, and restore the old one afterwards; for tests."""
         before, self._implementation = self._implementation, implementation
         try:
             yield
@@ -54,12 +55,12 @@ class Port(Generic[T]):
 
 
 class AuditLog(Protocol):
-    """Adds rows that say what was done by whom."""
+    """Writer of rows that say what was done by whom."""
 
     def __call__(
         self, *, by: Any, action: str, target_type: str, targets: Iterable[tuple[int, str]], **details: Any
     ) -> None:
-        """Add a row for each target (id and name), in the transaction of what was done.
+        """Add a row for each target (id and name), in the transaction of the action.
 
         `by` is the user who did it, None the operator at the command line; `action` a verb; `target_type` the entity.
         """

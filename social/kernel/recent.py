@@ -24,7 +24,7 @@ class Recent(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value. What `make` raises is passed on and not kept."""
+        """The value. Errors of `make` are raised and not cached."""
         now = time.monotonic()
         kept = self._values.get(key)
         if kept is not None and kept[0] > now:

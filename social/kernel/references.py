@@ -1,4 +1,4 @@
-"""The foreign keys to a table: rows are made to refer to another row, or deleted in small steps with what refers to them."""
+"""Foreign keys to a table: moves references to another row, and deletes rows in small steps with those that refer to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BATCH: Final = 500
 
 
 def references_to(model: type[Model]) -> list[ForeignObjectRel]:
-    """The foreign keys to a table whose rows are deleted, or emptied, with it."""
+    """The foreign keys to a table that cascade, or are set to NULL, when its rows are deleted."""
     found = [field for field in model._meta.get_fields(include_hidden=True) if isinstance(field, ForeignObjectRel)]
     return [
         relation
@@ -22,10 +22,10 @@ def references_to(model: type[Model]) -> list[ForeignObjectRel]:
 
 
 def move_references(model: type[Model], column: str, source_id: int, target_id: int) -> int:
-    """Have the rows whose `column` is `source_id` refer to `target_id`; how many.
+    """Change `column` from `source_id` to `target_id` in all rows of a table; return how many were changed.
 
-    Rows that the table's constraints refuse there, mostly because `target_id` has the same one, stay as they are. In
-    batches, each a transaction; primary keys are numbers.
+    Rows for which constraints of the table refuse this, mostly because `target_id` has the same one, stay unchanged. Works
+    in batches, each a transaction; primary keys are numbers.
     """
     moved, last = 0, 0
     rows = model._base_manager.filter(**{column: source_id}).order_by("pk")
@@ -51,12 +51,12 @@ def _move(model: type[Model], column: str, ids: list[int], source_id: int, targe
 
 
 def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bool:
-    """Delete some of the rows that refer to these, or these themselves when none is left; whether they are gone.
+    """Delete some of the rows that refer to these, or these themselves when none is left; return whether they are gone.
 
-    Call it again, each time in a transaction of its own, until it says so; it may be stopped in between and taken up by
-    anybody. Rows go in the order their foreign keys need, at most `batch` of each table in a call, and references that
-    are only to be emptied are. `ids` are at most `batch` primary keys. No events are published and no counters changed:
-    the calling service does that before.
+    Call it again, each time in a transaction of its own, until it returns True; it may be interrupted and continued by any
+    process. Rows are deleted in the order that their foreign keys need, at most `batch` of each table in a call, and
+    references with SET_NULL are set to NULL. `ids` are at most `batch` primary keys. No events are published and no counters
+    changed: the calling service does that before.
     """
     with transaction.atomic():
         if not erase_related(model, ids, batch):
@@ -69,8 +69,8 @@ def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bo
 def erase_related(
     model: type[Model], ids: Sequence[Any], batch: int = BATCH, *, kept: Collection[type[Model]] = ()
 ) -> bool:
-    """Erases like `erase_some` the rows that refer to these only; returns whether none is left. Tables in `kept` stay
-    as they are.
+    """Delete, like `erase_some`, only the rows that refer to these; return whether none is left. Tables in `kept` stay
+    unchanged.
     """
     with transaction.atomic():
         for relation in references_to(model):

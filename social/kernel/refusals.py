@@ -1,6 +1,6 @@
-"""Counts what others sent and this server did not take, by reason and sender: documents, pages, files.
+"""Counts content of others that this server has refused, by reason and sender: documents, pages, files.
 
-An operator sees on the first day what is lost. Source: DESIGN section 4, "What others send is taken unless a rule says no".
+Operators see on the first day what is lost. Source: DESIGN section 4, "What others send is taken unless a rule says no".
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ KEPT_DAYS: Final = 30
 NOTED_SECONDS: Final = 5.0
 """Seconds for which a web process collects counts, so that a flood does not write a row for each request."""
 NOTED_LIMIT: Final = 500
-"""Pairs of sender and reason that are collected; further ones are counted for the sender ""."""
+"""Limit of the pairs of sender and reason that are collected; further ones are counted for the sender ""."""
 LOGGED_EACH: Final = 100
-"""Refusals of one sender, reason and day for which there is one line in the log, besides that of the first."""
+"""Number of refusals of one sender, reason and day for each line in the log, after that of the first."""
 
 _INSERTION: Final = """
 INSERT INTO social_refusal (sender, reason, day, number)
@@ -41,9 +41,9 @@ RETURNING reason, number
 
 
 class Refusal(models.Model):
-    """The number of things of one sender that were refused or left out for one reason on one day (UTC).
+    """Number of objects of one sender that were refused or left out for one reason on one day (UTC).
 
-    `sender` is a host, and empty where nobody can say who sent it; `reason` is the key of a Reason.
+    `sender` is a host, and empty where it is unknown; `reason` is the key of a Reason.
     """
 
     sender = models.TextField(blank=True)
@@ -64,9 +64,9 @@ class Refusal(models.Model):
 
 
 def count_refusals(sender: str, counts: Mapping[Reason, int]) -> None:
-    """Count what was not taken of a sender (a host, or "" for nobody known), in one statement; none for no counts.
+    """Count refusals of a sender (a host, or "" for an unknown one), in one statement, or none without counts.
 
-    Logs the first of a sender, reason and day, and one line for each LOGGED_EACH after it.
+    Logs the first one of a sender, reason and day, and one line for each LOGGED_EACH after it.
     """
     if not counts:
         return
@@ -90,7 +90,7 @@ _noted_since = 0.0
 
 
 def note_refusal(sender: str, reason: Reason) -> None:
-    """Count one thing that was not taken, in a web process: counts are written together every NOTED_SECONDS."""
+    """Count one refusal, in a web process: counts are written together every NOTED_SECONDS."""
     global _noted_since
     with _noted_lock:
         if not _noted:
@@ -103,7 +103,7 @@ def note_refusal(sender: str, reason: Reason) -> None:
 
 
 def write_noted() -> None:
-    """Write what `note_refusal` has counted in this process."""
+    """Write the counts of `note_refusal` in this process."""
     with _noted_lock:
         counts = dict(_noted)
         _noted.clear()
@@ -115,13 +115,13 @@ def write_noted() -> None:
 
 
 def load_refusals(senders: Iterable[str]) -> list[tuple[str, str, int]]:
-    """Load sender, key of the reason and number of the days that are kept, the most frequent first."""
+    """Load sender, key of the reason and number of refusals on all stored days, the most frequent first."""
     rows = Refusal.objects.filter(sender__one_of=list(senders)).values_list("sender", "reason")
     return list(rows.annotate(total=Sum("number")).order_by("-total", "reason"))
 
 
 def load_today() -> list[tuple[str, int]]:
-    """Load how much was not taken today for each reason."""
+    """Load the number of today's refusals for each reason."""
     rows = Refusal.objects.filter(day=clock.now().date()).values_list("reason")
     return list(rows.annotate(total=Sum("number")).order_by("reason"))
 

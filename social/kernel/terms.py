@@ -1,4 +1,4 @@
-"""Terms on which each kind of work that waits for other servers is done (`social.kernel.runner`). Pure decisions.
+"""Terms of each kind of work for other servers (`social.kernel.runner`): its limits, retries and pauses.
 
 Source: contract, federation sections 12, 13 and 16; security rows 4, 10, 34, 58, 71 and 72.
 """
@@ -19,7 +19,7 @@ TURNS_LIMIT: Final = 10
 
 
 def _over_days(attempts: int) -> float:
-    """n^4 + 15 s and up to half as much again, so that nobody comes all at once."""
+    """n^4 + 15 s and up to half as much again, at random, so that retries do not come all at once."""
     return (attempts**4 + 15) * random.uniform(1.0, 1.5)  # noqa: S311  (spreads load, guards nothing)
 
 
@@ -31,16 +31,16 @@ def _over_minutes(attempts: int) -> float:
 class Terms:
     """Terms of one kind of work: how much of it is done at a time, and what follows a failure.
 
-    In one call of the runner `at_once` rows are under way, `per_host` of one host, of which one claim takes `claimed`;
-    `threads` calls run in a worker process. With a `pace` all processes together begin one row of a host in so many
-    seconds, however many are due, and hosts take turns. Rows are claimed for `slice_seconds`; one row may take
-    `row_seconds`, and is not begun later than that before the end of its lease. A row is given up after so many
-    `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old, and then kept for `kept`:
-    until it is gone nobody asks again. A host that fails is left alone for `pause` seconds and longer (`host_pause`). At
-    most `waiting` rows of one host wait. Rows that one asker (`WaitingRow.asker`) wants become due in turns, `per_asker` in
-    each; at most TURNS_LIMIT turns wait. The names of at most `lookups` hosts are looked up at once. `cautious`: until a row
-    of a host was done, one is done at a time, as while it fails, and the host is remembered afterwards. `sends`: somebody
-    here sends to these hosts; those of other work may be named by any stranger.
+    In one call of the runner `at_once` rows are under way, `per_host` of one host; one claim takes `claimed` rows of a host
+    (with 0 as many as `per_host`); `threads` calls run in a worker process. With a `pace`, all processes together start one
+    row of a host in this many seconds, however many are due, and hosts take turns. A call claims rows for `slice_seconds`;
+    one row may take `row_seconds`, and is not started later than that before the end of its lease. A row is given up after
+    `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old; then it is kept for `kept`,
+    and until it is deleted the same task cannot be added again. A host that fails is paused for `pause` seconds or longer
+    (`host_pause`). At most `waiting` rows of one host wait. The rows of one asker (`WaitingRow.asker`) become due in turns,
+    `per_asker` in each; at most TURNS_LIMIT turns wait. The names of at most `lookups` hosts are looked up at once.
+    `cautious`: until a row of a host was done, one is done at a time, as while the host fails, and the host is stored
+    afterwards. `sends`: local accounts send to these hosts; those of other work may be named by any stranger.
     """
 
     purpose: str
@@ -69,7 +69,7 @@ class Terms:
         return self.slice_seconds + self.row_seconds + self.lease
 
     def host_pause(self, failures: int, failing_since: datetime, now: datetime) -> timedelta:
-        """The pause of a host after so many failures in a row.
+        """The pause of a host after this many failures in a row.
 
         Seconds at first, a minute from the tenth on; a host that has failed for a week is probed by one request an hour,
         then every two, up to once a day.
@@ -110,7 +110,7 @@ TERMS: Final[dict[str, Terms]] = {
         lease=90.0,
         lookups=64,
     ),
-    # Apart from other fetches: a long thread must not take the place of what was sent to this server.
+    # Separate from other fetches: a long thread must not delay those for activities that were sent to this server.
     "threads": Terms(
         "answers to posts of other servers that somebody reads",
         at_once=50,
@@ -123,7 +123,7 @@ TERMS: Final[dict[str, Terms]] = {
         lifetime=timedelta(hours=1),
         kept=timedelta(minutes=15),
     ),
-    # Its one thread sleeps between the turns of a host. What waits has its time also after an outage of ours.
+    # Its one thread sleeps between the turns of a host. The lifetime leaves time for waiting rows after an outage.
     "lookups": Terms(
         "people of other servers whom lists and pages name",
         at_once=100,
@@ -137,7 +137,7 @@ TERMS: Final[dict[str, Terms]] = {
         threads=1,
         lifetime=timedelta(days=1),
     ),
-    # Pictures are held in memory until they are drawn anew: so many times 8 MB at most.
+    # Pictures are held in memory until they are redrawn: at most `at_once` times 8 MB.
     "cards": Terms(
         "previews of pages that posts link to",
         at_once=8,
@@ -148,7 +148,7 @@ TERMS: Final[dict[str, Terms]] = {
         threads=1,
         waiting=200,
     ),
-    # Files wait on the disk until they are looked into: so many times 99 MB at most.
+    # Files are on the disk until they are examined: at most `at_once` times 99 MB.
     "copies": Terms(
         "files of other servers that somebody wants to see",
         at_once=6,
@@ -158,7 +158,7 @@ TERMS: Final[dict[str, Terms]] = {
         lease=180.0,
         kept=timedelta(hours=1),
     ),
-    # A call goes on for as long as an answer may take after it stopped taking more, so that of two threads one takes more.
+    # A call waits for its last answers after it has stopped claiming; with two threads, the other one claims meanwhile.
     "pushes": Terms(
         "notifications on their way to devices",
         at_once=200,
@@ -176,7 +176,7 @@ TERMS: Final[dict[str, Terms]] = {
         cautious=True,
         sends=True,
     ),
-    # All of one host, the mail server. Each takes as many steps of it as one mail does, and each step ten seconds at most.
+    # All rows are for one host, the mail server. A row takes the steps of one mail, and each step ten seconds at most.
     "mails": Terms(
         "mails about notifications",
         at_once=8,

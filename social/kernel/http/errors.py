@@ -1,4 +1,4 @@
-"""Failures of a fetch, in words that carry nothing of the library beneath."""
+"""Errors of a fetch, whose messages show nothing of the library that is used."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class FetchReason(Reason):
 
 
 class FetchError(Unavailable):
-    """Lack of a usable answer. `message` is for the person who asked and names nothing of the network; `detail` is for logs.
+    """Lack of a usable answer. `message` is for users and reveals nothing of the network; `detail` is for logs.
 
-    `str(error)` is the detail, so that an address of the inside never reaches a client by way of the message. `reason` is
-    what it is counted as.
+    `str(error)` is the detail, so that an internal address never reaches a client through the message. The error is counted
+    under `reason`.
     """
 
     reason: ClassVar[Reason] = FetchReason.NO_ANSWER
@@ -48,7 +48,7 @@ class FetchError(Unavailable):
 
 
 class Refused(FetchError):
-    """Refusal to ask: the scheme, host, port or address is not one this server connects to."""
+    """Refusal to connect: the scheme, host, port or address is not one that is allowed."""
 
     reason = FetchReason.ADDRESS_REFUSED
 
@@ -98,4 +98,4 @@ class Exhausted(FetchError):
 
 
 class Busy(Exhausted):
-    """Refusal to ask because too many web requests are waiting for the network; the other server is not at fault."""
+    """Refusal to fetch because too many web requests are waiting for the network; the other server is not at fault."""
