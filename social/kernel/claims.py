@@ -74,8 +74,8 @@ class Failure:
 class Claims:
     """The leases of one table of LeasedRows.
 
-    Every method but `take` changes only rows whose claim is the given token, and returns their number: if that
-    is lower than the number of ids, the lease has expired and another process has the rest.
+    Every method but `take` changes only rows whose claim is the given token, and returns their number: if that is lower
+    than the number of ids, the lease has expired and another process has the rest.
     """
 
     def __init__(self, table: str) -> None:

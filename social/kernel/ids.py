@@ -23,7 +23,7 @@ _DIGITS = re.compile(r"[0-9]{1,20}")
 class SnowflakeField(models.BigAutoField):
     """A primary key that PostgreSQL fills with `timestamp_id('<table>')`.
 
-    The DEFAULT stands in the column type and the identity suffix is left out: with both PostgreSQL refuses the table.
+    The DEFAULT is part of the column type and the identity suffix is left out: with both, PostgreSQL refuses the table.
     """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:

@@ -53,8 +53,8 @@ async def _end(*tasks: asyncio.Task[None]) -> None:
 class Hub:
     """Subscription connection of a whole streaming process, whatever the number of its listeners.
 
-    Callbacks get (channel, bytes) on the event loop and must not block; one that raises is logged and harms nobody else.
-    When Redis comes back the connection is made anew, with all channels. All methods belong to the loop of `start`.
+    Callbacks get (channel, bytes) on the event loop and must not block; an error of one is logged and affects no other.
+    When Redis comes back, a new connection is made with all channels. All methods belong to the loop of `start`.
     """
 
     def __init__(self) -> None:

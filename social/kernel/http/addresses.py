@@ -100,8 +100,8 @@ URL_LENGTH_LIMIT = 8000
 def refusal(ip: Address) -> str | None:
     """Return why this server never connects to an address, or None for a public unicast one.
 
-    Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped,
-    compatible, translated, NAT64, 6to4, Teredo, ISATAP. So is every address with a zone.
+    Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped, compatible, translated,
+    NAT64, 6to4, Teredo, ISATAP. So is every address with a zone.
     """
     if isinstance(ip, IPv4Address):
         return next((reason for network, reason in _IPV4 if ip in network), None)
@@ -132,7 +132,7 @@ def is_allowed(ip: str | Address, *, loopback: bool = False) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host as it may stand in a request: lower-case ASCII labels, or an address."""
+    """Host in the form used in a request: lower-case ASCII labels, or an address."""
 
     name: str
     address: Address | None = None

@@ -16,7 +16,7 @@ PARAGRAPHS: Final = frozenset({
     "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "main", "menu", "nav",
     "ol", "p", "pre", "search", "section", "table", "ul",
 })
-"""Boxes that stand apart from the text before and after them (HTML Standard, section 15.3)."""
+"""Boxes that are separated from the text before and after them (HTML Standard, section 15.3)."""
 LINES: Final = frozenset({"caption", "dd", "dt", "figcaption", "legend", "li", "option", "summary", "title", "tr"})
 """Boxes that begin a line of their own."""
 CELLS: Final = frozenset({"button", "select", "td", "textarea", "th"})

@@ -46,8 +46,8 @@ _TOP_LEVEL_DOMAINS: Final = _known()
 def is_top_level_domain(label: str) -> bool:
     """Tell whether the last label of a host name, in Unicode or Punycode and any case, is a top-level domain.
 
-    True for `onion`; false for names of one network (`localhost`, `local`, `internal`) and reserved ones
-    (`test`, `example`, `invalid`; RFC 2606). Source: contract, behaviours section 8.
+    True for `onion`; false for names of one network (`localhost`, `local`, `internal`) and reserved ones (`test`,
+    `example`, `invalid`; RFC 2606). Source: contract, behaviours section 8.
     """
     if label.isascii():
         return label.lower() in _TOP_LEVEL_DOMAINS
@@ -89,9 +89,9 @@ class Token:
     """A stretch of text. The `raw` of all tokens of a text, joined, is the text itself, character for character.
 
     `name` is the scheme of a URL in lower case, the username of a mention as written, a hashtag as written without its
-    sign, the shortcode of an emoji, and empty for text. `domain` is the domain of a mention as written, in lower case
-    and with its port if it has one; empty for a mention without domain. `normalise_hashtag` always
-    turns the name of a hashtag into a hashtag; `normalise_domain` may still refuse the domain of a mention.
+    sign, the shortcode of an emoji, and empty for text. `domain` is the domain of a mention as written, in lower case and
+    with its port if it has one; empty for a mention without domain. `normalise_hashtag` always turns the name of a
+    hashtag into a hashtag; `normalise_domain` may still refuse the domain of a mention.
     """
 
     kind: Kind
