@@ -63,11 +63,13 @@ async def _ask(link: str) -> Response | None:
 
 
 def remember_verified(account_id: int, verified: Collection[str]) -> None:
-    """Mark these links as verified in those fields that still show them."""
+    """Mark these links as verified in those fields that still show them; an account that was erased meanwhile has none."""
     moment = clock.iso(clock.now())
     with transaction.atomic():
         # The fields may have changed while the pages were fetched.
-        account = Account.objects.select_for_update(no_key=True).get(id=account_id)
+        account = Account.objects.select_for_update(no_key=True).filter(id=account_id).first()
+        if account is None:
+            return
         fields = [
             {**item, "verified_at": moment}
             if item.get("verified_at") is None and link_of_field(item, local=account.local) in verified

@@ -72,9 +72,9 @@ def read_draft(kept: Mapping[str, Any]) -> Draft:
         if values.get(name) is not None:
             values[name] = tuple(values[name])
     values["media_changes"] = tuple(
-        (number, MediaChange(**known_fields(MediaChange, change))) for number, change in values["media_changes"]
+        (number, MediaChange(**known_fields(MediaChange, change))) for number, change in values.get("media_changes", ())
     )
-    if values["poll"] is not None:
+    if values.get("poll") is not None:
         poll = known_fields(PollDraft, values["poll"])
         values["poll"] = PollDraft(**poll | {"options": tuple(poll["options"])})
     return Draft(**values)

@@ -122,7 +122,9 @@ def test_a_single_value_for_a_list_is_dropped_unless_it_is_accepted() -> None:
         [{"title": "a"}, {"title": "b", "weight": "3"}],
         {"0": {"title": "a"}, "1": {"title": "b", "weight": 3}},
         {"7": {"title": "b", "weight": 3}, "3": {"title": "a"}},
+        {"9" * 5000: {"title": "b", "weight": 3}, "0010": {"title": "a"}},
     ],
+    ids=["array", "indices", "unordered indices", "endless index"],
 )
 def test_objects_in_lists_in_all_spellings(value: Any) -> None:
     assert read(options=value).options == (OptionDraft("a"), OptionDraft("b", 3))

@@ -153,7 +153,7 @@ def test_what_was_written_down_in_another_way_is_written_again(reader: Person, m
 def test_operators_narrow_what_is_found(reader: Person, author: Person) -> None:
     plain = make_status(reader, "A white dog", language="de")
     link = make_status(
-        reader, "A dog, white: https://example.com/page @nobody #dog", spoiler_text="pets", language="en"
+        reader, "A dog, white: https://example.com/mention-of-hashtag @nobody #dog", spoiler_text="pets", language="en"
     )
     picture = make_status(reader, "dog", media=[make_media(reader.account)], sensitive=True)
     answer = make_status(reader, "dog again", reply_to=plain)

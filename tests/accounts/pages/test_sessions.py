@@ -76,9 +76,9 @@ def test_the_day_of_the_last_visit_is_noted_once_a_day(person: User, django_asse
         assert (seen.created_at.day, seen.last_seen_at.day, seen.ip) == (5, 8, "192.0.2.9")
         text = browser.get("/auth/sessions").content.decode()
         assert "signed in on Jan. 5, 2026 · last seen on Jan. 8, 2026" in text
-        with django_assert_num_queries(
-            8
-        ):  # session, user; role, account, whether the address is confirmed, texts of the server, suggestions
+        # session, user, account, whether the address is confirmed, texts of the server, role; relations, suggestions, who of
+        # them is hidden
+        with django_assert_num_queries(9):
             browser.get("/")
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from accounts.models import Account, User
 from accounts.policies.profile_links import link_to_verify, links_back
+from accounts.services.profile_links import remember_verified
 from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
@@ -158,3 +159,8 @@ def test_row_03_only_a_link_of_the_page_itself_to_exactly_this_profile_counts(pa
 def test_nothing_is_asked_for_fields_without_links(api: Api, db: None) -> None:
     set_fields(api, "words", "see https://example.org/")
     assert not OutboxRow.objects.filter(event="ProfileLinksChanged").exists()
+
+
+def test_an_account_that_was_erased_while_its_pages_were_fetched_is_no_error(ann: User) -> None:
+    remember_verified(ann.account_id + 1, ["https://example.com/"])
+    assert not Account.objects.filter(id=ann.account_id + 1).exists()
