@@ -125,7 +125,7 @@ def _calls(owner: Any, only: str) -> list[tuple[str, Callable[[], Any]]]:
     from tests.support.client import Api
 
     # Of an earlier run.
-    AccessToken.objects.filter(user=owner).delete()
+    AccessToken.objects.all().delete()
     values = find_values()
     token = make_token(owner, "read write follow push admin:read admin:write crypto profile")
     mine, anybody, browser = _client(token=token), _client(), _client(owner)

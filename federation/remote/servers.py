@@ -31,19 +31,22 @@ WITH chosen AS MATERIALIZED (
      GROUP BY name ORDER BY name LIMIT %(limit)s),
 people AS MATERIALIZED (
     SELECT a.id, lower(a.domain) AS name, a.deleted_at IS NULL AS exists FROM accounts_account a
-     WHERE lower(a.domain) = ANY(ARRAY(SELECT name FROM chosen)))
+     WHERE lower(a.domain) = ANY(ARRAY(SELECT name FROM chosen))),
+given_up AS MATERIALIZED (
+    SELECT h.name, count(*) AS deliveries FROM (SELECT DISTINCT name, unnest(hosts) AS host FROM chosen) h
+      JOIN federation_delivery d ON d.host = h.host WHERE d.dead_at IS NOT NULL GROUP BY h.name)
 SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
   COALESCE(k.software, '') AS software, COALESCE(k.version, '') AS version,
   to_char(k.reached_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS reached,
   COALESCE(p.accounts, 0) AS accounts, COALESCE(p.followed, 0) AS followed, COALESCE(p.followers, 0) AS followers,
   COALESCE(p.posts, 0) AS posts,
   d.waiting, d.failing, to_char(d.oldest AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS oldest,
-  (SELECT count(*) FROM federation_delivery WHERE host = ANY(c.hosts) AND dead_at IS NOT NULL) AS given_up,
+  COALESCE(g.deliveries, 0) AS given_up,
   CASE WHEN t.failures IS NULL THEN 'reachable'
        WHEN t.failing_since < statement_timestamp() - %(unavailable)s THEN 'unavailable' ELSE 'backing off' END AS state,
   COALESCE(t.failures, 0) AS failures, to_char(t.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS failing_since,
   to_char(t.retry_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS next_try, COALESCE(t.last_error, '') AS last_error
-FROM chosen c LEFT JOIN accounts_domain k ON k.name = c.name LEFT JOIN (
+FROM chosen c LEFT JOIN accounts_domain k ON k.name = c.name LEFT JOIN given_up g ON g.name = c.name LEFT JOIN (
     SELECT p.name, count(*) FILTER (WHERE p.exists) AS accounts, sum(s.statuses_count)::bigint AS posts,
            sum(s.followers_count)::bigint AS followed, sum(s.following_count)::bigint AS followers
       FROM people p LEFT JOIN accounts_accountstat s ON s.account_id = p.id GROUP BY p.name) p ON p.name = c.name

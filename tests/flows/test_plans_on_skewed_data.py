@@ -15,6 +15,7 @@ from accounts.models import Account, AccountStat, Domain, Follow, Tag
 from accounts.queries.discovery import list_directory, load_suggestions
 from accounts.services import erasing
 from benchmarks.measuring import insert
+from federation.models import Delivery, OutboundActivity
 from federation.remote.servers import load_servers
 from social.kernel import clock
 from social.kernel.cursors import Cursor
@@ -161,3 +162,26 @@ def test_lists_of_people_and_servers_look_at_few_whatever_there_is(hub: Account)
     assert looked_at(lambda: load_servers([*names, "many.example"], limit=50)) < 40_000
     assert looked_at(lambda: load_servers(names, limit=50)) < 1_500
     assert looked_at(lambda: load_suggestions(hub.id)) < 30_000
+
+
+def test_deliveries_that_were_given_up_are_counted_once_for_all_servers_of_a_page() -> None:
+    names = [Domain.objects.create(name=f"few{number}.example").name for number in range(20)]
+    activity = OutboundActivity.objects.create(account=make_account("sender"), type="Create", body={})
+    with connection.cursor() as cursor:
+        insert(
+            Delivery,
+            {
+                "due_at": "now()",
+                "dead_at": "now()",
+                "created_at": "now()",
+                "host": "CASE WHEN n <= 3 THEN 'few1.example' ELSE 'many.example' END",
+                "activity_id": str(activity.id),
+                "inbox_url": "'https://many.example/inbox/' || n",
+                "key": "n::text",
+            },
+            "generate_series(1, 2000) n",
+        )
+        cursor.execute("ANALYZE federation_delivery, accounts_domain")
+    given_up = {server["domain"]: server["given_up"] for server in load_servers(names, limit=50)}
+    assert given_up == dict.fromkeys(names, 0) | {"few1.example": 3}
+    assert looked_at(lambda: load_servers(names, limit=50)) < 4_000
