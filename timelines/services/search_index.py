@@ -99,7 +99,7 @@ _FILM_POSTS: Final = Plan(
 )
 _ANCHOR: Final = re.compile(r"<a\b[^>]*>")
 # Links of accounts and hashtags, by their class: an address may contain the same words.
-_OF_TEXT: Final = re.compile(r"""\bclass=["'][^"']*\b(?:mention|hashtag)\b""")
+_TAG_CLASS: Final = re.compile(r"""\bclass=["'][^"']*\b(?:mention|hashtag)\b""")
 _FACTS_OF_FILES: Final = {
     MediaType.IMAGE: Fact.IMAGE,
     MediaType.GIFV: Fact.VIDEO,
@@ -216,4 +216,4 @@ def _facts(post: Post, source: PostBody) -> Iterable[Fact]:
 def has_link(content: str) -> bool:
     """Tell whether the HTML of a post has a link to anything but accounts, hashtags and its quoted post."""
     anchors = _ANCHOR.findall(QUOTE_FALLBACK.sub("", content))
-    return any(_OF_TEXT.search(anchor) is None for anchor in anchors)
+    return any(_TAG_CLASS.search(anchor) is None for anchor in anchors)
