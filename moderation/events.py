@@ -47,7 +47,7 @@ class DecisionEnded(Event, key="account:{account_id}"):
 
 
 class EvidenceDue(Event):
-    """The file of evidence `file_id`, which staff have requested, is to be written."""
+    """The evidence file `file_id`, which staff have requested, is to be written."""
 
     file_id: int
 

@@ -190,8 +190,8 @@ class LinkPublisher(models.Model):
     requested_review_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name = _("publisher of links")
-        verbose_name_plural = _("publishers of links")
+        verbose_name = _("link publisher")
+        verbose_name_plural = _("link publishers")
         constraints = [lengths("timelines_linkpublisher_lengths", domain=HOST_LIMIT)]
 
 

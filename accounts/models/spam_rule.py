@@ -61,8 +61,8 @@ class SpamRule(models.Model):
     updated_at = models.DateTimeField(default=clock.now)
 
     class Meta:
-        verbose_name = _("rule against spam")
-        verbose_name_plural = _("rules against spam")
+        verbose_name = _("spam rule")
+        verbose_name_plural = _("spam rules")
         constraints = [
             lengths(
                 "accounts_spamrule_lengths",

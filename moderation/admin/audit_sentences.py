@@ -105,7 +105,7 @@ KINDS: Final[dict[str, str | Promise]] = {
     "Relay": gettext_lazy("the relay"),
     "Role": gettext_lazy("the role"),
     "Rule": gettext_lazy("the rule"),
-    "SpamRule": gettext_lazy("the rule against spam"),
+    "SpamRule": gettext_lazy("the spam rule"),
     "Tag": gettext_lazy("the hashtag"),
     "TermsOfService": gettext_lazy("the terms of service"),
     "UsernameBlock": gettext_lazy("the block of the username"),

@@ -45,7 +45,7 @@ class EvidenceAction(AccountAdmin):
         icon="folder_zip",
         permission="erase",
         verb="export",
-        done=gettext_lazy("The file is being written: find it among the files of evidence."),
+        done=gettext_lazy("The file is being written: find it among the evidence files."),
         question=gettext_lazy("Export what is known of this account, for a court or an authority?"),
         form=EvidenceForm,
     )
@@ -73,7 +73,7 @@ EVIDENCE_END = shown("expires_at", gettext_lazy("Kept until"), minor=True)
 
 @admin.register(EvidenceFile)
 class EvidenceFileAdmin(PermittedAdmin):
-    """Files of evidence, each kept for a week after it was written. Each download is logged in the audit log."""
+    """Evidence files, each kept for a week after it was written. Each download is logged in the audit log."""
 
     permission = Permission.DELETE_USER_DATA
     list_display = (EVIDENCE_ACCOUNT, EVIDENCE_STATE, EVIDENCE_FILE, EVIDENCE_AUTHOR, EVIDENCE_TIME, EVIDENCE_END)

@@ -1,4 +1,4 @@
-"""Rules against spam, and the posts that they hold, for staff."""
+"""Spam rules, and the posts that they hold, for staff."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _disable(by: Staff, rule: SpamRule) -> None:
 
 @admin.register(SpamRule)
 class SpamRuleAdmin(EditedAdmin):
-    """Rules against spam. A new one is disabled, so that it can be tried first."""
+    """Spam rules. A new one is disabled, so that it can be tried first."""
 
     permission = Permission.MANAGE_BLOCKS
     form = SpamRuleForm

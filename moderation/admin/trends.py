@@ -1,4 +1,4 @@
-"""Review of trends, for staff: posts, links and hashtags in one list, the publishers of links, and all hashtags."""
+"""Review of trends, for staff: posts, links and hashtags in one list, the link publishers, and all hashtags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of evidence about accounts, requested by staff."""
+"""Evidence files about accounts, requested by staff."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, WORD_LIMIT, lengths
 
 
 class EvidenceState(models.TextChoices):
-    """States of a file of evidence."""
+    """States of an evidence file."""
 
     BUILDING = "building", _("Being written")
     READY = "ready", _("Ready")
@@ -39,8 +39,8 @@ class EvidenceFile(models.Model):
     expires_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name = _("file of evidence")
-        verbose_name_plural = _("files of evidence")
+        verbose_name = _("evidence file")
+        verbose_name_plural = _("evidence files")
         constraints = [
             lengths(
                 "moderation_evidencefile_lengths",

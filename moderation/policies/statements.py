@@ -35,7 +35,7 @@ _EFFECTS: Final = {
 _SOURCES: Final = {
     STAFF_SOURCE: gettext_lazy("The staff of this server have looked into it by themselves."),
     REPORT_SOURCE: gettext_lazy("Somebody has reported it to the staff of this server."),
-    RULE_SOURCE: gettext_lazy("It was found by an automatic rule against spam."),
+    RULE_SOURCE: gettext_lazy("It was found by an automatic spam rule."),
 }
 
 

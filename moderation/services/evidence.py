@@ -41,7 +41,7 @@ _NAMES: Final = {"spoiler_text": "warning"}
 
 @dataclass
 class Exported:
-    """Contents of a file of evidence: the number of posts, and size and SHA-256 of each member by name."""
+    """Contents of an evidence file: the number of posts, and size and SHA-256 of each member by name."""
 
     posts: int = 0
     members: dict[str, dict[str, Any]] = field(default_factory=dict)

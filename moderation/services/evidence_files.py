@@ -31,7 +31,7 @@ RETENTION: Final = timedelta(days=7)
 
 
 def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFile:
-    """Request a file of evidence about an account; the request is logged in the audit log. Publishes EvidenceDue.
+    """Request an evidence file about an account; the request is logged in the audit log. Publishes EvidenceDue.
 
     Raises as `begin_export`, and Conflict while a file about the account is being written.
     """

@@ -1,4 +1,4 @@
-"""Rules against spam."""
+"""Spam rules."""
 
 from __future__ import annotations
 

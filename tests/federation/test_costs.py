@@ -231,5 +231,5 @@ def test_a_signed_post_is_accepted_and_kept_in_few_statements(zoe: RemotePerson,
         assert Status.objects.filter(uri=note["id"]).exists()
         spent.append((len(accepted), len(kept)))
     assert spent[1] == spent[-1]
-    # One of the second, for the rules against spam, is asked once in ten seconds outside of tests.
+    # One of the second, for the spam rules, is asked once in ten seconds outside of tests.
     assert (spent[-1][0] <= 4, spent[-1][1] <= 27) == (True, True), spent[-1]

@@ -1,4 +1,4 @@
-"""Staff make and try rules against spam, decide on what is held and in quarantine, and export evidence, in the admin."""
+"""Staff make and try spam rules, decide on what is held and in quarantine, and export evidence, in the admin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What meets a rule against spam is held: nobody else sees it, and nothing of it is lost."""
+"""What meets a spam rule is held: nobody else sees it, and nothing of it is lost."""
 
 from __future__ import annotations
 

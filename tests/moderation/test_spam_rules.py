@@ -1,4 +1,4 @@
-"""What meets a rule against spam is held, limited or reported."""
+"""What meets a spam rule is held, limited or reported."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_an_account_is_limited_by_a_rule_with_a_statement_of_reasons() -> None:
     assert (strike.action, strike.account_id, strike.spam_rule_id) == ("silence", None, made.id)
     assert strike.statement["automated"]
     letter = mail.outbox[0].body
-    for words in ("automatic rule against spam", "No person has decided", "casino", "You can appeal until"):
+    for words in ("automatic spam rule", "No person has decided", "casino", "You can appeal until"):
         assert words in letter
     assert made.name not in letter, "who sends spam is not told how to pass"
     entry = AuditEntry.objects.get(action="limit")

@@ -85,7 +85,7 @@ class Command(OperatorCommand):
             state = _("on") if row["enabled"] else _("off")
             self.stdout.write(f"{row['name']}  {state}  {row['subject']}  {row['outcome']}  {row['met']}")
         if not rows:
-            self.stdout.write(_("There are no rules against spam."))
+            self.stdout.write(_("There are no spam rules."))
 
     def _add(self, options: dict[str, Any]) -> None:
         draft = SpamRuleDraft(
