@@ -126,7 +126,7 @@ def entries(folder: Path) -> Iterator[Entry]:
         for line in lines:
             digest, _, path = line.rstrip("\n").partition("  ")
             if len(digest) != 64 or not _is_known(path):
-                raise OperatorError(f"{folder / CHECKSUMS} is damaged: {path!r:.200} is no file of a backup.")
+                raise OperatorError(f"{folder / CHECKSUMS} is damaged: {path!r:.200} does not belong to a backup.")
             yield Entry(path, digest)
 
 
