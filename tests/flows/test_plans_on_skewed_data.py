@@ -20,7 +20,7 @@ from federation.remote.servers import load_servers
 from social.kernel import clock
 from social.kernel.cursors import Cursor
 from social.kernel.ids import first_at
-from statuses.models import Favourite, Mention, Status, StatusTag
+from statuses.models import Favourite, MediaAttachment, Mention, Status, StatusTag
 from statuses.queries.listings import AccountStatusesFilter, load_account_statuses
 from statuses.services import account_steps, deleting
 from statuses.services.interactions import take_back_favourites
@@ -162,6 +162,32 @@ def test_lists_of_people_and_servers_look_at_few_whatever_there_is(hub: Account)
     assert looked_at(lambda: load_servers([*names, "many.example"], limit=50)) < 40_000
     assert looked_at(lambda: load_servers(names, limit=50)) < 1_500
     assert looked_at(lambda: load_suggestions(hub.id)) < 30_000
+
+
+@pytest.mark.parametrize("wanted", [{}, {"only_media": True}, {"exclude_replies": True}, {"exclude_direct": True}])
+def test_a_page_of_an_account_looks_at_few_of_its_posts_without_statistics(wanted: dict[str, bool]) -> None:
+    author, number = make_account("writer"), f"{first_at(clock.now()) - (2_010 << 16)} + (n::bigint << 16)"
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        columns = {"id": number, "account_id": str(author.id), "local": "true", "created_at": "now()"}
+        insert(Status, columns, "generate_series(1, 2000) n")
+        insert(
+            MediaAttachment,
+            {"status_id": number, "account_id": str(author.id), "type": "'image'", "created_at": "now()"},
+            "generate_series(1, 2000) n",
+        )
+        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
+        cursor.execute("DELETE FROM pg_statistic WHERE starelid = 'statuses_status'::regclass")
+        # Of so few rows, so that their author is known to have many.
+        cursor.execute("ANALYZE statuses_status (account_id)")
+
+    def page() -> list[int]:
+        return [
+            row.id for row in load_account_statuses(author.id, None, AccountStatusesFilter(**wanted), Cursor(20)).rows
+        ]
+
+    assert len(page()) == 20
+    assert looked_at(page) < 1_000
 
 
 def test_deliveries_that_were_given_up_are_counted_once_for_all_servers_of_a_page() -> None:
