@@ -235,7 +235,7 @@ class _Work:
         finder = remote_accounts.find()
         failed = finder.seek(unknown, wanted_by=f"account:{self.batch.account_id}") if finder is not None else unknown
         ready = [row for row in rows if entries[row.id].address in known]
-        lost = [row for row in rows if entries[row.id].address in failed - known.keys()]
+        lost = [row for row in rows if entries[row.id].address in failed and entries[row.id].address not in known]
         self._add_all(ready, entries, known)
         for row in lost:
             self._fail(row, Problem.UNKNOWN)

@@ -131,13 +131,13 @@ def test_a_limit_of_parts_is_read_as_every_limit(boss: Api, limit: str, parts: i
 
 def test_figures_of_a_server_are_at_most_five_minutes_old_and_those_of_no_server_are_those_of_now(boss: Api) -> None:
     today = clock.now().astimezone(UTC).date()
-    time = {"start_at": str(today), "end_at": str(today)}
+    time: dict[str, Any] = {"start_at": str(today), "end_at": str(today)}
     here, there = make_account("here"), make_remote("there")
     Domain.objects.get_or_create(name="remote.example")
 
-    def figures(domain: str, limit: int = 10) -> list[str]:
+    def figures(domain: str, limit: int = 10) -> list[Any]:
         keys = ["instance_accounts", "instance_followers", "new_users"]
-        about = {key: {"domain": domain} for key in keys}
+        about: dict[str, Any] = {key: {"domain": domain} for key in keys}
         measured = boss.post("/api/v1/admin/measures", {"keys": keys, **about, **time}).json()
         shares = {"keys": ["servers", "instance_accounts"], "limit": limit, **about, **time}
         parts = [len(one["data"]) for one in boss.post("/api/v1/admin/dimensions", shares).json()]
