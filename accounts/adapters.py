@@ -1,4 +1,6 @@
-"""Adapters that connect allauth to this app: who may sign up, where links in mails lead, what a new password revokes."""
+"""Adapters that connect allauth to this app: they decide who may sign up, where links in mails lead, and what a new
+password revokes.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return password
 
     def set_password(self, user: User, password: str) -> None:
-        """Change or reset a password, which revokes everything that was opened with the old one (security row 24)."""
+        """Change or reset a password, which revokes all sessions and tokens that were opened with the old password
+        (security row 24).
+        """
         change_password(user=user, password=password, asking_key=self.request.session.session_key)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
@@ -115,9 +119,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmation_url(emailconfirmation.email_address)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the sign-in attempt, whether it succeeds or not (contract, behaviours section 4): by IP address, and by
-        e-mail address or, in a browser in which that person has signed in before, by browser (security row 81). Raises
-        RateLimited.
+        """Count the sign-in attempt, whether it succeeds or not (contract, behaviours section 4): by IP address, and
+        also by browser if the person has signed in with this browser before, else by e-mail address (security row 81).
+        Raises RateLimited.
         """
         email = str(credentials.get("email") or "").lower()
         address = rate_key(client_ip(request))
@@ -133,12 +137,12 @@ class AccountAdapter(DefaultAccountAdapter):
         return
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Open the session, under a new key, and record which browser it belongs to."""
+        """Open the session, under a new key, and record its browser."""
         super().login(request, user)
         note(request, user)
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
-        """Redirect to where the person wanted to go, and remember the browser."""
+        """Redirect to the page that the person wanted to open, and remember the browser."""
         response: HttpResponse = super().post_login(request, user, **kwargs)
         keep_browser(request, response, user.email)
         return response
@@ -164,11 +168,11 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_ip(request)
 
     def is_safe_url(self, url: str | None) -> bool:
-        """Tell whether a page may redirect to this URL: only local paths are safe (security row 30)."""
+        """Tell whether a page may redirect to this URL: only local paths are allowed (security row 30)."""
         return bool(url) and is_local_path(str(url))
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Refuse: mails are sent by reactions (`accounts.services.mails`). Raises NotImplementedError."""
+        """Refuse to send: mails are sent by reactions (`accounts.services.mails`). Raises NotImplementedError."""
         raise NotImplementedError(template_prefix)
 
     def send_notification_mail(self, template_prefix: str, user: User, *args: Any, **kwargs: Any) -> None:
@@ -191,7 +195,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return crypto.encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Decrypt what `encrypt` has returned."""
+        """Decrypt a value that `encrypt` has returned."""
         return crypto.decrypt(encrypted_text)
 
     def get_totp_label(self, user: User) -> str:

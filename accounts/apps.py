@@ -7,15 +7,15 @@ from django.utils.translation import gettext_lazy as _
 
 
 class AccountsConfig(AppConfig):
-    """People: accounts, sign-up, OAuth, follows."""
+    """App for accounts, sign-up, OAuth and follows."""
 
     name = "accounts"
     verbose_name = _("People")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Plug the token source, the audit log and the refused networks into the layers below, subscribe to the app's
-        own events, and register the portable lists and the parts of archives.
+        """Register the token source, the audit log and the refused networks with the layers below, subscribe to the
+        app's own events, and register the portable lists and the parts of archives.
         """
         import_module("accounts.reactions")
         from accounts.queries.sign_up import load_refused_networks

@@ -12,7 +12,7 @@ class AccountCreated(Event, key="account:{account_id}"):
 
 
 class AccountDeleted(Event, key="account:{account_id}"):
-    """A local (`local`) or remote account was deleted: nothing of it is shown any more."""
+    """A local (`local`) or remote account was deleted and is not shown any more."""
 
     account_id: int
     local: bool
@@ -30,7 +30,7 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """Follows that a block or suspension ends have all ended; if there were any, they are stored under the severance
+    """All follows that a block or suspension ends have ended; if there were any, they are stored under the severance
     with this `cause`.
     """
 
@@ -44,7 +44,7 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountMoved(Event, key="account:{account_id}"):
-    """A local (`local`) or remote account has moved to another one, which confirms that it belongs to the same person."""
+    """A local (`local`) or remote account has moved to another account, which names the old one as an alias."""
 
     account_id: int
     target_id: int
@@ -52,8 +52,8 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """Relations of local accounts to an account that has moved are to be carried over to the new one: those of the kind
-    `what`, in rows after `after`.
+    """Relations of local accounts to an account that has moved are to be carried over to the new account; `what` is the
+    kind of relation, `after` the last row done.
     """
 
     account_id: int
@@ -63,8 +63,8 @@ class CarryOverDue(Event, key="account:{account_id}"):
 
 
 class FollowsToRenew(Event, key="account:{account_id}"):
-    """The keys of a remote account have changed without an announcement: its server may have lost its followers. The
-    Follows of local accounts with an id above `after` are to be sent again.
+    """The keys of a remote account have changed, but its server sent no Update: it may have lost the account's
+    followers. The Follows of local accounts with an id above `after` are to be sent again.
     """
 
     account_id: int
@@ -78,7 +78,7 @@ class AccountErasureDue(Event, key="account:{account_id}"):
 
 
 class ConfirmationRequested(Event, key="user:{user_id}"):
-    """A confirmation mail is due, whose link redirects to `return_to`, a local path."""
+    """A confirmation mail is due; its link redirects to `return_to`, a local path."""
 
     user_id: int
     return_to: str = ""
@@ -91,7 +91,9 @@ class EmailChangeRequested(Event, key="user:{user_id}"):
 
 
 class EmailChanged(Event, key="user:{user_id}"):
-    """A user's e-mail address has changed; the old one, which no row stores any more, is to get a mail about it."""
+    """A user's e-mail address has changed; a mail about this is to be sent to the old address, which no row stores any
+    more.
+    """
 
     user_id: int
     old_email: str
@@ -99,7 +101,7 @@ class EmailChanged(Event, key="user:{user_id}"):
 
 
 class PasswordResetRequested(Event, key="user:{user_id}"):
-    """A mail with a link to a new password is due."""
+    """A mail is due with a link to set a new password."""
 
     user_id: int
 
@@ -119,20 +121,22 @@ class UserApproved(Event, key="user:{user_id}"):
 
 
 class UserWaiting(Event, key="user:{user_id}"):
-    """A user has confirmed their e-mail address and waits for approval. Published once."""
+    """A user has confirmed their e-mail address and waits for approval. Published once per user."""
 
     user_id: int
 
 
 class UserActivated(Event, key="user:{user_id}"):
-    """A user can use their account from now on: it is confirmed, and approved where that is required. Published once."""
+    """A user can use their account from now on: they are confirmed and, where that is required, approved. Published
+    once per user.
+    """
 
     user_id: int
     invited: bool = False
 
 
 class AccountUnlocked(Event, key="account:{account_id}"):
-    """An account has been unlocked, and has more follow requests than one step accepts."""
+    """An account has been unlocked, and has more follow requests than can be accepted in one step."""
 
     account_id: int
 
@@ -158,7 +162,7 @@ class ProfileLinksChanged(Event, key="account:{account_id}"):
 
 
 class AccountRenamed(Event, key="account:{account_id}"):
-    """An account's name or address has changed, which posts that mention it show."""
+    """An account's name or address has changed, which is shown in posts that mention it."""
 
     account_id: int
 
@@ -190,8 +194,8 @@ class FollowRequested(Event, key="pair:{account_id}:{target_id}"):
 class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
     """The follow of `target_id` by `account_id`, or its request, has ended.
 
-    `uri` is its ActivityPub id, if it had one; `ended_by_id` is the account of the two that ended it. The row is gone,
-    so the event carries what the other server must receive.
+    `uri` is its ActivityPub id, if it had one; `ended_by_id` is which of the two accounts ended the follow. Its row is
+    deleted, so the event contains all data that the other server must receive.
     """
 
     account_id: int
@@ -202,8 +206,9 @@ class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountBlocked(Event, key="pair:{account_id}:{target_id}"):
-    """`account_id` has blocked `target_id`; follows in both directions are gone already. `uri` is the id of the Block:
-    None between local accounts, and for a Block that was sent before ids were stored, whose id contains `block_id`.
+    """`account_id` has blocked `target_id`; follows in both directions have already ended. `uri` is the id of the Block
+    activity: None between local accounts, and for a Block that was sent before ids were stored, whose id contains
+    `block_id`.
     """
 
     account_id: int
@@ -266,7 +271,7 @@ class TagUnfollowed(Event, key="account_tag:{account_id}:{tag_id}"):
 
 class CollectionItemAdded(Event, key="collection:{collection_id}"):
     """An account was added to a collection; it may still have to agree. `at_creation`: the collection was created with
-    it.
+    this account in it.
     """
 
     collection_id: int
@@ -286,7 +291,7 @@ class CollectionItemRemoved(Event, key="collection:{collection_id}"):
 
 
 class CollectionChanged(Event, key="collection:{collection_id}"):
-    """A collection has changed; `renamed`: its name or its description has."""
+    """A collection has changed; `renamed`: its name or its description has changed."""
 
     collection_id: int
     renamed: bool = True
@@ -318,7 +323,7 @@ class ArchiveReady(Event, key="archive:{archive_id}"):
 
 
 class TokenRevoked(Event, key="token:{token_id}"):
-    """An access token is no longer valid. Caches identify it by its checksum."""
+    """An access token is no longer valid. Caches identify the token by its checksum."""
 
     token_id: int
     token_checksum: str
@@ -337,18 +342,20 @@ class EncryptedMessageStored(Event, key="encrypted_message:{message_id}"):
 
 
 class RemoteCopyRequested(Event):
-    """Wake-up for the worker that copies files of other servers; several have the same effect as one."""
+    """Copies of remote files were requested: wakes the worker that fetches them. Several events have the same effect as
+    one.
+    """
 
 
 class RemoteCopyStored(Event):
-    """An attachment of another server was copied and measured, or turned out to be impossible to show."""
+    """An attachment of another server was copied and measured, or cannot be shown."""
 
     copy_id: int
 
 
 class SpamRuleMet(Event, key="account:{account_id}"):
-    """A post (`status_id`) or sign-up of an account has matched a spam rule, which has limited the account (`limited`)
-    or has it reported.
+    """A post (`status_id`) or sign-up of an account has matched a spam rule, by which the account was limited
+    (`limited`) or is to be reported.
     """
 
     rule_id: int

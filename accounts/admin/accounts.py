@@ -41,21 +41,22 @@ KINDS = {
 
 
 def account_link(account: Account) -> SafeString:
-    """A link to the account's page in the admin, with the address as its text; the address alone for staff who may not
-    open it.
+    """A link to the account's page in the admin, with the address as its text; for staff who may not open that page,
+    the address without a link.
     """
     return row_link(Account, account.pk, f"@{account.acct}")
 
 
 def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[Any]:
-    """Rows whose account (reached by `prefix`) is one of `find_addressed`."""
+    """Rows whose account is among those that `find_addressed` finds; `prefix` is the lookup that leads to the account.
+    """
     return queryset.filter(**{f"{prefix}id__one_of": find_addressed(term)})
 
 
 def find_addressed(term: str) -> list[int]:
-    """Ids of accounts whose address matches the term: `@anna`, `anna@there.example`, the beginning of either, a part of
-    a server's name, or a part of the username of a local account or of one of the newest accounts. At most COUNT_LIMIT
-    of each kind, from an index where there is one.
+    """Ids of accounts whose address matches the term: `@anna`, `anna@there.example`, the beginning of such an address,
+    a part of a server's name, or a part of the username of a local account or of one of the newest accounts. At most
+    COUNT_LIMIT accounts are found in each of these ways.
     """
     username, at, domain = term.strip().removeprefix("@").partition("@")
     begun = named_from(Account.objects.order_by(ADDRESS_ORDER), username)

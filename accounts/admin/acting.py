@@ -19,8 +19,8 @@ from social.api.staff_forms import StaffForm
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
-#: Called with the staff member and the row and, where there is a form, with its cleaned data.
-Act = Callable[..., Any]
+#: Function called with the staff member, the row and, if the action has a form, its cleaned data. Act = Callable[...,
+Any]
 
 
 def acting(request: HttpRequest) -> Staff:
@@ -41,7 +41,7 @@ def row_action(
     variant: Any = ActionVariant.DEFAULT,
     form: type[StaffForm] | None = None,
 ) -> Callable[..., HttpResponse]:
-    """A button on a row's page, for `actions_detail`, that runs `act` by `ReadOnlyAdmin.one`."""
+    """A button on a row's page, for `actions_detail`, that runs `act` through `ReadOnlyAdmin.one`."""
 
     @action(description=description, icon=icon, permissions=[permission], variant=variant)
     def on_row(self: ReadOnlyAdmin, request: HttpRequest, object_id: Any) -> HttpResponse:
@@ -61,7 +61,7 @@ def rows_action(
     permission: str = "manage",
     form: type[StaffForm] | None = None,
 ) -> Callable[..., TemplateResponse | None]:
-    """An entry of the action menu of a list, for `actions`, that runs `act` by `ReadOnlyAdmin.each`."""
+    """An entry of the action menu of a list, for `actions`, that runs `act` through `ReadOnlyAdmin.each`."""
 
     @admin.action(description=description, permissions=[permission])
     def on_rows(self: ReadOnlyAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:

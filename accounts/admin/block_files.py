@@ -28,7 +28,7 @@ from social.kernel.text.names import unambiguous_domain
 # All lines are imported in one request, after somebody has read the preview.
 LINES_LIMIT: Final = 1000
 FILE_BYTES: Final = 512 * 1024
-# Forms whose file is too large are read to the end, so that the form can show the error.
+# A form is read to its end even if its file is too large, so that the form can show the error.
 FORM_BYTES: Final = 8 * 1024 * 1024
 LINES_SHOWN: Final = 200
 NAMES_SHOWN: Final = 3
@@ -59,7 +59,7 @@ class BlocksFileForm(StaffForm):
             del self.fields["replace"]
 
     def clean_file(self) -> tuple[str, list[Entry[Any]]]:
-        """Return the text and the entries of a file that can be read and is not too long."""
+        """Return the text of the file and its entries. Raises ValidationError if it cannot be read or is too long."""
         sent = self.cleaned_data["file"]
         if sent.size > FILE_BYTES:
             text = _("The file is larger than %(most)d kB. The operator reads it with %(command)s.")
@@ -79,7 +79,7 @@ class FiledBlockListAdmin(BlockListAdmin):
 
     @abstractmethod
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """The kind of file."""
+        """The kind of block list file."""
 
     @takes(FORM_BYTES)
     @action(description=gettext_lazy("Import a file"), icon="upload", permissions=["manage"])
@@ -169,7 +169,7 @@ def _row(kind: BlockFile[Any], plan: Planned[Any]) -> list[Any]:
 
 
 def ending(follows: FollowsUnder) -> str:
-    """The names of some of the follows, and how many more there are."""
+    """The names of some of the follows that would end, and the number of the others."""
     count = follows.from_here + follows.to_here
     # Isolated from left to right (U+2066, U+2069; UAX 9), because errors may contain this text in any script.
     named = [f"\u2066{follower} → {followed}\u2069" for follower, followed in follows.named[:NAMES_SHOWN]]

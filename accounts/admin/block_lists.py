@@ -1,4 +1,4 @@
-"""Block lists in the admin: services add rows, and remove them one by one or several at once."""
+"""Block lists in the admin, whose rows are added and removed (singly or several at once) by services."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class BlockListAdmin(EditedAdmin):
 
     @abstractmethod
     def take_back(self, by: Staff, row: Any) -> None:
-        """Remove a row by its service."""
+        """Remove a row through its service."""
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         """Remove the row through the service."""
         self.take_back(acting(request), obj)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return only the names of the rows: their counters are deleted with them and need no mention."""
+        """Return only the names of the rows: their counters are deleted as well, but need not be listed."""
         return [self.name_of(row) for row in objs], {}, set(), []
 
     @admin.action(description=gettext_lazy("Remove"), permissions=["manage"])
@@ -51,7 +51,7 @@ class AddedOnlyAdmin(BlockListAdmin):
     """A block list whose rows cannot be changed, only added and removed."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: rows do not change."""
+        """Return False, because rows cannot be changed."""
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:

@@ -50,7 +50,7 @@ REASONS_SHOWN: Final = 5
 
 
 class EmojiStateFilter(ConditionFilter):
-    """Filter by whether texts and the picker show them."""
+    """Filter by whether emojis are shown in texts and in the picker."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -115,7 +115,7 @@ class EmojiChangeForm(RowForm):
 
 
 class PackForm(_CategoryForm):
-    """A pack of pictures, and the options with which they become emojis."""
+    """A pack of pictures, and the options for the emojis that are made of them."""
 
     pack = forms.FileField(
         label=gettext_lazy("Pack"),
@@ -210,7 +210,7 @@ class CustomEmojiAdmin(EditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[CustomEmoji], search_term: str
     ) -> tuple[QuerySet[CustomEmoji], bool]:
-        """Emojis by a part of their name, or of the name of their server."""
+        """Emojis whose name, or the name of whose server, contains the term."""
         term = search_term.strip().strip(":")
         return (
             queryset.filter(Q(shortcode__icontains=term) | Q(domain__icontains=term)) if term else queryset,

@@ -1,4 +1,4 @@
-"""Invitations for staff: who made them and how often they were used; staff can also create and end them."""
+"""Invitations for staff, who see their inviters and numbers of uses, and can create and end invitations."""
 
 from __future__ import annotations
 
@@ -129,7 +129,9 @@ class InviteAdmin(PermittedAdmin):
         return self.is_permitted(request)
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Create an invitation in one's own name, without the limits for other users. Raises PermissionDenied."""
+        """Create an invitation in the name of the staff member, without the limits for other users. Raises
+        PermissionDenied.
+        """
         if not self.has_add_permission(request):
             raise PermissionDenied
         sent = self.ask_for(request, InviteForm, gettext_lazy("Make an invitation"))

@@ -1,4 +1,4 @@
-"""IP blocks for staff, with a warning before they lock themselves out."""
+"""IP blocks for staff, with a warning before staff lock themselves out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _from_now(days: int) -> str:
 
 def _danger(sent: Mapping[str, Any], own_address: str) -> str:
     """Return why a submitted block is probably a mistake: it would refuse every request of the person who submits it,
-    or it covers very many addresses. Empty if it is not.
+    or it covers very many addresses. Empty if there is no such reason.
     """
     try:
         network = network_of(sent.get("network", ""))
@@ -64,7 +64,7 @@ class NetworkForm(RowForm):
         widget=forms.Textarea({"rows": 2, "dir": "auto"}),
     )
     meant = forms.BooleanField(label=gettext_lazy("Block it nevertheless"), required=False)
-    # The IP address of the person who fills in the form; set for each request.
+    # The IP address of the person who fills in the form; `get_form` sets it for each request.
     own_address = ""
 
     class Meta:
@@ -89,7 +89,7 @@ class NetworkForm(RowForm):
             del self.fields["meant"]
 
     def clean_network(self) -> str:
-        """Return the network as it is stored."""
+        """Return the network in the form in which it is stored."""
         try:
             return str(network_of(self.cleaned_data["network"]))
         except ValueError:
@@ -156,14 +156,14 @@ class IpBlockAdmin(SignUpBlockAdmin, FiledBlockListAdmin):
         return NetworkFile(client_ip(request))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IpBlock]:
-        """Blocks, each annotated with `counts`: whether it is in force."""
+        """Blocks, each annotated with `counts`, which tells whether it is in force."""
         rows: QuerySet[IpBlock] = super().get_queryset(request)
         return rows.annotate(counts=Exists(list_ip_blocks().filter(pk=OuterRef("pk"))))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[IpBlock], search_term: str
     ) -> tuple[QuerySet[IpBlock], bool]:
-        """Blocks that overlap the address or network in the term, or have the term in their note."""
+        """Blocks that overlap the address or network in the term, or whose note contains the term."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -175,7 +175,7 @@ class IpBlockAdmin(SignUpBlockAdmin, FiledBlockListAdmin):
         return queryset.filter(met), False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; `meant` only for a block that is probably a mistake."""
+        """Return the fields of the form; `meant` (the confirmation) only for a block that is probably a mistake."""
         asked = ["network", "severity", "lasts", "comment"]
         return [*asked, "meant"] if _danger(request.POST, client_ip(request)) else asked
 

@@ -1,5 +1,5 @@
-"""Base classes of admin pages that require one permission of a role: for models that are viewed, and for those that are
-edited.
+"""Base classes of admin pages that require a permission of the role, for models that can only be viewed and for models
+that can be edited.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REFUSAL = "staff_refusal"
 class RowForm(Styled, _ModelForm):
     """A form of an `EditedAdmin`."""
 
-    # The error of the service; it is shown above the form, which keeps the submitted values.
+    # The error that the service raised, which is shown above the form; the form keeps the submitted values.
     refusal = ""
 
     def clean(self) -> dict[str, Any] | None:
@@ -40,10 +40,10 @@ class RowForm(Styled, _ModelForm):
 
 
 class DraftForm(RowForm):
-    """A form whose values are for the service: it leaves the row itself unchanged."""
+    """A form that passes its values to a service and leaves the row itself unchanged."""
 
     def _post_clean(self) -> None:
-        """Leave the row as it is, where Django would write the values into it."""
+        """Do nothing; Django would write the values into the row."""
 
 
 class PermittedAdmin(ReadOnlyAdmin):
@@ -92,13 +92,13 @@ class EditedAdmin(PermittedAdmin):
         return list(self.readonly_fields)
 
     def get_actions(self, request: HttpRequest) -> Any:
-        """Return the actions without Django's own deletion, which bypasses the services."""
+        """Return the actions without Django's deletion, which bypasses the services."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show or save the form; after an error of the service, show it again with that error."""
+        """Show or save the form; after an error of the service, show the form again with the error."""
         try:
             answer: HttpResponse = super().changeform_view(request, *args, **kwargs)
         except KernelError as error:
@@ -110,7 +110,7 @@ class EditedAdmin(PermittedAdmin):
         return answer
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Reload the row, which the service has written, because messages name it. There are no related rows."""
+        """Reload the row that the service has written, because messages show its name. There are no related rows."""
         form.instance.refresh_from_db()
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

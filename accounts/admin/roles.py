@@ -86,7 +86,7 @@ class RoleForm(DraftForm):
 
 @admin.register(Role)
 class RoleAdmin(EditedAdmin):
-    """Roles. Staff can change only those that they outrank; roles are assigned on the page of an account."""
+    """Roles. Staff can change only roles that they outrank; roles are assigned on the page of an account."""
 
     permission = Permission.MANAGE_ROLES
     form = RoleForm
@@ -105,11 +105,11 @@ class RoleAdmin(EditedAdmin):
     ordering = ("-position",)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow viewing also to staff who manage users, because accounts can be filtered by role."""
+        """Allow staff who manage users to view roles as well, because they filter accounts by role."""
         return super().has_view_permission(request, obj) or can(acting(request), Permission.MANAGE_USERS)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Allow the list to everybody who may view its rows."""
+        """Show the list to all staff who may view its rows."""
         return self.has_view_permission(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -117,11 +117,11 @@ class RoleAdmin(EditedAdmin):
         return self.is_permitted(request) and (obj is None or outranks(acting(request), obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow deletion like a change, except for the role of everybody."""
+        """Allow staff to delete the roles that they may change, except for the role of everybody."""
         return self.has_change_permission(request, obj) and (obj is None or obj.pk != EVERYONE_ROLE_ID)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; for the role of everybody only the permissions."""
+        """Return the fields of the form; the role of everybody has only the permissions."""
         if not self.has_change_permission(request, obj):
             return [lines(None, *self.list_display)]
         everyone = obj is not None and obj.pk == EVERYONE_ROLE_ID
@@ -133,7 +133,7 @@ class RoleAdmin(EditedAdmin):
         return type("RoleForm", (form,), {"by": acting(request)})
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return the names of the roles and of some users who have them; the users stay, without a role."""
+        """Return the names of the roles and of some users who have them; the users are kept, without a role."""
         roles = list(objs)
         people = User.objects.filter(role_id__one_of=[role.pk for role in roles]).select_related("account")
         names = [f"@{user.account.username}" for user in people.order_by("-id")[:NAMES_LIMIT]]

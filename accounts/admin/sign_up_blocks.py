@@ -47,7 +47,7 @@ class SignUpBlockAdmin(BlockListAdmin):
 
 
 class ApprovalFilter(ConditionFilter):
-    """Filter by what happens to sign-ups that match the block."""
+    """Filter by whether matching sign-ups are refused or need approval."""
 
     title = gettext_lazy("what happens")
     parameter_name = "outcome"
@@ -82,7 +82,7 @@ class EmailDomainForm(RowForm):
         error_messages = {"domain": {"unique": BLOCKED}}
 
     def clean_domain(self) -> str:
-        """Return the name as it is stored."""
+        """Return the domain in the form in which it is stored."""
         name = normalise_domain(self.cleaned_data["domain"].removeprefix("@"))
         if name is None:
             raise ValidationError(_("This is no domain."))
@@ -126,7 +126,7 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin, FiledBlockListAdmi
 
 
 class CanonicalEmailForm(RowForm):
-    """An e-mail address, or its fingerprint from another server."""
+    """An e-mail address, or the fingerprint of an address, from another server."""
 
     address = forms.CharField(
         label=gettext_lazy("E-mail address"),
@@ -143,7 +143,7 @@ class CanonicalEmailForm(RowForm):
         fields = ()
 
     def clean_address(self) -> str:
-        """Return the fingerprint."""
+        """Return the fingerprint of the address."""
         digest = _digest(self.cleaned_data["address"])
         if digest is None:
             raise ValidationError(_("This is neither an e-mail address nor a fingerprint."))
@@ -194,7 +194,7 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[CanonicalEmailBlock], search_term: str
     ) -> tuple[QuerySet[CanonicalEmailBlock], bool]:
-        """Return the block of an address or fingerprint, or those of an account."""
+        """Return the block of the address or fingerprint in the term, or the blocks of the account that it names."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -212,7 +212,7 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
 
     @action(description=gettext_lazy("Test an address"), icon="search", permissions=["manage"])
     def test(self, request: HttpRequest) -> HttpResponse:
-        """Say whether an address is blocked."""
+        """Show whether an address is blocked."""
         sent = self.ask_for(request, EmailTestForm, gettext_lazy("Is this address blocked?"), yes=_("Look"))
         if isinstance(sent, TemplateResponse):
             return sent

@@ -53,7 +53,7 @@ PERMISSION_NAMES = {
 
 
 def role_name(role: Role) -> str:
-    """The role's name; a translated one for the role of everybody, which has none."""
+    """The role's name; for the role of everybody, which has no name, a translated text."""
     return role.name or _("Everyone")
 
 
@@ -61,7 +61,7 @@ _UNCONFIRMED = ~Exists(EmailAddress.objects.filter(user=OuterRef("pk"), primary=
 
 
 class StateFilter(ConditionFilter):
-    """Filter of users by whether they can use their account."""
+    """Filter by whether users can use their account."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -78,7 +78,7 @@ class RoleFilter(DropdownFilter):
     parameter_name = "role"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """Roles, the highest first."""
+        """Roles, in descending order of rank."""
         return [(str(role.pk), role_name(role)) for role in Role.objects.order_by("-position")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
@@ -181,12 +181,12 @@ class UserAdmin(ReadOnlyAdmin):
     )
 
     def waiting(self) -> QuerySet[User]:
-        """Users who wait for approval, having confirmed their address."""
+        """Users who have confirmed their e-mail address and wait for approval."""
         return User.objects.filter(approved=False, account__deleted_at=None).exclude(_UNCONFIRMED)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Users, each annotated with `unconfirmed`, which allauth's table says; without those whose account is deleted,
-        who are removed within seconds.
+        """Users, each annotated with `unconfirmed`, which is read from allauth's table; without users whose account is
+        deleted, because their rows are removed within seconds.
         """
         rows: QuerySet[User] = super().get_queryset(request).filter(account__deleted_at=None)
         return rows.select_related("account", "role").annotate(unconfirmed=_UNCONFIRMED)
@@ -194,7 +194,7 @@ class UserAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[User], search_term: str
     ) -> tuple[QuerySet[User], bool]:
-        """Users by e-mail address or username, the way people write them."""
+        """Users by e-mail address or username, in any usual spelling."""
         term = search_term.strip()
         if not term:
             return queryset, False
