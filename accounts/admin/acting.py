@@ -19,8 +19,8 @@ from social.api.staff_forms import StaffForm
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
-#: Function called with the staff member, the row and, if the action has a form, its cleaned data. Act = Callable[...,
-Any]
+#: Function called with the staff member, the row and, if the action has a form, its cleaned data.
+Act = Callable[..., Any]
 
 
 def acting(request: HttpRequest) -> Staff:

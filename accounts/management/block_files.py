@@ -1,4 +1,4 @@
-"""Block list files at the command line: commands read and write them, in any length."""
+"""Block list files at the command line: commands import and export them, whatever their length."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from social.management.progress import progress_bar
 
 
 def read_in(command: OperatorCommand, kind: BlockFile[Any], file: str, options: Mapping[str, Any]) -> None:
-    """Import a file (`-` is standard input), or with `dry_run` only print what that would do: a line for each entry,
-    and the counts.
+    """Import a file (`-` is standard input), or with `dry_run` only print what the import would do: a line for each
+    entry, and the counts.
 
-    Raises CommandError if the file cannot be read, if follows would end and nobody has said `yes` to that, or if every
+    Raises CommandError if the file cannot be read, if follows would end and the option `yes` is not set, or if every
     line is refused.
     """
     try:
@@ -51,7 +51,7 @@ def read_in(command: OperatorCommand, kind: BlockFile[Any], file: str, options: 
 
 
 def write_out(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -> None:
-    """Print all blocks as a file, or write them to a new one. Raises CommandError if that cannot be created."""
+    """Print all blocks as a file, or write them to the new file `output`. Raises CommandError if it cannot be created."""
     if output is None:
         for line in export_file(kind):
             command.stdout.write(line, ending="")

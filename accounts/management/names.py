@@ -1,4 +1,4 @@
-"""Users and accounts that commands are given by name; an unknown one is an error of one sentence."""
+"""Looks up the users and accounts that are named on the command line; an unknown name is an error of one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from accounts.queries.accounts import has_address, split_address
 
 
 def find_user_named(name: str) -> User:
-    """The local user with this name, in any state, with account and role loaded. Raises CommandError."""
+    """The local user with this username, in any state, with account and role loaded. Raises CommandError if there is
+    none.
+    """
     username = name.strip().removeprefix("@")
     found = User.objects.select_related("account", "role").filter(has_address(username, None, "account__")).first()
     if found is None:
@@ -21,13 +23,13 @@ def find_user_named(name: str) -> User:
 
 
 def find_users_named(names: Sequence[str]) -> list[User]:
-    """Find the named users, each once, in their order. Raises CommandError when one is unknown, before anything is done."""
+    """Find the named users, each once, in their order. Raises CommandError if a name is unknown."""
     found = (find_user_named(name) for name in names)
     return list({user.pk: user for user in found}.values())
 
 
 def find_account_named(address: str) -> Account:
-    """The account with this address (`ada`, `@ada@there.example`), in any state. Raises CommandError."""
+    """The account with this address (`ada`, `@ada@there.example`), in any state. Raises CommandError if there is none."""
     pair = split_address(address)
     found = None
     if pair is not None and "\0" not in address:

@@ -1,4 +1,4 @@
-"""The page that says why an account cannot be used, and what its owner can do."""
+"""The page that says why an account cannot be used, and offers its owner what they can do."""
 
 from __future__ import annotations
 
@@ -42,14 +42,16 @@ _TEXTS: dict[SignInState, tuple[str | Promise, str | Promise]] = {
 
 
 def text_of(standing: SignInState) -> str | Promise:
-    """The sentence for somebody who may not use their account; empty for everybody else."""
+    """The sentence that says why the account cannot be used; empty if it can."""
     return _TEXTS[standing][1] if standing in _TEXTS else ""
 
 
 def show_account_state(
     request: HttpRequest, user: User, standing: SignInState, *, back: str, status: int = 403
 ) -> HttpResponse:
-    """The page for somebody who may not use their account; signing in with another account leads to `back`."""
+    """The page that says why the account cannot be used; `back` is the path to open after signing in with another
+    account.
+    """
     title, text = _TEXTS[standing]
     context = {
         **person(user.account),

@@ -41,7 +41,7 @@ Kind = Literal["see", "change", "staff"]
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """Line of the consent page: what is allowed, and the scope as developers write it."""
+    """Line of the consent page: the permission in words, and the scope as developers write it."""
 
     words: str | Promise
     scope: str
@@ -120,10 +120,9 @@ def _kind(scope: str) -> Kind:
 
 
 def permission_groups(scopes: Sequence[str]) -> list[Group]:
-    """Group the permissions of these scopes into what can be seen, what can be changed and what is for staff; empty
-    groups are left out.
+    """Group the permissions of these scopes into reading, changing and staff permissions; empty groups are left out.
 
-    A group has the order of the scope tree; a scope whose parent is requested as well is left out.
+    Each group is in the order of the scope tree; a scope whose parent is requested as well is left out.
     """
     asked = frozenset(scopes)
     shown = [scope for scope in tree.SCOPES if scope in asked and not (tree.sufficient_scopes(scope) - {scope}) & asked]
@@ -134,7 +133,7 @@ def permission_groups(scopes: Sequence[str]) -> list[Group]:
     return [group for group in groups if group.permissions]
 
 
-# All other errors mean that the request itself is wrong: the person sees them.
+# All other errors mean that the request itself is wrong, and are shown to the person.
 _SENT_BACK: Final = frozenset({"access_denied", "invalid_scope"})
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
 _PARAMETERS: Final = (
@@ -151,7 +150,8 @@ _PARAMETERS: Final = (
 
 
 class AuthorizeView(OAuthLibMixin, View):
-    """`/oauth/authorize`: GET asks the person, POST answers, DELETE (or POST with `decision=deny`) refuses.
+    """`/oauth/authorize`: GET asks the person for consent, POST grants it, DELETE (or POST with `decision=deny`)
+    refuses it.
 
     Errors of the request are shown to the person. Only the code, `access_denied` and `invalid_scope` are sent back to
     the application, and only for a signed-in person: otherwise the page would be an open redirect.
@@ -192,14 +192,16 @@ class AuthorizeView(OAuthLibMixin, View):
         return self._answer(request, answer)
 
     def _is_known(self, application: Application, scopes: tuple[str, ...]) -> bool:
-        """Tell whether the person has granted these scopes before, so that the page need not ask again."""
+        """Tell whether the person has granted these scopes before, so that the page need not ask again; with
+        `force_login` it always asks.
+        """
         if as_boolean(self.sent.get("force_login")):
             return False
         return has_token(user=self.user, application=application, scopes=scopes)
 
     @property
     def redirect_uri(self) -> str:
-        """The redirect URI of the request; once the request has been checked, it is a registered one."""
+        """The redirect URI of the request; once the request has been checked, it is a registered redirect URI."""
         return self.sent.get("redirect_uri", "")
 
     def _ask(
@@ -221,7 +223,7 @@ class AuthorizeView(OAuthLibMixin, View):
                 "out_of_band": self.redirect_uri == OUT_OF_BAND,
                 "destination": _host(self.redirect_uri),
                 "app_scheme": _app_scheme(self.redirect_uri),
-                # Signing out leads to the sign-in page, and that back to here.
+                # Signing out leads to the sign-in page, which leads back to this page.
                 "other_account_url": sign_in_url(request, self._own_url(request)),
             },
         )
@@ -288,8 +290,8 @@ def _denied(request: HttpRequest) -> bool:
 
 
 def _host(uri: str) -> str:
-    """The host of the URI, without what could imitate another host: names before the host, letters of other scripts
-    (row 62).
+    """The host of the URI, without a user name before it and with letters of other scripts in Punycode, both of which
+    could imitate another host (security row 62).
     """
     if not uri.lower().startswith(("http://", "https://")):
         return ""

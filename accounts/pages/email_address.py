@@ -26,13 +26,13 @@ from social.pages.frame import show
 
 
 class ChangeEmailView(View):
-    """`/auth/email`: GET shows the address and asks for another one, POST has a link sent there."""
+    """`/auth/email`: GET shows the e-mail address and asks for a new one, POST has a link sent to the new address."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._show(request, NewEmailForm())
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Send the link. Raises RateLimited."""
+        """Have the confirmation link sent. Raises RateLimited."""
         assert isinstance(request.user, User)
         form = NewEmailForm(request.POST)
         if form.is_valid():
@@ -93,12 +93,12 @@ def _void(request: HttpRequest) -> HttpResponse:
 class ConfirmView(ConfirmEmailView):
     """`/auth/confirm/:key`: the link in the mail after a sign-up.
 
-    In the browser that signed up, the sign-in continues where it stopped; in others, the link redirects to that page.
-    People who signed up in an application are shown a link back to it.
+    In the browser that signed up, the sign-in continues where it stopped; in other browsers, the link redirects to the
+    sign-in page. People who signed up in an application are shown a link back to it.
     """
 
     def respond(self, success: bool) -> HttpResponse:
-        """Redirect, or show what is wrong with the link."""
+        """Redirect, or say that the link is invalid."""
         user: User = self.object.email_address.user
         application = user.created_by_application
         if not success or self.get_next_url() or application is None:
@@ -112,16 +112,16 @@ class ConfirmView(ConfirmEmailView):
         }
         response = show(self.request, "account/email_confirmed.html", context)
         if urlsplit(url).scheme not in ("http", "https", ""):
-            # Opens the application where the device has it; on other devices the page stays.
+            # Opens the application if it is installed on the device; otherwise the page stays.
             response.headers["Refresh"] = f"0; url={url}"
         return response
 
 
 def address_of(application: Application) -> str:
     """The address that opens an application: its redirect URI with a scheme of its own, else its website, else the
-    origin of its first redirect URI; empty for one without any.
+    origin of its first redirect URI; empty if it has none of these.
 
-    A redirect URI that is a web page is not used itself: without a code it would show an error.
+    A web page that is a redirect URI is not opened: without an authorization code it would show an error.
     """
     own = [uri for uri in application.registered_redirect_uris if uri != OUT_OF_BAND]
     for uri in own:

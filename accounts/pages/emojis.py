@@ -17,7 +17,7 @@ _TAG: Final = re.compile(r"""(<(?:"[^"]*"|'[^']*'|[^"'>])*>)""")
 
 
 def with_emojis(html: str, emojis: Iterable[Mapping[str, Any]]) -> SafeString:
-    """Safe HTML in which still pictures replace the shortcodes of these entities "CustomEmoji"."""
+    """Return the safe HTML with the shortcodes of these entities "CustomEmoji" replaced by still pictures."""
     pictures = {
         emoji["shortcode"]: format_html(
             '<img class="emoji" src="{}" alt=":{}:" title=":{}:" width="20" height="20" loading="lazy">',

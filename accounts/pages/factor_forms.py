@@ -1,4 +1,6 @@
-"""Forms of second factors and passkeys. allauth's forms check codes and signatures; these add the checks that it omits."""
+"""Forms of second factors and passkeys. allauth's forms check codes and signatures; the forms here add checks that
+allauth omits.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ from accounts.services.second_factors import accept_app_code, accept_signature, 
 from social.api.addresses import client_ip
 from social.kernel import crypto
 
-# Errors that the library raises for data that is no valid WebAuthn.
+# Errors that the library raises for invalid WebAuthn data.
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, struct.error)
 _CREDENTIAL_LIMIT = 20_000
 
@@ -52,7 +54,7 @@ class _CredentialField(forms.Field):
     widget = forms.HiddenInput
 
     def to_python(self, value: Any) -> Any:
-        """Return the object. Raises ValidationError for everything else."""
+        """Return the object. Raises ValidationError if the value is not a JSON object."""
         try:
             found = json.loads(value) if value and len(value) <= _CREDENTIAL_LIMIT else None
         except (ValueError, RecursionError):
@@ -81,8 +83,8 @@ class _UsedCode:
 
 
 class _TypedCode:
-    """A code of the authenticator app, or a recovery code. When wrong codes lock the second factor, its owner gets a
-    mail.
+    """Part of the forms that ask for a code of the authenticator app or a recovery code. When too many wrong codes lock
+    the second factor, its owner gets a mail.
     """
 
     user: User
@@ -100,7 +102,7 @@ class _TypedCode:
                 raise
             if not use_recovery_code(user=self.user, typed=typed, address=client_ip(context.request)):
                 raise
-            # As allauth does after a right code of an app.
+            # As allauth does after a correct code of an authenticator app.
             ratelimit.clear(context.request, action="login_failed", key=f"mfa-auth-user-{self.user.pk}")
             self.authenticator = _UsedCode(self.user)
             return typed
@@ -116,7 +118,7 @@ class SecondFactorForm(_TypedCode, AllauthAuthenticateForm):
 
 
 class SecondFactorAgainForm(_TypedCode, AllauthReauthenticateForm):
-    """SecondFactorForm as reauthentication, before a change to the security of the account."""
+    """Form like SecondFactorForm for reauthentication, before a change to the security of the account."""
 
     code = _code_field()
 
@@ -133,8 +135,8 @@ class _Signature:
     passwordless: bool
 
     def clean_credential(self) -> Authenticator:
-        """Return the passkey if it was used on a page of this server, is no copy and, where it replaces the password,
-        has verified its owner. Raises ValidationError.
+        """Return the passkey if it was used on a page of this server, its counter shows no copy and, where it replaces
+        the password, it has verified its owner. Raises ValidationError.
         """
         sent: Any = self.cleaned_data["credential"]  # type: ignore[attr-defined]  # of the form it is mixed into
         try:
@@ -147,7 +149,7 @@ class _Signature:
         signed = answer.response.authenticator_data
         if not is_own_origin(answer.response.client_data.origin):
             raise _wrong_passkey()
-        # The challenge may be one for a second factor, which does not require the verification.
+        # The challenge may have been made for a second factor, which does not require user verification.
         if self.passwordless and not signed.is_user_verified():
             raise _wrong_passkey()
         if not accept_signature(authenticator=authenticator, count=signed.counter, address=client_ip(context.request)):
@@ -200,7 +202,7 @@ class NewPasskeyForm(AddWebAuthnForm):
         except forms.ValidationError:
             raise _wrong_passkey() from None
         attested = made.attestation_object.auth_data.credential_data
-        # WebAuthn Level 2, section 7.1, step 22: an id is registered once, whoever has it.
+        # WebAuthn Level 2, section 7.1, step 22: an id can be registered only once, whoever the user is.
         if attested is None or sent.get("rawId") != websafe_encode(attested.credential_id):
             raise _wrong_passkey()
         if not is_own_origin(made.client_data.origin) or is_registered_passkey(sent["rawId"]):
@@ -219,7 +221,9 @@ class PasskeyNameForm(EditWebAuthnForm):
 
 
 def counter_of(authenticator: Authenticator, code: str) -> int:
-    """The time step of this code (TOTP), one of those around now, because allauth has just accepted the code."""
+    """The TOTP time step of this code: the latest near the present one that gives this code, which allauth has just
+    accepted.
+    """
     secret = crypto.decrypt(authenticator.data["secret"])
     typed = normalize_user_code(code)
     return max(

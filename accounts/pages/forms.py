@@ -36,8 +36,8 @@ def _password_field(label: Any, autocomplete: str, **options: Any) -> forms.Char
 
 
 def text_field(label: Any, **options: Any) -> forms.CharField:
-    """An optional text field. The service checks its length in characters as people count them: one may be several code
-    points.
+    """An optional text field. The service checks its length in characters as people count them, each of which may be
+    several code points.
     """
     widget = options.pop("widget", None) or forms.TextInput({"dir": "auto"})
     return forms.CharField(label=label, required=False, widget=widget, **options)
@@ -58,7 +58,9 @@ class SignInForm(LoginForm):
         self.fields = {"login": login, "password": _password_field(_("Password"), "current-password")}
 
     def clean_login(self) -> str:
-        """Return the e-mail address; a username (`anna`, `@anna`, `@anna@this.server`) is replaced by its owner's."""
+        """Return the e-mail address; a username (`anna`, `@anna`, `@anna@this.server`) is replaced by the e-mail
+        address of its owner.
+        """
         typed: str = self.cleaned_data["login"].strip()
         return find_email_of(typed) or typed
 
@@ -66,7 +68,7 @@ class SignInForm(LoginForm):
 class ServiceForm(forms.Form):
     """A form whose values a service validates."""
 
-    #: The form's name of a value, by the service's name, where they differ.
+    #: The form's name of a value, keyed by the service's name; only names that differ.
     renamed: Mapping[str, str] = {}
     #: The fields of each part of the page.
     parts: Mapping[str, Sequence[str]] = {}
@@ -123,7 +125,7 @@ class SignUpForm(ServiceForm):
         if not settings.MINIMUM_AGE:
             del self.fields["date_of_birth"]
         for field in self.fields.values():
-            # Only browsers require it: the service reports a missing value together with all other errors.
+            # Only browsers require a value: the service reports a missing value together with all other errors.
             field.required = False
             field.widget.attrs["required"] = True
 
@@ -141,7 +143,7 @@ class NewEmailForm(ServiceForm):
 
 
 class ForgottenPasswordForm(ResetPasswordForm):
-    """The address that the link to a new password is sent to."""
+    """The e-mail address to which the link for a new password is sent."""
 
     email = _email_field()
 

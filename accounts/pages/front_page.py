@@ -1,5 +1,5 @@
-"""The front page, which presents this server to visitors, and apps and suggestions to signed-in people; and the list of
-the settings.
+"""The front page, which presents this server to visitors and shows apps and suggestions to signed-in people, and the
+page that lists the settings.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from social.kernel.text.markup import plain
 from social.pages.frame import allow_caching, sharing_of_site, show, url_of
 
 SUGGESTIONS_SHOWN: Final = 5
-#: Web clients, with the address that opens each of them for a server.
+#: Web clients by name, with the address that opens the client for a server.
 _WEB_APPS: Final = {
     "Phanpy": "https://phanpy.social/#/login?instance={server}&submit=1",
     "Elk": "https://elk.zone/{server}/public/local",
@@ -89,9 +89,9 @@ def _suggestions(account_id: int) -> list[dict[str, Any]]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def follow(request: HttpRequest) -> HttpResponse:
-    """Follow a suggested account, or request to. Raises NotFound for an unknown account, and RateLimited.
+    """Follow a suggested account, or send it a follow request. Raises NotFound for an unknown account, and RateLimited.
 
-    GET, which follows a sign-in, redirects to the suggestions.
+    A GET request, which browsers send after a sign-in, redirects to the suggestions.
     """
     if request.method != "POST":
         return redirect("front")

@@ -1,7 +1,8 @@
-"""Remembers the browsers in which people have signed in, so that failed attempts of strangers do not lock them out.
+"""Remembers the browsers in which people have signed in, so that failed attempts of strangers do not lock out those
+people.
 
-Each browser has a cookie, which names it and the people who signed in there, and its own counter of attempts (security
-row 81; OWASP "Slow Down Online Guessing Attacks with Device Cookies").
+Each browser has a cookie, which identifies the browser and the people who have signed in with it, and its own counter
+of attempts (security row 81; OWASP "Slow Down Online Guessing Attacks with Device Cookies").
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from django.urls import reverse
 
 _SALT: Final = "known browser"
 _COOKIE_SECONDS: Final = 365 * 86400
-#: People that one browser remembers; the one who signed in longest ago is dropped first.
+#: Number of people that the cookie of a browser remembers; the person who signed in longest ago is dropped first.
 _PEOPLE: Final = 5
 
 
 def find_browser(request: HttpRequest, email: str) -> str | None:
-    """The name of this browser, if the person with this e-mail address has signed in there; else None."""
+    """The name of this browser, if the person with this e-mail address has signed in with it; else None."""
     return _read(request).get(_mark(email))
 
 

@@ -1,4 +1,4 @@
-"""Pages on which people move from one account to another, or delete theirs."""
+"""Pages on which people move from one account to another, or delete their account."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def cancel_migration(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def aliases(request: HttpRequest) -> HttpResponse:
-    """`/settings/aliases`: lists and adds accounts from which the user may move here."""
+    """`/settings/aliases`: lists and adds aliases, the accounts from which the user may move to this one."""
     user = find_user(signed_in(request).pk)
     form = AliasForm()
     if request.method == "POST":

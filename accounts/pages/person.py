@@ -1,4 +1,4 @@
-"""People on pages: the data of `pages/person.html`, the reader of a page, and the collections of an account."""
+"""People on pages: the data of `pages/person.html`, the signed-in reader of a page, and the page of a collection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class Person:
 
 
 def shown_person(account: Account) -> Person:
-    """An account as pages show it; its names cannot be mistaken for another account's (security row 62)."""
+    """Return the account as pages show it, with names that cannot be mistaken for those of another account (security
+    row 62).
+    """
     return shown_author(
         {
             "username": account.username,
@@ -76,7 +78,7 @@ def shown_biography(entity: Mapping[str, Any]) -> SafeString:
 
 
 def reader(request: HttpRequest) -> dict[str, Callable[[], Person | None]]:
-    """The reader of the page, for its header: a context processor, which runs a query only where the header is shown."""
+    """Context processor for the reader in the header of a page; it runs a query only if the header is shown."""
 
     def find() -> Person | None:
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
@@ -93,8 +95,8 @@ def person(account: Account) -> dict[str, Any]:
 
 @require_safe
 def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`, as visitors see it. Raises NotFound, also for a remote collection, whose page is on its own
-    server.
+    """`/collections/:id`: shows a collection as visitors see it. Raises NotFound, also for a remote collection, whose
+    page is on its own server.
     """
     number = require_found(parse_id(id))
     shown = find_shown(number, None)

@@ -1,4 +1,4 @@
-"""`manage.py approve_account`: approves users who wait for it."""
+"""`manage.py approve_account`: approves users who wait for approval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Approve accounts; without names, list those that wait with their reasons for joining."""
+    """Approve accounts; without names, list the users who wait for approval, with their reasons for joining."""
 
     help = "Let people in who have signed up and wait for approval; without names, list them."
 

@@ -1,4 +1,4 @@
-"""`manage.py changepassword`: asks for a new password of a local user, which revokes everything opened with the old one."""
+"""`manage.py changepassword`: asks for a new password for a local user, and revokes all their sessions and tokens."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Command(OperatorCommand):
     def _ask(username: str) -> str:
         try:
             with warnings.catch_warnings():
-                # Where it cannot turn the echo off, getpass would read the password from a pipe, or show it while it is typed.
+                # Without a terminal, getpass would read the password from a pipe, or echo it; it then warns, which is made an error.
                 warnings.simplefilter("error", getpass.GetPassWarning)
                 password = getpass.getpass(_("New password") + ": ")
                 again = getpass.getpass(_("New password, once more") + ": ")

@@ -21,8 +21,8 @@ from social.settings.env import manage_command
 
 
 class Command(OperatorCommand):
-    """Create an account. Idempotent: for an existing username only what is requested besides is done (role,
-    confirmation, token).
+    """Create an account. Idempotent: for an existing username, only the requested role, confirmation and token are
+    added.
     """
 
     help = "Create a local account and print it as JSON: id, acct, generated password, access token."

@@ -21,7 +21,7 @@ from social.kernel.errors import KernelError, NotFound
 
 
 class Command(BaseCommand):
-    """Make local accounts follow one; those that block it or are blocked by it are skipped."""
+    """Make local accounts follow an account; accounts that block it or are blocked by it are skipped."""
 
     help = "Have people of this server follow an account, of this server or of another."
 

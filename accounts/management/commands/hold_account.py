@@ -1,4 +1,4 @@
-"""`manage.py hold_account`: keeps the data of accounts from being removed, for a court or an authority."""
+"""`manage.py hold_account`: postpones the removal of accounts' data, for a court or an authority."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from social.kernel.errors import KernelError
 
 
 class Command(BaseCommand):
-    """Postpone the removal of data; nothing that is shown changes. The reason is written to the audit log."""
+    """Postpone the removal of data; what the accounts show does not change. The reason is written to the audit log."""
 
     help = "Keep everything of accounts from being removed, also after they are deleted or suspended, until it is released."
 

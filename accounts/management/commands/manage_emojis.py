@@ -1,4 +1,4 @@
-"""`manage.py manage_emojis`: the custom emojis of this server, in packs."""
+"""`manage.py manage_emojis`: lists, imports, exports and removes custom emojis of this server."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from social.kernel import clock
 
 
 class Command(BaseCommand):
-    """Remove unconfirmed users earlier than the scheduler, which does it every hour, after seven days."""
+    """Remove unconfirmed users earlier than the scheduler, which every hour removes users unconfirmed for seven days."""
 
     help = "Remove people who signed up and never confirmed their e-mail address; their names are free again."
 

@@ -1,4 +1,4 @@
-"""`manage.py seed_demo`: people, posts, pictures and a report, to look at while developing."""
+"""`manage.py seed_demo`: creates people, posts, pictures and a report to look at during development."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ POSTS: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("spammer", "Cheap watches, only today! https://example.net/watches", 0, {}),
     ("demo", "Welcome! Read the rules, be kind. #introduction", 0, {}),
 )
-#: author, number of the post that is answered, text
+#: author, index in POSTS of the post that is answered, text
 REPLIES = (
     ("jonas", 1, "@amira Is there one left?"),
     ("amira", 1, "@jonas Half of one."),
@@ -54,7 +54,7 @@ SCOPES = ["read", "write", "follow"]
 
 
 class Command(OperatorCommand):
-    """Create the demonstration through the client API, so that posts have all their consequences. Runs once."""
+    """Create the demonstration through the client API, so that posts have all their consequences. It can run only once."""
 
     help = "Make people, posts, pictures and a report for developing; only where the domain is this machine."
 
@@ -129,7 +129,7 @@ def _answer(response: Any) -> dict[str, Any]:
 
 
 def _picture(colour: str, number: int, width: int, height: int) -> SimpleUploadedFile:
-    """Draw circles on a coloured background, different ones for each `number`; 0 is a head with shoulders."""
+    """Draw circles on a coloured background, arranged differently for each `number`; 0 draws a head with shoulders."""
     image = Image.new("RGB", (width, height), colour)
     draw = ImageDraw.Draw(image)
     if number == 0:
