@@ -63,8 +63,8 @@ class CarryOverDue(Event, key="account:{account_id}"):
 
 
 class FollowsToRenew(Event, key="account:{account_id}"):
-    """The keys of a remote account have changed, but its server sent no Update: it may have lost the account's
-    followers. The Follows of local accounts with an id above `after` are to be sent again.
+    """All keys of a remote account were replaced, without an activity signed with a known key: its server may have lost
+    the account's followers. The Follows of local accounts with an id above `after` are to be sent again.
     """
 
     account_id: int

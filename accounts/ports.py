@@ -1,4 +1,4 @@
-"""Ports: functions that this app needs of an app above it."""
+"""Ports: functions that this app needs and that an app of a higher layer provides."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ class RemoteAccounts(Protocol):
     ) -> Collection[tuple[str, str | None]]:
         """Queue the accounts with these addresses for a look-up in the background.
 
-        Each server has its own rate limit, and only a limited number of addresses is queued for one `wanted_by`, a
-        person or a server: call it again for the others. A queued address is not added twice. Returns the addresses
-        that were not found a short time ago; they are not looked up again now.
+        Each server has its own rate limit, and only a limited number of addresses is queued for each `wanted_by` (a
+        person or a server): call `seek` again for the other addresses. An address in the queue is not added twice.
+        Returns the addresses that a recent look-up did not find and that are therefore not queued again.
         """
         ...
 
     def refresh(self, account: Account) -> Account:
-        """The account as its own server describes it now. Takes at most five seconds; raises Unavailable."""
+        """The account, updated from its own server. Takes at most five seconds. Raises Unavailable if the server cannot
+        be reached.
+        """
         ...
 
 
@@ -50,8 +52,8 @@ class RemoteDevices(Protocol):
         ...
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
-        """A one-time key of the device for a local account, signed by the device; None if there is none. To be called
-        like `load`.
+        """A one-time key of the device for a local account, signed by the device; None if there is none. Like `load`,
+        it is called outside of a transaction.
         """
         ...
 

@@ -42,7 +42,7 @@ from accounts.services.severing import sever_blocked_domains, sever_suspended
 from accounts.services.tokens import forget_revoked
 from social.kernel.events import on
 
-# Mail servers may be slow: few mails in a call, with a long time-out.
+# Mail servers may be slow, so a call sends few mails and has a long time-out.
 on(ConfirmationRequested, send_confirmation_mails, queue="mailers", batch=5, seconds=90)
 on(EmailChangeRequested, send_email_change_mails, queue="mailers", batch=5, seconds=90)
 on(EmailChanged, send_email_changed_mails, queue="mailers", batch=5, seconds=90)
@@ -50,7 +50,7 @@ on(PasswordResetRequested, send_password_reset_mails, queue="mailers", batch=5, 
 on(SecurityChanged, send_security_mails, queue="mailers", batch=5, seconds=90)
 on(UserApproved, send_approval_mails, queue="mailers", batch=5, seconds=90)
 on(UserActivated, follow_inviters, when=lambda event: event.invited)
-# In a transaction with the event's row, because it publishes the event of the next step.
+# In one transaction with the event's row, because the service publishes the event of the next step.
 on(AccountDeleted, begin_erasure, database=True)
 on(AccountErasureDue, go_on_erasing, batch=1, seconds=30)
 on(ArchiveDue, write_archives, queue="transfers", batch=1, seconds=600)
@@ -69,5 +69,5 @@ on(
     batch=1,
     when=lambda event: not event.local and event.severance_type == SeveranceType.ACCOUNT_SUSPENSION,
 )
-# A second time, in case Redis was unavailable at the revocation.
+# Repeated here, in case Redis was unavailable at the revocation.
 on(TokenRevoked, forget_revoked)

@@ -128,7 +128,7 @@ class ProfileForm(ServiceForm):
         return ProfileChange(**values)
 
     def pictures_to_remove(self) -> list[str]:
-        """The names of the pictures to remove, without those that a new one replaces."""
+        """The names of the pictures to remove, without pictures that a new upload replaces."""
         sent = self.cleaned_data
         return [name for name in _PICTURES if sent.get(f"remove_{name}") and not sent.get(name)]
 
@@ -147,14 +147,14 @@ def _profile_values(account: Account) -> dict[str, Any]:
 
 
 class FeaturedTagForm(ServiceForm):
-    """A hashtag to be shown on one's profile."""
+    """A hashtag to be shown on the user's profile."""
 
     name = forms.CharField(
         label=_("Hashtag"), widget=forms.TextInput({"dir": "auto", "autocapitalize": "none", "spellcheck": "false"})
     )
 
     def clean_name(self) -> str:
-        """Return the hashtag without its sign. Raises ValidationError."""
+        """Return the hashtag without its `#`. Raises ValidationError."""
         name = str(self.cleaned_data["name"]).removeprefix("#")
         if not is_hashtag(name):
             raise forms.ValidationError(

@@ -1,4 +1,4 @@
-"""Pages on which people change what their account shows, and how they read and post."""
+"""Pages on which people change their profile and their preferences for reading and posting."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from social.pages.frame import show
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def profile_settings(request: HttpRequest) -> HttpResponse:
-    """`/settings/profile`."""
+    """`/settings/profile`: shows and changes the profile."""
     user = find_user(signed_in(request).pk)
     if request.method != "POST":
         return _show(request, user, ProfileForm(user.account), FeaturedTagForm())
@@ -92,7 +92,7 @@ def _status(*forms: Any) -> int:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def preferences(request: HttpRequest) -> HttpResponse:
-    """`/settings/preferences`."""
+    """`/settings/preferences`: shows and changes the preferences."""
     user = find_user(signed_in(request).pk)
     if request.method != "POST":
         return show(request, "accounts/settings/preferences.html", _context(PreferencesForm(user)))
@@ -111,7 +111,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def notification_mails(request: HttpRequest) -> HttpResponse:
-    """`/settings/preferences/notifications`."""
+    """`/settings/preferences/notifications`: shows and changes which notifications are mailed."""
     user = find_user(signed_in(request).pk)
     form = NotificationMailsForm(user, request.POST if request.method == "POST" else None)
     if form.is_valid():

@@ -1,6 +1,6 @@
 """Pages of second factors and passkeys, and the confirmation before irreversible changes.
 
-allauth's views run the WebAuthn ceremonies; these add what it does not do.
+allauth's views run the WebAuthn ceremonies; the views here add sign-outs, rate limits and recovery codes.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ from social.pages.frame import show, with_query
 
 
 def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
-    """Redirect to the page that asks for a passkey and leads back here, if the user's second factor is a passkey and
-    was not used within the last minutes. None for everybody else: the form asks for codes of an app.
+    """Redirect to the page that asks for a passkey and leads back here, if the user has passkeys but no authenticator
+    app, and has not used a passkey within the last minutes. None otherwise: the form asks for a code of the app, if
+    there is one.
     """
     factors = load_second_factors(user)
     if factors.app or not factors.passkeys:
@@ -74,7 +75,7 @@ def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
 
 
 class ConfirmationForm(ServiceForm):
-    """Asks for the password, and for a code where there is an authenticator app, before an irreversible change.
+    """Asks for the password and, if the user has an authenticator app, for a code, before an irreversible change.
 
     Attempts are counted (security rows 25 and 26).
     """
@@ -105,7 +106,7 @@ class ConfirmationForm(ServiceForm):
         return typed
 
     def clean(self) -> dict[str, Any]:
-        """Check the code only if the password is right: a check uses the code up, and wrong codes lock the owner's
+        """Check the code only if the password is right: a code can be used only once, and wrong codes lock the owner's
         second factor.
         """
         sent = super().clean() or {}
@@ -131,7 +132,7 @@ class MoveForm(ConfirmationForm):
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """`/auth/second_factor`: shows which factors are set up, and links to change them."""
+    """`/auth/second_factor`: shows which factors are set up, with links to change them."""
     assert isinstance(request.user, User)
     factors = load_second_factors(request.user)
     return show(request, "mfa/index.html", {"factors": factors, "admin_url": _wanted_page(request, factors.any)})
@@ -146,7 +147,7 @@ class ActivateAppView(ActivateTOTPView):
         user = self.request.user
         authenticator = find_app(user)
         if authenticator is not None:
-            # This first code must not open a session as well.
+            # This first code must not be usable to sign in as well.
             counter = counter_of(authenticator, form.cleaned_data["code"])
             accept_app_code(authenticator=authenticator, counter=counter)
         return _added(self.request) or response
@@ -166,9 +167,7 @@ class RecoveryCodesView(View):
     """`/auth/second_factor/codes`: GET asks for confirmation, POST creates new codes and shows them, once."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Ask for confirmation, with the number of codes that are left. Raises NotFound for a user without a second
-        factor.
-        """
+        """Ask for confirmation, with the number of unused codes. Raises NotFound for a user without a second factor."""
         return show(request, "mfa/recovery_codes/generate.html", {"left": self._left(request)})
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -188,13 +187,13 @@ class RecoveryCodesView(View):
 
 
 class AddPasskeyView(AddWebAuthnView):
-    """Registers a passkey, as second factor and, where the key can verify its owner, instead of the password."""
+    """Registers a passkey, as second factor and, if it can verify its owner, as a replacement for the password."""
 
     template_name = "mfa/webauthn/add_form.html"
     success_url = reverse_lazy("mfa_index")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """The form, and the options with which the browser creates a passkey."""
+        """The form, and the WebAuthn creation options for the browser."""
         context: dict[str, Any] = super(AddWebAuthnView, self).get_context_data(**kwargs)
         user = self.request.user
         options, state = auth.get_server().register_begin(
@@ -240,7 +239,7 @@ class SecondFactorView(AuthenticateView):
     """The second step of signing in: a code, or a passkey."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Context with the factors this person can use."""
+        """Template context with the factors that this person can use."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         factors = load_second_factors(self.stage.login.user)
         return {**context, "factors": factors, "options": _json(context["js_data"]["request_options"])}
@@ -256,14 +255,14 @@ class PasskeySignInView(LoginWebAuthnView):
         return response
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Sign in, and go where the person wanted to go."""
+        """Sign in, and answer the script with the page that the person wanted to open."""
         authenticator = form.cleaned_data["credential"]
         login = Login(user=authenticator.user, redirect_url=get_next_redirect_url(self.request))
         response: HttpResponse = perform_passwordless_login(self.request, authenticator, login)
         return response
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Return to the sign-in page, which says why."""
+        """Return to the sign-in page, which shows the error."""
         for message in form.errors.get("credential", []):
             messages.error(self.request, message)
         return redirect(sign_in_url(self.request, get_next_redirect_url(self.request) or ""))
@@ -275,7 +274,7 @@ class PasskeyAgainView(ReauthenticateWebAuthnView):
     template_name = "mfa/webauthn/reauthenticate.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """The form, and the options with which the browser signs."""
+        """The form, and the WebAuthn request options for the browser."""
         context: dict[str, Any] = super(ReauthenticateWebAuthnView, self).get_context_data(**kwargs)
         return {**context, "options": _json(auth.begin_authentication(self.request.user))}
 
@@ -285,7 +284,7 @@ class PasskeyAgainView(ReauthenticateWebAuthnView):
 
 
 def _added(request: HttpRequest) -> HttpResponse | None:
-    """The page with the recovery codes, which the first factor brings; None for a further factor."""
+    """The page with the recovery codes, which are created with the first factor; None for a further factor."""
     assert isinstance(request.user, User)
     codes = factor_added(user=request.user, session_key=request.session.session_key)
     return _show_codes(request, codes) if codes else None
@@ -297,7 +296,9 @@ def _removed(request: HttpRequest) -> None:
 
 
 def _wanted_page(request: HttpRequest, has_factor: bool) -> str:
-    """The admin page that sent the user here; the session stores it until they have a second factor."""
+    """The admin page that redirected the user here, from the session, which stores it until the user has a second
+    factor.
+    """
     wanted: str = request.session.get(WANTED_PAGE, "")
     if wanted and has_factor:
         del request.session[WANTED_PAGE]

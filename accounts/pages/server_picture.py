@@ -1,4 +1,4 @@
-"""The picture of this server, for previews of pages that show no person's picture: a context processor."""
+"""Context processor for the picture of this server, which link previews show for pages without a person's picture."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from accounts.serializers.account import file_url
 
 
 def server_picture(request: HttpRequest) -> dict[str, Callable[[], str]]:
-    """Address of the picture that staff have uploaded, else of the default one.
+    """The address of the picture that staff have uploaded, else of the default picture.
 
-    No query is made where it is not shown, nor for a request with a session: programs that fetch previews have none.
+    No query is made if the picture is not shown, nor for a request with a session, which programs that fetch previews
+    do not have.
     """
 
     def find() -> str:

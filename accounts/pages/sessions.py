@@ -41,8 +41,8 @@ class SessionsView(View):
 
 @require_POST
 def end_one(request: HttpRequest, session_id: int) -> HttpResponse:
-    """`POST /auth/sessions/:id`: signs out one browser, which may be the current one. Raises NotFound for another
-    user's.
+    """`POST /auth/sessions/:id`: signs out one browser, which may be the current one. Raises NotFound for a session of
+    another user.
     """
     assert isinstance(request.user, User)
     if end_session(user=request.user, session_id=session_id) == request.session.session_key:
@@ -54,7 +54,7 @@ def end_one(request: HttpRequest, session_id: int) -> HttpResponse:
 
 @require_safe
 def authorized_applications(request: HttpRequest) -> HttpResponse:
-    """`GET /oauth/authorized_applications`: a page, or the list as JSON for clients that accept that."""
+    """`GET /oauth/authorized_applications`: a page, or the list as JSON for clients that accept JSON."""
     if not isinstance(request.user, User):
         return to_sign_in(request)
     found = list_authorizations(request.user)
@@ -78,5 +78,5 @@ class AuthorizedApplicationView(View):
         return self.post(request, application_id)
 
     def get(self, request: HttpRequest, application_id: int) -> HttpResponse:
-        """Redirect to the list, for people who come back here by the browser's history."""
+        """Redirect to the list, for people who come back through the browser's history."""
         return redirect("oauth_authorized_applications")

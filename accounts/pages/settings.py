@@ -1,7 +1,7 @@
-"""The settings pages: who may see which, and the navigation between them.
+"""The settings pages: who may see each of them, and the navigation between them.
 
-A new page is listed in GROUPS (`add_entry` for one of another app) and wrapped by `settings_page` in the URLs, and its
-template extends `pages/settings.html`.
+A new page is listed in GROUPS (by `add_entry` if it belongs to another app) and wrapped by `settings_page` in the URLs,
+and its template extends `pages/settings.html`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def navigation(user: User, current: str = "") -> list[dict[str, Any]]:
 
 
 def signed_in(request: HttpRequest) -> User:
-    """Return the signed-in user, behind `settings_page`."""
+    """Return the signed-in user of a request to a page wrapped by `settings_page`."""
     assert isinstance(request.user, User)
     return request.user
 
@@ -153,9 +153,9 @@ def settings_page(
 ) -> View:
     """Wrap a settings page: it requires sign-in and shows the navigation.
 
-    `asks_again`: the page concerns the security of the account and requires reauthentication, unless that was done
-    within the last five minutes. A user whose account is in none of these `states` is shown the reason (403).
-    `max_body` are the bytes that its forms may send, where that is more than on other pages.
+    `asks_again`: the page concerns the security of the account and requires reauthentication, unless the user has
+    authenticated within the last five minutes. A user whose account is in none of the `states` is shown the reason
+    (403). `max_body`: how many bytes its forms may send, if more than on other pages.
     """
     if asks_again:
         view = reauthentication_required(app="accounts")(view)

@@ -139,7 +139,7 @@ class PreferencesForm(ServiceForm):
 
 
 class NotificationMailsForm(ServiceForm):
-    """Choice of the notifications that a user gets by mail."""
+    """Form for the choice of the notifications that a user gets by mail."""
 
     notification_mails = forms.ChoiceField(
         label=_("How you get mails"),
@@ -168,14 +168,14 @@ class NotificationMailsForm(ServiceForm):
         return [self[type_switch(kind)] for kind in MAILED_TYPES]
 
     def change(self) -> PreferencesChange:
-        """The changed values. Saving also resumes mails to an address that had been refused."""
+        """The changed values. Saving also resumes mails to an address that mail servers had refused."""
         sent = {name: self.cleaned_data[name] for name in self.changed_data}
         online = sent.pop("mails_when_online", None)
         return PreferencesChange(mails=sent, mails_when_online=online, refused_address="")
 
 
 def _languages(current: str) -> list[tuple[str, str]]:
-    """Codes and own names of the languages in which people post, as far as they have one; and the current choice."""
+    """Codes of the languages in which people can post, each with its name in that language, and the current choice."""
     found = {}
     for code, info in LANG_INFO.items():
         known = known_language(code)
@@ -187,7 +187,7 @@ def _languages(current: str) -> list[tuple[str, str]]:
 
 
 class ImportForm(ServiceForm):
-    """A file with a list."""
+    """A file with a list to import."""
 
     MERGE, REPLACE = "merge", "overwrite"
 

@@ -30,7 +30,7 @@ from social.pages.frame import with_query
 
 
 class SignInView(LoginView):
-    """The sign-in page. The adapter counts attempts, because it also sees those on other pages."""
+    """The sign-in page. The adapter counts attempts, because it is also called for attempts on other pages."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         url = reverse("mfa_login_webauthn")
@@ -38,7 +38,7 @@ class SignInView(LoginView):
 
 
 class SignUpView(SignupView):
-    """The form for a new account; each attempt counts (5 in 30 minutes per address)."""
+    """The form for a new account; attempts are limited to 5 in 30 minutes per IP address."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the attempt, then sign up. Raises RateLimited, or Forbidden when registrations are closed."""
@@ -70,7 +70,7 @@ class SignUpView(SignupView):
         return not self._invited and find_invite(invite_code(self.request)) is not None
 
     def form_valid(self, form: SignUpForm) -> HttpResponse:
-        """Create the account and go on, or show the errors that the service found."""
+        """Create the account and continue with the sign-in, or show the errors that the service found."""
         try:
             response: HttpResponse = super().form_valid(form)
         except Invalid as refusal:
@@ -83,15 +83,15 @@ class SignUpView(SignupView):
 def change_password_page(request: HttpRequest) -> HttpResponse:
     """`/.well-known/change-password`: the page to which password managers send people (contract, endpoints)."""
     response = redirect("account_change_password", permanent=True)
-    # The page may move one day, so that browsers must not cache the redirect.
+    # Browsers must not cache the redirect, because the page may move one day.
     response.headers["Cache-Control"] = "no-cache"
     return response
 
 
 @require_safe
 def invitation(request: HttpRequest, code: str) -> HttpResponse:
-    """`/invite/<code>`: redirects to sign up with an invitation; API clients get the code and the server's address as
-    JSON (contract, endpoints).
+    """`/invite/<code>`: redirects to the sign-up with the invitation; API clients get the code and the server's address
+    as JSON (contract, endpoints).
 
     For clients, 401 means that the invitation cannot be used any more. Raises NotFound for an unknown code.
     """
@@ -104,10 +104,10 @@ def invitation(request: HttpRequest, code: str) -> HttpResponse:
 
 
 class ForgottenPasswordView(PasswordResetView):
-    """Sends the link. The answer is the same whether the address is known or not."""
+    """Sends the link to reset a password. The answer is the same whether the address is known or not."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count by IP address and by the typed e-mail address, then send the link. Raises RateLimited."""
+        """Count the request by IP address and by the typed e-mail address, then have the link sent. Raises RateLimited."""
         email = request.POST.get("email", "").strip().lower()
         counts = [admission.count(limits.PASSWORD_RESET_ADDRESS, address=rate_key(client_ip(request)))]
         if email:
@@ -117,7 +117,7 @@ class ForgottenPasswordView(PasswordResetView):
         return response
 
     def form_valid(self, form: ForgottenPasswordForm) -> HttpResponse:
-        """Have the link sent to the stored address: the typed one may only look the same."""
+        """Have the link sent to the stored e-mail address, because the typed address may only look the same."""
         for user in form.users:
             request_password_reset(user=user)
         return redirect(self.get_success_url())

@@ -41,15 +41,15 @@ def allow_redirects_to(response: HttpResponseBase, redirect_uri: str) -> None:
 
 
 def shown_name(application: Application) -> str:
-    """The name an application gives itself, without invisible characters (security row 62)."""
+    """The name that an application gives itself, without invisible characters (security row 62)."""
     return visible_text(application.name) or application.client_id
 
 
 def step(view: View) -> View:
     """Wrap a sign-in page, which redirects to the address in `next`.
 
-    If that is an authorization request, the page names the application, and its forms may redirect to it: somebody who
-    has authorized it before is redirected there by the form.
+    If `next` is an authorization request, the page names the application, and its forms may redirect there: if the
+    person has authorized the application before, the redirects after the form lead to it at once.
     """
 
     @wraps(view)
@@ -82,10 +82,10 @@ def _links(request: HttpRequest, application: Application | None) -> dict[str, A
 
 
 def _next(request: HttpRequest) -> str:
-    """The page that the person wants to open after signing in, if it is a local one; else empty."""
+    """The path of the page to open after signing in, if it is a local one; else empty."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     if not wanted:
-        # Between password and second factor the session stores it.
+        # Between password and second factor, the session stores this page.
         pending = request.session.get(LOGIN_SESSION_KEY)
         wanted = (pending.get("redirect_url") or "") if isinstance(pending, dict) else ""
     return wanted if is_local_path(wanted) else ""

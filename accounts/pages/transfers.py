@@ -43,7 +43,9 @@ from social.pages.frame import show
 
 
 def table(file_name: str, lines: Iterable[Sequence[str]]) -> FileResponse:
-    """A CSV file to download. It is closed with the response, which the event loop sends as fast as the client reads."""
+    """A CSV file to download. The file is closed with the response, which the event loop sends as fast as the client
+    reads.
+    """
     file = tempfile.TemporaryFile()  # noqa: SIM115  # the response that sends it closes it
     for cells in lines:
         file.write(write_line(cells).encode())
@@ -53,7 +55,7 @@ def table(file_name: str, lines: Iterable[Sequence[str]]) -> FileResponse:
 
 @require_safe
 def exports(request: HttpRequest) -> HttpResponse:
-    """`/settings/export`."""
+    """`/settings/export`: shows the lists and archives that can be downloaded."""
     account = signed_in(request).account
     archive = find_latest_archive(account.id)
     context = {
@@ -71,7 +73,7 @@ def exports(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export_list(request: HttpRequest, name: str) -> HttpResponseBase:
-    """`/settings/exports/<name>.csv`. Raises NotFound for an unknown list."""
+    """`/settings/exports/<name>.csv`: returns a list as a file. Raises NotFound for an unknown list."""
     user, portable = signed_in(request), find_list(name)
     counted(limits.EXPORTS, user)
     head = [portable.columns] if portable.named else []
@@ -92,7 +94,7 @@ def ask_for_archive(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def archive(request: HttpRequest, archive_id: int) -> HttpResponseBase:
-    """The finished archive, for its owner alone. Raises NotFound."""
+    """The finished archive, for its owner only. Raises NotFound for other archives."""
     account = signed_in(request).account
     path = find_archive_file(account=account, archive_id=archive_id)
     name = f"archive-{account.username}-{Archive.objects.get(id=archive_id).created_at:%Y%m%d}.tar.gz"
@@ -121,7 +123,7 @@ _PROBLEMS: Final[dict[Problem, str | Promise]] = {
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def imports(request: HttpRequest) -> HttpResponse:
-    """`/settings/imports`."""
+    """`/settings/imports`: lists the imports, and takes a file for a new one."""
     user = signed_in(request)
     form = ImportForm()
     if request.method == "POST":
@@ -149,7 +151,7 @@ def imports(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def one_import(request: HttpRequest, import_id: int) -> HttpResponse:
-    """An import: what the file will do, and how much of it is done. Raises NotFound."""
+    """Show an import, with the changes that it will make and its progress. Raises NotFound."""
     batch = find_import(signed_in(request).account_id, import_id)
     failures = [
         {"line": row.line, "text": row.cells[0], "problem": _PROBLEMS[Problem(row.error)]}
@@ -170,7 +172,7 @@ def start(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @require_POST
 def drop(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Remove an import; what was imported stays. Raises NotFound."""
+    """Remove an import; lines that were already imported are kept. Raises NotFound."""
     drop_import(account=signed_in(request).account, import_id=import_id)
     messages.success(request, gettext("The file has been removed. What was imported from it stays."))
     return redirect("settings_imports")
@@ -183,7 +185,7 @@ def failures(request: HttpRequest, import_id: int) -> HttpResponseBase:
     counted(limits.EXPORTS, user)
     batch = find_import(user.account_id, import_id)
     portable = find_list(batch.kind)
-    # With the names of the columns, so that the import ignores the additional column.
+    # The first line names the columns, so that the import ignores the additional column.
     lines = ((*row.cells, str(_PROBLEMS[Problem(row.error)])) for row in all_failures(batch))
     return table(portable.file_name, chain([(*portable.columns, "Error")], lines))
 
@@ -218,7 +220,7 @@ PAGE_SIZE = 20
 
 @require_safe
 def severances(request: HttpRequest) -> HttpResponse:
-    """`/severed_relationships`, to which clients link from the notification."""
+    """`/severed_relationships`, to which clients link from the notification of a severance."""
     page = Paginator(list_severances(signed_in(request).account_id), PAGE_SIZE).get_page(request.GET.get("page"))
     return show(request, "accounts/settings/severances.html", {"page": page, "own": SeveranceType.USER_DOMAIN_BLOCK})
 

@@ -1,4 +1,4 @@
-"""The page behind the link in mails with which people end such mails without signing in (RFC 8058)."""
+"""The page behind the unsubscribe link in mails, which requires no sign-in (RFC 8058)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from social.kernel.errors import NotFound
 from social.pages.frame import show
 
 
-# The signed link is the permission, and mail programs post it from no page (RFC 8058 section 3.1).
+# The signed link is the permission, and mail programs send no CSRF token (RFC 8058 section 3.1).
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def unsubscribe(request: HttpRequest, signed: str) -> HttpResponse:

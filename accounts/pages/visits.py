@@ -19,8 +19,8 @@ _BRANDS_LIMIT: Final = 300
 
 
 class VisitsMiddleware:
-    """Records visits; must come after authentication. The session stores the day, so that further visits of a day write
-    nothing.
+    """Records visits; it must come after the authentication middleware. The session stores the day of the last visit,
+    so that further requests on that day write nothing.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -34,7 +34,7 @@ class VisitsMiddleware:
 
 
 def note(request: HttpRequest, user: User) -> None:
-    """Record that this user has visited with this browser, unless that was done today."""
+    """Record that this user has visited with this browser, unless a visit of today is already recorded."""
     today = clock.now().date().isoformat()
     session_key = request.session.session_key
     if session_key is None or request.session.get(_DAY) == today:

@@ -1,8 +1,8 @@
 """Rule that decides which accounts a surface (a timeline, a list, a page) shows to a viewer, as a predicate and as SQL.
 
 Suspended accounts, and accounts that have blocked the viewer, are shown nowhere. Further conditions of a surface are
-options of `People` (contract, behaviours sections 7, 11, 14 to 16 and 18); `statuses.policies.audience` declares it for
-surfaces of posts.
+options of `People` (contract, behaviours sections 7, 11, 14 to 16 and 18); `statuses.policies.audience` declares them
+for surfaces of posts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Limited(Enum):
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Rule for the accounts of a surface: none that is suspended, or blocks the viewer or the viewer's server.
+    """Rule for the accounts of a surface, which never shows accounts that are suspended or block the viewer or the
+    viewer's server.
 
     `hidden` leaves out accounts that the viewer blocks or mutes, `servers` accounts of servers that the viewer blocks;
     `limited` says to whom limited accounts are shown. Viewers are always shown themselves, unless suspended.
@@ -53,7 +54,7 @@ class People:
     def shows(
         self, account_id: int, relations: Relations, is_suspended: bool = False, is_limited: bool = False
     ) -> bool:
-        """Tell whether the viewer of `relations`, which must contain the account, is shown it."""
+        """Tell whether the account is shown to the viewer of `relations`, which must contain the account."""
         if is_suspended or (is_limited and self.limited is Limited.NOBODY):
             return False
         if account_id == relations.viewer_id:
@@ -70,8 +71,8 @@ class People:
     def sql(self, author: str, *, has_viewer: bool = True, joined: str | None = None) -> str:
         """`shows` as an SQL condition; with a viewer it needs VIEWER_SETS in the statement.
 
-        `author` is an expression for the account's id. `joined` is the alias of its row in accounts_account, where the
-        statement joins that; otherwise the condition reads the row in a scalar subquery, because a join makes the
+        `author` is an expression for the account's id. `joined` is the alias of its row in accounts_account, if the
+        statement joins that table; otherwise the condition reads the row in a scalar subquery, because a join makes the
         planner sort all posts.
         """
         row = joined or "a"
@@ -103,7 +104,7 @@ UNHIDDEN: Final = People(hidden=True, servers=True)
 
 
 def is_present(path: str = "") -> Q:
-    """Make the condition on a queryset that the account is not suspended; `path` is the lookup that leads to it
-    (`"account"`).
+    """Make the condition on a queryset that an account is not suspended; `path` is the lookup that leads to the account
+    (`"account"`), empty for a queryset of accounts.
     """
     return Q(**{f"{path}__suspended_at" if path else "suspended_at": None})

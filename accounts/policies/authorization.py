@@ -39,7 +39,7 @@ def sentence_of(error: str) -> str:
 
 
 def granted_scopes(wanted: Sequence[str], *, staff: bool) -> tuple[str, ...]:
-    """The scopes that a person can grant: only staff can grant those of staff (security row 45)."""
+    """The scopes that a person can grant: only staff can grant staff scopes (security row 45)."""
     return tuple(scope for scope in dict.fromkeys(wanted) if staff or not scope.startswith(_ADMIN))
 
 
@@ -47,7 +47,7 @@ def granted_scopes(wanted: Sequence[str], *, staff: bool) -> tuple[str, ...]:
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 TOTAL_LIMIT = 2000
 
-# Schemes that run as a script, and those that open local resources of the browser (security row 63).
+# Schemes that run as a script, and schemes that open local resources of the browser (security row 63).
 _FORBIDDEN_SCHEMES = frozenset(
     ["about", "blob", "chrome", "data", "file", "filesystem", "javascript", "vbscript", "view-source"]
 )
@@ -56,7 +56,9 @@ _CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 
 
 def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
-    """The redirect URIs of a registration, in their order: a list, or a string in which white space separates them."""
+    """The redirect URIs of a registration, in their order; `raw` is a list, or a string in which white space separates
+    the URIs.
+    """
     return tuple(raw.split() if isinstance(raw, str) else (part for item in raw for part in str(item).split()))
 
 
@@ -65,8 +67,8 @@ def redirect_uri_errors(uri: str) -> list[str]:
 
     Source: contract, parameters section 1 "POST /api/v1/apps". It must be an absolute URI, in any scheme that cannot
     run as a script, without a fragment. App schemes need no host: `com.example.app:/path` and `icecubesapp://` are
-    valid. A backslash is refused: browsers read it as a slash, so that the host they call is not the one that was shown
-    (security row 62).
+    valid. A backslash is refused: browsers read it as a slash, so that they would call another host than the one shown
+    to the person (security row 62).
     """
     if uri == OUT_OF_BAND:
         return []
@@ -106,9 +108,9 @@ def form_action_source(uri: str) -> str | None:
     """The Content-Security-Policy source that lets a form end at this redirect URI; None when it never leaves this
     server.
 
-    Browsers check `form-action` on every redirect that follows a form, so the consent page must name where the
-    application will be called (security row 46). A host that cannot be written as a host source (an IPv6 address) is
-    replaced by its scheme; nothing in the URI can add another directive.
+    Browsers check `form-action` on every redirect that follows a form, so the consent page must name the address of the
+    application to which it redirects (security row 46). A host that cannot be written as a host source (an IPv6
+    address) is replaced by its scheme; nothing in the URI can add another directive.
     """
     if uri == OUT_OF_BAND:
         return None

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-# The first match counts: for compatibility, nearly every browser also sends the names of others.
+# The first match counts: for compatibility, nearly every browser also sends the names of other browsers.
 _BROWSERS: Final = (
     ("Edge", re.compile(r"\bEdg(?:e|A|iOS)?/")),
     ("Opera", re.compile(r"\b(?:OPR|OPT|Opera)/")),
@@ -37,14 +37,15 @@ _PROGRAM: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{1,30}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """A browser and the system it runs on, by name; empty where they are not known."""
+    """A browser and the system it runs on, by name; empty if unknown."""
 
     name: str
     system: str
 
 
 def browser_of(user_agent: str, brands: str = "") -> Browser:
-    """Read the browser from `User-Agent` and `Sec-CH-UA`; a program that is no browser keeps the name it gives itself.
+    """Read the browser from `User-Agent` and `Sec-CH-UA`; a program other than a browser is named as in its
+    `User-Agent`.
 
     The second header distinguishes browsers that send the same `User-Agent`: Chromium, Chrome, Brave and others.
     """

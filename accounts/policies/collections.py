@@ -22,7 +22,7 @@ from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 @dataclass(frozen=True)
 class CollectionDraft:
-    """Values sent for a collection, by field: a field without a value is not changed."""
+    """Values sent for a collection, by field: fields that were not sent are not changed."""
 
     values: Mapping[str, Any]
 
@@ -32,15 +32,15 @@ class CollectionDraft:
 
     @property
     def tag(self) -> str | None:
-        """The hashtag as it is shown, without # and spaces; None when none was sent."""
+        """The hashtag in its displayed form, without # and spaces; None if no hashtag was sent."""
         name = self.values.get("tag_name")
         return None if name is None else name.replace(" ", "").lstrip("#")
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
-    """Errors of a draft; a `new` collection has no defaults for its name, `sensitive` and `discoverable`.
+    """Errors of a draft; a `new` collection must have a name, `sensitive` and `discoverable`.
 
-    An invalid hashtag is the only error then, under the names of its own fields, as clients expect.
+    If the hashtag is invalid, only its errors are returned, under field names of their own, as clients expect.
     """
     found = _tag_errors(draft.tag) if draft.tag is not None else []
     if found:
@@ -67,7 +67,7 @@ def _tag_errors(tag: str) -> list[FieldError]:
 
 
 def too_many_collections() -> FieldError:
-    """The error for somebody whose role allows no further collection."""
+    """The error for a user whose role allows no further collection."""
     return FieldError("base", "ERR_TOO_MANY", _("You have reached the maximum number of collections"), "")
 
 
@@ -90,8 +90,9 @@ class Audience(StrEnum):
 
 
 def featuring_audience(account: Account) -> Audience:
-    """The group that the account allows to feature it: everybody if it is discoverable, but only followers if it is
-    locked; for a remote account the group that its server names (FEP-7aa9).
+    """The group that may put the account into collections. A discoverable local account allows everybody or, if it is
+    locked, its followers; another local account allows nobody; for a remote account its server names the group
+    (FEP-7aa9).
     """
     if not account.local:
         return Audience.MISSING if account.feature_policy is None else Audience(account.feature_policy)
@@ -101,8 +102,8 @@ def featuring_audience(account: Account) -> Audience:
 
 
 def is_approved(audience: Audience, account_id: int, relations: Relations) -> bool:
-    """Tell whether the viewer of `relations`, which must contain the account, belongs to its audience; everybody
-    belongs to their own.
+    """Tell whether the viewer of `relations`, which must contain the account, belongs to the `audience` of the account;
+    the account itself belongs to its own followers.
     """
     if relations.viewer_id is None or audience not in (Audience.PUBLIC, Audience.FOLLOWERS):
         return False
@@ -110,8 +111,8 @@ def is_approved(audience: Audience, account_id: int, relations: Relations) -> bo
 
 
 def may_be_featured(account: Account, relations: Relations) -> bool:
-    """Tell whether the viewer may put the account into a collection: it is another one, allows that, and neither blocks
-    the other.
+    """Tell whether the viewer may put the account into a collection: it is not the viewer's own account, it allows the
+    viewer to feature it, and neither blocks the other.
 
     `relations` are the viewer's. Locked accounts can be featured only by their followers (`feature_approval`). A remote
     account is asked first, whatever its policy.

@@ -20,7 +20,7 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 @dataclass(frozen=True)
 class OneTimeKeyDraft:
-    """A one-time key as a client sends it; `signature` is made with the fingerprint key, over the text of `key`."""
+    """A one-time key as a client sends it; `signature` is the signature of the text of `key` by the fingerprint key."""
 
     key_id: str = ""
     key: str = ""
@@ -61,7 +61,7 @@ class RemoteDevice:
     claim_url: str = ""
 
     def is_valid(self, *keys: OneTimeKeyDraft) -> bool:
-        """Tell whether the keys are well-formed, and the device has signed these one-time keys."""
+        """Tell whether the keys of the device are well-formed, and it has signed the one-time `keys`."""
         draft = DeviceDraft(self.device_id, self.name, self.fingerprint_key, self.identity_key, keys)
         return bool(self.device_id) and not device_errors(draft)
 
@@ -91,7 +91,7 @@ def device_errors(draft: DeviceDraft) -> list[FieldError]:
 
 
 def message_errors(draft: MessageDraft) -> list[FieldError]:
-    """Errors of a message's texts, which may be blank or too long; messages without them are refused before."""
+    """Errors of a message's texts, which may be blank or too long; messages without these texts are refused earlier."""
     return [
         *_text_errors("body", _("Body"), draft.body, BODY_LIMIT),
         *_text_errors("hmac", _("Hmac"), draft.hmac, KEY_LIMIT),

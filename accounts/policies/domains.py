@@ -1,5 +1,5 @@
-"""Rules of domains: which may exist on the public internet, and whether an account agrees to be named as the author of
-pages of one (contract, entities "attribution_domains").
+"""Rules of domains: which of them may exist on the public internet, and whether an account agrees to be named as the
+author of a domain's pages (contract, entities "attribution_domains").
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ENDS_IN_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)", re.ASCII)
 
 
 def is_address_literal(domain: str) -> bool:
-    """Tell whether a domain is an IP address instead, in brackets (RFC 5321 section 4.1.3) or bare."""
+    """Tell whether `domain` is in fact an IP address, in brackets (RFC 5321 section 4.1.3) or bare."""
     return domain.startswith("[") or _ENDS_IN_NUMBER.fullmatch(domain.strip().removesuffix(".").lower()) is not None
 
 
@@ -25,15 +25,15 @@ def public_domain(domain: str) -> str | None:
 
 
 def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
-    """Tell whether `host` is one of the domains or below one, label by label: `evilexample.com` is not in
-    `example.com`.
+    """Tell whether `host` is one of the domains or a subdomain of one, compared label by label: `evilexample.com` is
+    not in `example.com`.
 
     Security row 37. A port is compared as well; domains may be in Punycode or in their displayed form.
     """
     kept = normalise_domain(host)
     if kept is None:
         return False
-    # Not normalised: a remote account may list hundreds, which would take long (security row 78).
+    # Not normalised: a remote account may list hundreds of domains, whose normalisation would take long (security row 78).
     allowed = {domain.strip().lower().removesuffix(".") for domain in domains}
     spellings = (kept.split("."), display_domain(kept).split("."))
     return any(".".join(labels[number:]) in allowed for labels in spellings for number in range(len(labels)))

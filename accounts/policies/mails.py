@@ -1,4 +1,4 @@
-"""Mails that people may switch off, and the links in them that do so (RFC 8058)."""
+"""Mails that people may switch off, and the unsubscribe links in these mails (RFC 8058)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SINGLE: Final = "single"
 DAILY: Final = "daily"
 NO_MAILS: Final = "none"
 MODES: Final = (SINGLE, DAILY, NO_MAILS)
-"""Ways in which notifications are mailed: each by itself, all of a day in one mail, or not. The first is the default."""
+"""How notifications are mailed: individually, as a daily digest, or not at all. The first is the default."""
 
 SUMMARIES: Final = "summary_mails"
 """Preference: a weekly summary for people who are away."""
@@ -60,24 +60,25 @@ _SIGNER: Final = Signer(salt="accounts.mails")
 
 
 def is_on(preferences: Mapping[str, Any], switch: str) -> bool:
-    """Tell whether these preferences switch the mails on; most kinds are on by default."""
+    """Tell whether the preferences switch on the mails of `switch`; most kinds of mails are on by default."""
     if switch == NOTIFICATIONS:
         return mode_of(preferences) != NO_MAILS
     return bool(preferences.get(switch, switch not in OPTIONAL_SWITCHES))
 
 
 def mode_of(preferences: Mapping[str, Any]) -> str:
-    """The one of MODES that these preferences choose."""
+    """The way of MODES that these preferences choose."""
     return str(preferences.get(NOTIFICATIONS, SINGLE))
 
 
 def off_value(switch: str) -> Any:
-    """The value of the preference that switches its mails off."""
+    """The value of the preference `switch` that switches its mails off."""
     return NO_MAILS if switch == NOTIFICATIONS else False
 
 
 def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:
-    """The unsubscribe address of a switch, which never expires, and the mail headers that contain it.
+    """The unsubscribe address of a kind of mails (`switch`), which never expires, and the mail headers that contain
+    this address.
 
     A POST by a mail program ends the mails at once (RFC 8058); a person sees a page.
     """
@@ -86,7 +87,7 @@ def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:
 
 
 def signed_switch(signed: str) -> tuple[int, str] | None:
-    """The user's id and the switch in an address of `list_headers`; None for any other text."""
+    """The user's id and the switch in an unsubscribe address made by `list_headers`; None for any other text."""
     try:
         number, _hyphen, switch = _SIGNER.unsign(signed).partition("-")
     except BadSignature:

@@ -20,7 +20,7 @@ def link_to_verify(value: str) -> str | None:
     """The address that is the whole value of a field; None for a value that can never be verified.
 
     The address must have its canonical spelling, without user name, invisible characters, letters of other scripts in
-    the host, or a fragment, so that the address that is shown is the one that is fetched.
+    the host, or a fragment, so that the address shown is the address fetched.
     """
     try:
         canonical = parse_url(value).url

@@ -1,8 +1,8 @@
-"""Rules of blocks, mutes and blocked servers, for a value in memory and as conditions in SQL; and permission to follow
-(contract, behaviours section 14).
+"""Rules of blocks, mutes and blocked servers, both for the value `Relations` in memory and as conditions in SQL, and
+permission to follow (contract, behaviours section 14).
 
-`accounts.queries.relations` loads the value. No other module names the three tables: they use the value, or one of the
-conditions below in their statements. A property test checks that both agree.
+`accounts.queries.relations` loads the value. Other modules do not name the three tables: they use the value, or one of
+the conditions below in their statements. A property test checks that value and conditions agree.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FollowOptions:
 
 @dataclass(frozen=True, slots=True)
 class MuteOptions:
-    """Extent and end of a mute."""
+    """Options of a mute: whether it hides notifications, and when it ends."""
 
     hide_notifications: bool = True
     expires_at: datetime | None = None
@@ -46,9 +46,9 @@ _UNMUTED: Mapping[int, MuteOptions] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """The viewer's relations to the accounts that were asked for (sets may hold other accounts, too).
+    """The viewer's relations to the accounts for which they were loaded (the sets may contain other accounts, too).
 
-    Without a viewer everything is empty. Ids not asked for must not be looked up: absence means "no".
+    Without a viewer, all sets are empty. Other accounts must not be looked up: their absence would be read as "no".
     """
 
     viewer_id: int | None = None
@@ -62,7 +62,7 @@ class Relations:
     # Accounts of servers that the viewer blocks, and accounts that block the viewer's server.
     domain_blocking: frozenset[int] = frozenset()
     domain_blocked_by: frozenset[int] = frozenset()
-    # Accounts that the viewer reads only in lists; loaded where that decides which posts are shown.
+    # Accounts that the viewer reads only in lists; loaded only if they decide which posts are shown.
     read_apart: frozenset[int] = frozenset()
     endorsing: frozenset[int] = frozenset()
     notes: Mapping[int, str] = field(default_factory=dict)
@@ -72,7 +72,9 @@ class Relations:
         return account_id in self.blocking or account_id in self.blocked_by
 
     def is_blocked_by(self, account_id: int) -> bool:
-        """Tell whether the account has blocked the viewer, or the viewer's server: the viewer may read nothing of it."""
+        """Tell whether the account has blocked the viewer or the viewer's server, so that the viewer may read nothing
+        of the account.
+        """
         return account_id in self.blocked_by or account_id in self.domain_blocked_by
 
     def hides_any(self, account_ids: Iterable[int]) -> bool:
@@ -105,9 +107,7 @@ _MUTED: Final = MuteOptions()
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Accounts and servers that a viewer hides, and accounts that block the viewer; a mute with an end counts until
-    then.
-    """
+    """Accounts and servers that a viewer hides, and accounts that block the viewer; a mute counts until its end."""
 
     blocking: frozenset[int] = frozenset()
     blocked_by: frozenset[int] = frozenset()
@@ -120,7 +120,9 @@ class Hidden:
         return not (self.blocking or self.blocked_by or self.muting or self.domains)
 
     def relations(self, viewer_id: int, domains: Mapping[int, str | None], moment: datetime) -> Relations:
-        """The viewer's relations at this moment to these accounts (`domains` holds their servers), without follows."""
+        """The viewer's relations at `moment` to the accounts in `domains` (the server of each account id), without
+        follows.
+        """
         return Relations(
             viewer_id=viewer_id,
             blocking=self.blocking,
@@ -209,5 +211,5 @@ def needs_request(account: Account, target: Account) -> bool:
 
 
 def follow_limit(followers_count: int) -> int:
-    """The number of accounts that an account with so many followers may follow."""
+    """The number of accounts that an account with `followers_count` followers may follow."""
     return max(FOLLOW_LIMIT, int(followers_count * FOLLOW_RATIO))

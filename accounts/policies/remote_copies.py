@@ -1,4 +1,4 @@
-"""Rules of copies of remote files: which are made, when a file is fetched again, and their addresses."""
+"""Rules of copies of remote files: which files are copied, when a file is fetched again, and the addresses of copies."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ PICTURE_BYTES: Final = 16 * _MEBIBYTE
 
 _RETRY_INTERVAL: Final = timedelta(days=1)
 _FIRST_PAUSE: Final = timedelta(minutes=1)
-#: A requested copy that is not there after this time counts as abandoned and is requested again.
+#: A requested copy that has not arrived after this time counts as abandoned and is requested again.
 _CLAIM_LIFETIME: Final = timedelta(hours=1)
 
 
 def pause_after(failure: CopyFailure, attempts: int) -> timedelta:
-    """The back-off after a file's failure number `attempts`: a minute, doubled each time, a day at most.
+    """The back-off after `attempts` failed fetches of a file: a minute, doubled each time, a day at most.
 
     A file that its server does not have, or that cannot be shown here, is retried after a day.
     """
@@ -73,12 +73,12 @@ def is_due(copy: RemoteCopy | None, now: datetime) -> bool:
 
 
 def digest_of(purpose: str, url: str) -> str:
-    """The digest by which a copy is found."""
+    """The digest by which the copy of the file at `url` for this `purpose` is found."""
     return hashlib.sha256(f"{purpose} {url}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def host_of(url: str) -> str:
-    """The host of an address with its port, in lower case; empty for what is no address."""
+    """The host of an address with its port, in lower case; empty if it is invalid."""
     try:
         return urlsplit(url).netloc.rpartition("@")[2].lower()
     except ValueError:
@@ -88,14 +88,14 @@ def host_of(url: str) -> str:
 def proxied_url(path: str, url: str) -> str:
     """The address of a remote file on this server: `path`, without a leading slash, with its key.
 
-    The key proves that this server has written the address for somebody who may see the file, and that the file is
-    still the one at `url`.
+    The key proves that this server generated the address for somebody who may see the file, and that the file is still
+    the one at `url`.
     """
     return links.web_url(f"/{path}?key={_key(path, url, settings.SECRET_KEY)}")
 
 
 def is_key_of(key: str, path: str, url: str) -> bool:
-    """Tell whether the key belongs to path and file."""
+    """Tell whether the key belongs to this `path` and the file at `url`."""
     given = key.encode("utf-8", "replace")
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return any(hmac.compare_digest(given, _key(path, url, secret).encode()) for secret in secrets)

@@ -33,7 +33,7 @@ class RoleDraft:
 
 
 def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool) -> list[FieldError]:
-    """List the errors of a role that `by` writes; `taken`: another one has this name.
+    """List the errors of a role that the staff member `by` writes; `taken`: another role has this name.
 
     Nobody can grant or revoke a permission that they lack, or make a role that ranks as high as their own.
     """

@@ -53,8 +53,8 @@ def new_code() -> str:
 
 
 def digest_of(typed: str) -> str:
-    """The stored digest of a code. Case, spaces and dashes do not count, and letters that look like digits count as
-    these.
+    """The stored digest of a code. Case, spaces and dashes are ignored, and letters that look like digits are read as
+    these digits.
 
     A plain hash is enough: nobody can try 2^80 codes, however fast they are hashed.
     """

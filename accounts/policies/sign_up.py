@@ -58,7 +58,7 @@ class SignUpDraft:
 
 
 def username_errors(username: str) -> list[FieldError]:
-    """Errors of a local username, apart from being taken."""
+    """Errors of a local username; whether it is already in use is not checked."""
     if not username:
         return [FieldError("username", "ERR_BLANK", _("can't be blank"))]
     errors = []
@@ -78,7 +78,7 @@ def is_in_usernames(text: str) -> bool:
 
 
 def email_errors(email: str) -> list[FieldError]:
-    """Errors of an e-mail address, apart from being taken; the DNS is not queried."""
+    """Errors of an e-mail address; whether it is already in use is not checked, and the DNS is not queried."""
     if not email:
         return [
             FieldError("email", "ERR_BLANK", _("can't be blank")),
@@ -89,7 +89,7 @@ def email_errors(email: str) -> list[FieldError]:
         return [FieldError("email", "ERR_TOO_LONG", message)]
     local, _at, domain = email.rpartition("@")
     try:
-        # The domain is checked below, because on an intranet it may have only one label.
+        # The domain is checked below, because the domain of an intranet may have only one label.
         validate_email(f"{local}@example.com")
     except ValidationError:
         return [FieldError("email", "ERR_INVALID", _("is invalid"))]
@@ -152,7 +152,7 @@ _DATE_FORMATS: Final = ("%Y-%m-%d", "%d.%m.%Y")
 
 
 class Decision(IntEnum):
-    """Decisions of a block about a sign-up; of several blocks the strictest counts."""
+    """Decisions of a block about a sign-up; if several blocks match, the strictest decision counts."""
 
     ALLOWED = 0
     NEEDS_APPROVAL = 1
@@ -177,9 +177,9 @@ class Findings:
         return Decision.NEEDS_APPROVAL in (self.network, self.email_domain, self.username)
 
     def errors(self, *, faulty: Collection[str] = (), by_operator: bool = False) -> list[FieldError]:
-        """The errors to answer with, without those of fields that are `faulty` already.
+        """The errors to return, except for fields in `faulty`, which have errors already.
 
-        Blocks do not apply to an operator; values that are in use are refused to everybody.
+        Blocks do not apply to an operator (`by_operator`); values in use are refused for everybody.
         """
         errors: list[FieldError] = []
         if "email" not in faulty:
@@ -198,8 +198,8 @@ class Findings:
 
 
 def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-    """The network of an IP address or in CIDR notation, whose host bits are ignored. Raises ValueError for anything
-    else, and for an address of one interface (`fe80::1%eth0`), which is valid on one machine only.
+    """The network that `text` denotes: an IP address, or CIDR notation, whose host bits are ignored. Raises ValueError
+    for any other text, and for an address of one interface (`fe80::1%eth0`), which is valid on one machine only.
     """
     if "%" in text:
         raise ValueError(text)
@@ -207,12 +207,14 @@ def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
 
 
 def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
-    """Tell whether a network is larger than any that one provider has: it holds a good part of all addresses."""
+    """Tell whether a network is larger than that of any single provider: IPv4 prefixes shorter than 8 bits, IPv6
+    prefixes shorter than 16.
+    """
     return network.prefixlen < (8 if network.version == 4 else 16)
 
 
 def doubt_about_network(text: str) -> str:
-    """The reason why a block of this network is probably a mistake; empty where it is not."""
+    """The reason why a block of this network is probably a mistake; empty if there is none."""
     try:
         wide = is_wide(network_of(text))
     except ValueError:
@@ -221,12 +223,12 @@ def doubt_about_network(text: str) -> str:
 
 
 def normalised_username(username: str) -> str:
-    """A name as blocks compare it: in lower case, with digits as the letters they look like."""
+    """A username in the form that blocks compare: in lower case, with digits replaced by the letters they look like."""
     return username.lower().translate(_LOOK_ALIKES)
 
 
 def domain_and_parents(domain: str) -> list[str]:
-    """`a.b.example`, `b.example`, `example`: the domain and those above it, whose blocks apply to it."""
+    """`a.b.example`, `b.example`, `example`: the domain and its parent domains, whose blocks apply to it."""
     labels = domain.split(".")
     return [".".join(labels[start:]) for start in range(len(labels))]
 

@@ -1,5 +1,5 @@
-"""Decides which spam rules a post or a sign-up matches, in time proportional to its text, whatever the rules contain
-(security row 67).
+"""Decides which spam rules a post or a sign-up matches, in time proportional to its text, no matter what the rules
+contain (security row 67).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ENTRIES_LIMIT: Final = 500
 WORD_LENGTH: Final = 200
 MENTIONS_LIMIT: Final = 1000
 AGE_LIMIT: Final = 24 * 365
-# Scripts without spaces between words, whose words are found as substrings.
+# Scripts without spaces between words; words in these scripts are found as substrings.
 _UNSPACED: Final = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 
 
@@ -168,7 +168,9 @@ class SpamRules:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[set[int]], Patterns[set[int]]]:
-        """Words that are found as substrings and as whole words, each with the indexes of the rules that contain it."""
+        """Two sets of patterns, one of words that are found as substrings and one of whole words; each word has the
+        indexes of the rules that contain it.
+        """
         parts: dict[Sequence[str], set[int]] = {}
         words: dict[Sequence[str], set[int]] = {}
         for place, rule in enumerate(self._rules):
@@ -185,7 +187,7 @@ class SpamRules:
         return [[network_of(network) for network in rule.networks] for rule in self._rules]
 
     def _with_words(self, written: str) -> set[int]:
-        """Indexes of the rules that have no words, or one that is in the text."""
+        """Indexes of the rules that have no words, or of whose words at least one is in the text `written`."""
         found = {place for place, rule in enumerate(self._rules) if not rule.words}
         if len(found) < len(self._rules):
             text = Text(written)
@@ -195,8 +197,8 @@ class SpamRules:
         return found
 
     def met_by_post(self, facts: PostFacts, is_first_contact: Callable[[], bool]) -> list[SpamRule]:
-        """The rules that a post matches, in their order; `is_first_contact` is called at most once, and only if it
-        decides.
+        """The rules that a post matches, in their order; `is_first_contact` is called at most once, and only if the
+        result depends on it.
         """
         hosts = _names_of(facts.hosts)
         met = {
@@ -234,7 +236,7 @@ class SpamRules:
 
 
 def _names_of(hosts: Iterable[str]) -> set[str]:
-    """Hosts and the domains above them; a host with a port is included without it, too."""
+    """Hosts and their parent domains; a host with a port is also included without the port."""
     names = {name for host in hosts for name in domain_and_parents(host)}
     return names | {name.partition(":")[0] for name in names}
 

@@ -25,8 +25,8 @@ class Staff:
 
 
 class NotPermitted(Forbidden):
-    """An act that the role does not allow, with the reason, which the admin shows and the API does not (behaviours
-    section 3).
+    """Refusal of an action that the role does not allow, with the reason, which the admin shows but the API does not
+    (behaviours section 3).
     """
 
 
@@ -40,24 +40,26 @@ def staff_of(user: User) -> Staff:
 
 
 def can(by: Staff, permission: Permission) -> bool:
-    """Tell whether their role grants a permission, or one of several; administrators may do everything."""
+    """Tell whether the role of `by` grants the permission (or one of several, combined as bits); administrators have
+    all permissions.
+    """
     return bool(by.permissions & (Permission.ADMINISTRATOR | permission))
 
 
 def outranks(by: Staff, role: Role) -> bool:
-    """Tell whether they outrank everybody who has this role: an equal rank is not enough, so nobody can act on
+    """Tell whether `by` outranks everybody who has this role: an equal rank is not enough, so nobody can act on
     themselves.
     """
     return by.position is None or by.position > role.position
 
 
 def outranks_user(by: Staff, user: User | None) -> bool:
-    """Tell whether they outrank a user; everybody outranks remote accounts, which have no user."""
+    """Tell whether `by` outranks the user; None is a remote account, which has no user and which everybody outranks."""
     return user is None or outranks(by, user.role)
 
 
 def require(by: Staff, permission: Permission, *, over: Role | None = None) -> None:
-    """Raise NotPermitted unless their role has the permission and, if given, outranks the role `over`."""
+    """Raise NotPermitted unless the role of `by` has the permission and, if `over` is given, outranks that role."""
     if not can(by, permission):
         raise NotPermitted(_("Your role does not allow this."))
     if over is not None and not outranks(by, over):

@@ -23,7 +23,7 @@ CELL_LIMIT: Final = 3000
 
 
 class Problem(StrEnum):
-    """Reason why a file, a line of it, or what a line asks for cannot be imported."""
+    """Reason why a file or one of its lines cannot be imported."""
 
     NO_TEXT = "no_text"
     NO_TABLE = "no_table"
@@ -47,7 +47,9 @@ class Problem(StrEnum):
 
 
 class Unreadable(KernelError):
-    """A file that is refused as a whole; `line` is where reading ended, 0 for the whole."""
+    """A file that is refused as a whole; `line` is the number of the line at which reading ended, 0 if the reason
+    concerns the whole file.
+    """
 
     def __init__(self, problem: Problem, line: int = 0) -> None:
         super().__init__(problem)
@@ -72,9 +74,10 @@ class Line:
 
 
 def read_table(data: bytes, columns: Sequence[str], foreign: Collection[str] = ()) -> list[Line]:
-    """The lines of a file with these columns, empty ones left out. Raises Unreadable.
+    """The lines of a file with these columns, without empty lines. Raises Unreadable.
 
-    `foreign` are columns that only other lists have: a file whose first line names one of them is such a list.
+    `foreign` are columns that only other lists have: a file whose first line names one of them is refused as another
+    list.
     """
     if len(data) > FILE_LIMIT:
         raise Unreadable(Problem.TOO_LARGE)
@@ -149,7 +152,7 @@ def write_boolean(value: bool) -> str:
 
 
 def write_line(cells: Sequence[str]) -> str:
-    """A line of a table, with its end."""
+    """A line of a CSV file with these cells, with its line end."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(cells)
     return line.getvalue()

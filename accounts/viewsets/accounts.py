@@ -1,4 +1,4 @@
-"""Accounts over HTTP: sign-up, other accounts, and one's relationships to them."""
+"""Accounts over HTTP: sign-up, other accounts, and the caller's relationships to them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 
 ACCOUNTS_LIMIT = 40
-# The members of Relationship whose name no member of Account has.
+# Members of Relationship that have no namesake in Account.
 _SHOWN_OF_RELATIONSHIP: Final = (
     "following",
     "requested",
@@ -107,7 +107,7 @@ class AccountsViewSet(ApiViewSet):
         return reply(self._entities([find_account(id)])[0])
 
     def lookup(self, request: Request) -> HttpResponse:
-        """The account with an address; no other server is asked."""
+        """The account with an address, which is looked up on this server only."""
         return reply(self._entities([find_by_address(LookupInput.read(request).acct)])[0])
 
     def search(self, request: Request) -> HttpResponse:

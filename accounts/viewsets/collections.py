@@ -111,7 +111,7 @@ class CollectionsViewSet(ApiViewSet):
         return reply(WrappedCollectionItemSerializer(item).data)
 
     def remove(self, request: Request, collection_id: int, id: int) -> HttpResponse:
-        """Remove an account from one's own collection."""
+        """Remove an account from a collection of the caller."""
         remove_item(owner=find_own_account(self.account_id), item=find_item(collection_id, id))
         return reply_empty(request)
 
@@ -127,7 +127,7 @@ class CollectionsViewSet(ApiViewSet):
         return page.respond(self._entities(page.items))
 
     def with_account(self, request: Request, id: int) -> HttpResponse:
-        """Collections that contain one's own account. Without a token 422, for another account 403 (contract,
+        """Collections that contain the caller's own account. Without a token 422, for another account 403 (contract,
         endpoints).
         """
         if self.viewer_id is None:

@@ -30,7 +30,7 @@ from social.kernel.ids import parse_id
 
 
 class CryptoViewSet(ApiViewSet):
-    """`/api/v1/crypto`. A device is bound to the token it was registered with."""
+    """`/api/v1/crypto`. A device is bound to the token with which it was registered."""
 
     endpoints = {
         "upload": Endpoint(user("crypto"), "Device", input=UploadInput, also=("device",)),
@@ -43,13 +43,13 @@ class CryptoViewSet(ApiViewSet):
     }
 
     def upload(self, request: Request) -> HttpResponse:
-        """Register or change one's device, and add one-time keys."""
+        """Register or change the caller's device, and add one-time keys."""
         draft = UploadInput.read(request)
         made = register_device(token_id=self.identity.token_id, account_id=self.account_id, draft=draft)
         return reply(DeviceSerializer(made).data)
 
     def count(self, request: Request) -> HttpResponse:
-        """The number of one-time keys that one's device has left."""
+        """The number of one-time keys that the caller's device has left."""
         return reply(OneTimeKeyCountSerializer(find_device(self.identity.token_id).one_time_keys.count()).data)
 
     def query(self, request: Request) -> HttpResponse:
@@ -69,12 +69,12 @@ class CryptoViewSet(ApiViewSet):
         return reply({})
 
     def messages(self, request: Request) -> HttpResponse:
-        """The messages that wait for one's device, newest first."""
+        """The messages that wait for the caller's device, newest first."""
         page = self.paginate(list_messages(find_device(self.identity.token_id)))
         return page.respond(EncryptedMessageSerializer(page.items, many=True).data)
 
     def clear(self, request: Request) -> HttpResponse:
-        """Delete messages that one's device has read."""
+        """Delete messages that the caller's device has read."""
         up_to_id = parse_id(ClearInput.read(request).up_to_id) or 0
         clear_messages(token_id=self.identity.token_id, up_to_id=up_to_id)
         return reply({})

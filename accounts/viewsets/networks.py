@@ -90,25 +90,25 @@ class NetworksViewSet(ApiViewSet):
         return _respond(page, self.viewer_id)
 
     def endorsements(self, request: Request) -> HttpResponse:
-        """Accounts that one recommends; with `limit=0` all of them, oldest account first."""
+        """Accounts that the caller recommends; with `limit=0` all of them, oldest account first."""
         page = self.paginate(list_endorsed(self.account_id), cursor="target_id")
         if page.limit == 0:
             page.items.reverse()
         return _respond(page, self.viewer_id)
 
     def blocks(self, request: Request) -> HttpResponse:
-        """Accounts that one blocks."""
+        """Accounts that the caller blocks."""
         return _respond(self.paginate(list_blocked(self.account_id)), self.viewer_id)
 
     def mutes(self, request: Request) -> HttpResponse:
-        """Accounts that one mutes, and until when."""
+        """Accounts that the caller mutes, each with the time at which the mute ends."""
         page = self.paginate(list_muted(self.account_id))
         accounts = present_accounts([row.target_id for row in page.items], self.viewer_id)
         shown = [(accounts[row.target_id], row.expires_at) for row in page.items if row.target_id in accounts]
         return page.respond(MutedAccountSerializer(shown, many=True).data)
 
     def follow_requests(self, request: Request) -> HttpResponse:
-        """Requests to follow."""
+        """Accounts that have requested to follow the caller."""
         return _respond(self.paginate(list_follow_requests(self.account_id)), self.viewer_id)
 
     def authorize(self, request: Request, account_id: int) -> HttpResponse:
@@ -124,13 +124,13 @@ class NetworksViewSet(ApiViewSet):
         return self._relationship(requester)
 
     def remove_from_followers(self, request: Request, id: int) -> HttpResponse:
-        """Remove an account from one's followers."""
+        """Remove an account from the caller's followers."""
         follower = find_account(id)
         remove_follower(account=self._me(), follower=follower)
         return self._relationship(follower)
 
     def endorse(self, request: Request, id: int) -> HttpResponse:
-        """Recommend an account that one follows."""
+        """Recommend an account that the caller follows."""
         target = find_account(id)
         endorse_account(account=self._me(), target=target)
         return self._relationship(target)
@@ -156,7 +156,9 @@ class NetworksViewSet(ApiViewSet):
         return self._relationship(target)
 
     def familiar_followers(self, request: Request) -> HttpResponse:
-        """Followers of each of these accounts among those that one follows; at most 40 accounts are considered."""
+        """Followers of each of these accounts among the accounts that the caller follows; at most 40 accounts are
+        considered.
+        """
         ids = FamiliarInput.read(request).id[:FAMILIAR_IDS_LIMIT]
         found = load_familiar_followers(self.account_id, ids)
         accounts = present_accounts([number for people in found.values() for number in people], self.viewer_id)
@@ -167,7 +169,7 @@ class NetworksViewSet(ApiViewSet):
         return find_own_account(self.identity.account_id)
 
     def _relationship(self, target: Account) -> HttpResponse:
-        # Not `load_relations`, which leaves oneself out: a note about oneself is shown.
+        # Not `load_relations`, which leaves out the viewer: a note about oneself is shown.
         _known, relations = load_known_relations(self.account_id, [target.id], with_suspended=True)
         return reply(RelationshipSerializer(target.id, context={"relations": relations}).data)
 
@@ -189,7 +191,7 @@ class DomainBlocksViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """The servers that one blocks, newest first."""
+        """The servers that the caller blocks, newest first."""
         page = self.paginate(list_blocked_domains(self.account_id))
         return page.respond([block.domain for block in page.items])
 

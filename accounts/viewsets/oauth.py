@@ -1,5 +1,5 @@
-"""OAuth for machines: applications, tokens, their revocation, the token's user, what this server supports; and the
-confirmation of an e-mail address.
+"""OAuth endpoints for machines: applications, tokens and their revocation, the token's user and the server's metadata;
+and the confirmation of an e-mail address.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class AppsViewSet(ApiViewSet):
         return reply(CredentialApplicationSerializer(made).data)
 
     def verify_credentials(self, request: Request) -> HttpResponse:
-        """The application that the token belongs to, for a user's token as well as for its own (SEED-092)."""
+        """The application that the token belongs to, for a user's token as well as for the application's own
+        (SEED-092).
+        """
         return reply(ApplicationSerializer(find_application(self.identity.application_id)).data)
 
 
@@ -66,7 +68,7 @@ class EmailsViewSet(ApiViewSet):
     """`/api/v1/emails`: open to people who cannot use their account yet."""
 
     endpoints = {
-        # Any token: an application's own token gets the same error as one of another application, not the usual one.
+        # Any token: an application's own token gets the same error as a token of another application, not the usual error.
         "resend": Endpoint(any_token("write:accounts"), EMPTY, input=ResendInput, throttles=limited("confirmations")),
         "check": Endpoint(any_token("read:accounts"), "Boolean"),
     }
@@ -98,7 +100,8 @@ _UNREADABLE: Final = (400, 411, 413, 422)
 
 
 class OAuthViewSet(OAuthLibMixin, ApiViewSet):
-    """The authorization server: tokens, and what it says about them and itself (contract, parameters section 1).
+    """The authorization server: endpoints for tokens, information about tokens, and the server's metadata (contract,
+    parameters section 1).
 
     Errors are those of RFC 6749 section 5.2: `error` holds the code, `error_description` a sentence.
     """
@@ -123,7 +126,7 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
         return _reply(*answer)
 
     def introspect(self, request: Request) -> HttpResponse:
-        """Answer whether a token of the requesting application is valid, and for what (RFC 7662)."""
+        """Answer whether a token of the requesting application is valid, and which scopes it has (RFC 7662)."""
         core = self.get_oauthlib_core()
         sent = core._extract_params(_asked(request, TokenInput))
         return _reply(*core.server.create_introspect_response(*sent))

@@ -1,4 +1,4 @@
-"""Endpoints of one's own account, profile and preferences."""
+"""Endpoints of the caller's own account, profile and preferences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from social.api.viewsets import ApiViewSet
 
 
 class ProfileViewSet(ApiViewSet):
-    """`/api/v1/profile`, and the same in the older form: `verify_credentials` and `update_credentials`."""
+    """`/api/v1/profile`, and the older endpoints for the same: `verify_credentials` and `update_credentials`."""
 
     endpoints = {
         "verify_credentials": Endpoint(user("read:accounts", "profile"), "CredentialAccount"),
@@ -37,16 +37,16 @@ class ProfileViewSet(ApiViewSet):
         return self._account()
 
     def update_credentials(self, request: Request) -> HttpResponse:
-        """Change one's profile and settings."""
+        """Change the caller's profile and settings."""
         self._change(CredentialsInput.read(request))
         return self._account()
 
     def retrieve(self, request: Request) -> HttpResponse:
-        """The caller's profile, as it is edited."""
+        """The caller's profile, in the form in which it is edited."""
         return self._profile()
 
     def update(self, request: Request) -> HttpResponse:
-        """Change one's profile."""
+        """Change the caller's profile."""
         self._change(ProfileInput.read(request))
         return self._profile()
 

@@ -42,7 +42,7 @@ class Command(OperatorCommand):
     def _ask(username: str) -> str:
         try:
             with warnings.catch_warnings():
-                # Without a terminal, getpass would read the password from a pipe, or echo it; it then warns, which is made an error.
+                # An error, because without a terminal getpass would only warn, and echo the password or read it from a pipe.
                 warnings.simplefilter("error", getpass.GetPassWarning)
                 password = getpass.getpass(_("New password") + ": ")
                 again = getpass.getpass(_("New password, once more") + ": ")
