@@ -1,4 +1,4 @@
-"""The URLs of the accounts app; OAuth and the pages have their own list."""
+"""The API URLs of the accounts app; the URLs of OAuth and of the pages are in lists of their own."""
 
 from django.urls import path, re_path
 

@@ -1,4 +1,4 @@
-"""The URLs of the pages on which people change their own account; their paths are those that clients link to."""
+"""The URLs of the pages on which people change their own account; their paths are the ones to which clients link."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from social.pages.views import View, page
 
 ACTIVE = (SignInState.ACTIVE,)
 MOVING = (SignInState.ACTIVE, SignInState.MOVED)
-# Not suspended accounts: staff may still be examining what they have done.
+# Suspended accounts are left out, because staff may still be examining their posts and actions.
 DELETABLE = (SignInState.ACTIVE, SignInState.MOVED, SignInState.UNCONFIRMED, SignInState.UNAPPROVED)
 
 
@@ -75,7 +75,7 @@ urlpatterns = [
     ),
     path("settings/delete", settings_page(deletion, states=DELETABLE), name="settings_delete"),
     path("settings/deleted", page(deleted), name="account_deleted"),
-    # Addresses that applications open in a browser (clients.md); the pages have other paths here.
+    # Paths that applications open in a browser (clients.md), where this server has the pages under other paths.
     path("auth/edit", RedirectView.as_view(pattern_name="account_change_password")),
     re_path(
         r"^(?:filters|settings/preferences/(?:appearance|other|posting_defaults))/?$",

@@ -24,7 +24,7 @@ Act = Callable[..., Any]
 
 
 def acting(request: HttpRequest) -> Staff:
-    """Return the staff member who uses the admin, as services expect it."""
+    """Return the staff member who uses the admin, in the form that services expect."""
     user: Any = request.user
     return staff_of(user)
 

@@ -249,13 +249,13 @@ class PasskeySignInView(LoginWebAuthnView):
     """`/auth/passkeys/sign_in`: the script of the sign-in page requests a challenge and sends the signature."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count the attempt, then check it. Raises RateLimited."""
+        """Count the attempt, then check the signature. Raises RateLimited."""
         limits.refuse_exceeded([admission.count(limits.SIGN_IN_ADDRESS, address=rate_key(client_ip(request)))])
         response: HttpResponseBase = super().post(request, *args, **kwargs)
         return response
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Sign in, and answer the script with the page that the person wanted to open."""
+        """Sign in, and redirect to the page that the person wanted to open."""
         authenticator = form.cleaned_data["credential"]
         login = Login(user=authenticator.user, redirect_url=get_next_redirect_url(self.request))
         response: HttpResponse = perform_passwordless_login(self.request, authenticator, login)

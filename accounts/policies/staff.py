@@ -35,7 +35,7 @@ OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINI
 
 
 def staff_of(user: User) -> Staff:
-    """The acting user, as services expect it; needs the account and role loaded."""
+    """Return the acting user in the form that services expect; needs `account` and `role` loaded."""
     return Staff(user.account_id, f"@{user.account.username}", user.role.granted, user.role.position)
 
 

@@ -11,7 +11,7 @@ DEFAULTS: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 
 
 def default_visibility(chosen: str | None, *, locked: bool) -> str:
-    """The person's own choice, else private for a locked account, else public."""
+    """The visibility that the person has `chosen`, else private for a locked account, else public."""
     return str(chosen or (Visibility.PRIVATE if locked else Visibility.PUBLIC))
 
 
@@ -19,4 +19,4 @@ QUOTES_BY_ANYBODY: Final = "public"
 QUOTES_BY_FOLLOWERS: Final = "followers"
 QUOTES_BY_NOBODY: Final = "nobody"
 QUOTE_POLICIES: Final = (QUOTES_BY_ANYBODY, QUOTES_BY_FOLLOWERS, QUOTES_BY_NOBODY)
-"""Quote policies that a person can choose, for a post or for all posts to come."""
+"""Quote policies that a person can choose, for a single post or as the default for new posts."""

@@ -1,5 +1,5 @@
-"""The entities "CustomEmoji" and "Account" with its extensions (contract, entities), also from encoded bodies that may
-be cached; counters are never cached.
+"""The entities "CustomEmoji" and "Account" with its extensions (contract, entities). The encoded body of an account may
+be cached; its counters never are.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from social.kernel.media import storage
 
 
 def file_url(path: str, remote_url: str, default: str) -> str:
-    """The absolute address of a picture: the stored copy, else the remote address, else the default picture."""
+    """The absolute address of a picture: of the stored copy, else the remote address, else of the default picture."""
     if path:
         return storage.url(path)
     return remote_url or links.web_url(f"{settings.STATIC_URL}{default}")
 
 
 def emoji_urls(emoji: CustomEmoji) -> tuple[str, str]:
-    """Addresses of an emoji's picture, and of its first frame if it moves; this server proxies those of other servers."""
+    """Addresses of an emoji's picture and of a still version of it; pictures of other servers are proxied."""
     if emoji.domain is not None:
         proxied = f"media_proxy/emojis/{emoji.id}"
         original, still = f"{proxied}/original", f"{proxied}/static"
@@ -43,7 +43,7 @@ def emoji_urls(emoji: CustomEmoji) -> tuple[str, str]:
 
 
 class CustomEmojiSerializer(EntitySerializer):
-    """CustomEmoji as it stands inside other entities."""
+    """CustomEmoji as contained in other entities."""
 
     def to_representation(self, instance: CustomEmoji) -> dict[str, Any]:
         url, static_url = emoji_urls(instance)
@@ -106,7 +106,7 @@ def _role_badges(account: Account) -> list[dict[str, Any]]:
 
 
 def _prefers_noindex(account: Account) -> bool:
-    # About search engines and the profile; `indexable` is about posts and the search of servers.
+    # For search engines, about the profile; `indexable` is about posts, for the search on servers.
     user: User | None = getattr(account, "user", None)
     return user is not None and bool(user.preferences.get("noindex"))
 
@@ -117,7 +117,7 @@ def _shows_application(account: Account) -> bool:
 
 
 def counters(account: Account) -> dict[str, Any]:
-    """The part of the entity that changes with every follow and post: never cached."""
+    """The members of the entity that change with every follow and post, and are therefore never cached."""
     stat = getattr(account, "stat", None)
     if stat is None:
         return shown_counters(0, 0, 0, None)
@@ -129,7 +129,7 @@ def counters(account: Account) -> dict[str, Any]:
 
 
 def shown_counters(followers: int, following: int, statuses: int, last: datetime | None) -> dict[str, Any]:
-    """Return `counters` from the values in the row of counters."""
+    """Return the same as `counters`, from the values in the row of counters."""
     return {
         "followers_count": followers if followers > 0 else 0,
         "following_count": following if following > 0 else 0,
@@ -143,8 +143,8 @@ def _is_bot(account: Account) -> bool:
 
 
 def picture_urls(account: Account, name: str) -> tuple[str, str]:
-    """Addresses of the `avatar` or `header`, and of its first frame if it moves; the default picture if there is none
-    to show.
+    """Addresses of a picture and of a still version of it; `name` is "avatar" or "header". The default picture if there
+    is none to show.
     """
     default = f"{name}.png"
     if account.suspended:
@@ -160,7 +160,7 @@ def picture_urls(account: Account, name: str) -> tuple[str, str]:
 
 
 def feature_approval(audience: Audience, account_id: int, relations: Relations) -> dict[str, Any]:
-    """The member `feature_approval`, as the viewer of `relations` sees it: never cached."""
+    """The member `feature_approval`, as the viewer of `relations` sees it; it is never cached."""
     otherwise = {Audience.ASKED: "manual", Audience.MISSING: "missing"}.get(audience, "denied")
     return {
         "feature_approval": {
@@ -177,7 +177,7 @@ def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict
 
 
 class Counted(Protocol):
-    """An account's counters, as they are read for whole pages; `last_status_on` is a day ("2026-01-31")."""
+    """An account's counters, as loaded for the accounts of a page; `last_status_on` is a day ("2026-01-31")."""
 
     followers_count: int
     following_count: int
@@ -186,7 +186,9 @@ class Counted(Protocol):
 
 
 class EncodedAccount(NamedTuple):
-    """The encoded body of an account, which is the same for every viewer, and the values of it that decide on the rest."""
+    """The encoded body of an account, which is the same for every viewer, and the values of the account from which the
+    rest of the entity is made.
+    """
 
     audience: Audience
     body: bytes
@@ -197,7 +199,7 @@ class EncodedAccount(NamedTuple):
 
     @classmethod
     def of(cls, account: Account, emojis: EmojiLookup, relations: Relations) -> EncodedAccount:
-        """Encode an account; `relations` are for the account it moved to."""
+        """Encode an account; `relations` are the relations to the account to which it moved."""
         encoded = orjson.dumps(body(account, emojis, relations))
         return cls(featuring_audience(account), encoded, account.moved_to_id is None, _shows_application(account))
 
@@ -211,7 +213,7 @@ class EncodedAccount(NamedTuple):
         return cls(_AUDIENCES[packed[:1]], packed[2:], shows_application=packed[1:2] == b"1")
 
     def completed(self, account_id: int, stat: Counted, relations: Relations) -> bytes:
-        """The whole entity: with these counters and as the viewer of `relations` sees it."""
+        """The whole entity, with the counters in `stat`, as the viewer of `relations` sees it."""
         followers, following, statuses, last = (
             stat.followers_count,
             stat.following_count,
@@ -231,7 +233,8 @@ class EncodedAccount(NamedTuple):
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
     """The entity without its counters and approval; needs `user__role` and `moved_to` loaded. A suspended account is blank.
 
-    The same for every viewer, except that an account that moved shows another as the viewer of `relations` sees it.
+    It is the same for every viewer, except that the `moved` of an account that has moved is as the viewer of
+    `relations` sees it.
     """
     shown = not account.suspended
     avatar, avatar_static = picture_urls(account, "avatar")
@@ -280,7 +283,7 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
 
 
 def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """The entity of the account that somebody moved to, always without a `moved` of its own."""
+    """The entity of the account to which another account has moved, always without a `moved` of its own."""
     bare = copy.copy(account)  # with what was loaded with it: its counters and role
     bare.moved_to = None
     return _entity(bare, emojis, relations)
@@ -304,7 +307,8 @@ _APPROVALS: Final = {
 class AccountSerializer(EntitySerializer):
     """Account.
 
-    Context: `emojis`, an EmojiLookup over the accounts of the page; `relations`, of `load_featuring` for the viewer.
+    Context: `emojis`, an EmojiLookup over the accounts of the page; `relations`, as loaded by `load_featuring` for the
+    viewer.
     """
 
     @cached_property
@@ -334,7 +338,7 @@ class PartialAccountSerializer(EntitySerializer):
 
 
 class CredentialAccountSerializer(AccountSerializer):
-    """CredentialAccount: one's own account. Context also: `user`, `follow_requests_count`."""
+    """CredentialAccount: the user's own account. Further context: `user`, `follow_requests_count`."""
 
     def to_representation(self, instance: Account) -> dict[str, Any]:
         """The account, its `source` and its role."""
@@ -358,10 +362,12 @@ class CredentialAccountSerializer(AccountSerializer):
 
 
 class CountedAccountsSerializer(EntitySerializer):
-    """The entities "Account" of CountedAccounts by id, encoded. `fresh` are the newly encoded bodies that may be cached."""
+    """The encoded entities "Account" of CountedAccounts, by id. `fresh` holds the newly encoded bodies that may be
+    cached.
+    """
 
     def to_representation(self, instance: CountedAccounts) -> dict[int, orjson.Fragment]:
-        """Return the entities, without accounts that were deleted while they were read."""
+        """Return the entities, without accounts that were deleted while they were loaded."""
         self.fresh: dict[str, bytes] = {}
         encoded = {key: EncodedAccount.unpacked(packed) for key, packed in instance.found.items()}
         for number, account in instance.missing.items():

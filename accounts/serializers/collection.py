@@ -23,7 +23,7 @@ class CollectionItemSerializer(EntitySerializer):
 
 
 class CollectionSerializer(EntitySerializer):
-    """Collection as its viewer sees it; `item_count` counts what is shown."""
+    """Collection as its viewer sees it; `item_count` counts only the items that are shown."""
 
     def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
         collection = instance.collection
@@ -48,14 +48,14 @@ class CollectionSerializer(EntitySerializer):
 
 
 class CollectionWithAccountsSerializer(EntitySerializer):
-    """CollectionWithAccounts. Context: `accounts`, the entities of the owner and of the accounts in it."""
+    """CollectionWithAccounts. Context: `accounts`, the entities of the owner and of the accounts in the collection."""
 
     def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
         return {"collection": CollectionSerializer(instance).data, "accounts": self.context["accounts"]}
 
 
 class WrappedCollectionSerializer(EntitySerializer):
-    """WrappedCollection: a collection that was made or changed."""
+    """WrappedCollection: a collection that was created or changed."""
 
     def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
         return {"collection": CollectionSerializer(instance).data}
@@ -69,7 +69,7 @@ class WrappedCollectionItemSerializer(EntitySerializer):
 
 
 class CollectionsSerializer(EntitySerializer):
-    """Collections: a page of them, as one object."""
+    """Collections: a page of collections, as one object."""
 
     def to_representation(self, instance: list[ShownCollection]) -> dict[str, Any]:
         return {"collections": CollectionSerializer(instance, many=True).data}

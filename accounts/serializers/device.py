@@ -12,7 +12,7 @@ from social.kernel import clock
 
 
 class DeviceSerializer(EntitySerializer):
-    """Device: what others need to write to it."""
+    """Device: the data that other devices need to send messages to it."""
 
     def to_representation(self, instance: Device | RemoteDevice) -> dict[str, Any]:
         return {
@@ -39,7 +39,7 @@ class QueryResultSerializer(EntitySerializer):
 
 
 class ClaimResultSerializer(EntitySerializer):
-    """ClaimResult: a device with the one-time key it was asked for."""
+    """ClaimResult: a device with a one-time key of it, which was claimed."""
 
     def to_representation(self, instance: tuple[Device | RemoteDevice, OneTimeKey | OneTimeKeyDraft]) -> dict[str, Any]:
         device, key = instance
@@ -53,7 +53,7 @@ class ClaimResultSerializer(EntitySerializer):
 
 
 class EncryptedMessageSerializer(EntitySerializer):
-    """EncryptedMessage as its recipient's device gets it: account and device are the sender's."""
+    """EncryptedMessage as its recipient's device gets it: `account` and `device` are the sender's."""
 
     def to_representation(self, instance: EncryptedMessage) -> dict[str, Any]:
         return {

@@ -18,7 +18,7 @@ from social.kernel import clock, links
 
 
 class ApplicationSerializer(EntitySerializer):
-    """Application, as everybody who holds a token of it may see it."""
+    """Application, as shown to everybody who holds a token of this application."""
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
         """The entity; `redirect_uri` and `vapid_key` are kept for old clients."""
@@ -35,7 +35,9 @@ class ApplicationSerializer(EntitySerializer):
 
 
 class CredentialApplicationSerializer(ApplicationSerializer):
-    """CredentialApplication: shown once, to the client that registered it. The secret never expires."""
+    """CredentialApplication: an application with its secret, which is shown only once, to the client that registers it,
+    and never expires.
+    """
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
         """The entity with its credentials."""
@@ -47,10 +49,12 @@ class CredentialApplicationSerializer(ApplicationSerializer):
 
 
 class AuthorizationSerializer(EntitySerializer):
-    """The rights that a person has given to an application, for that person."""
+    """The authorization that a person has given to an application, as shown to that person."""
 
     def to_representation(self, instance: Authorization) -> dict[str, Any]:
-        """The application with the scopes of all its tokens, since when it has them, and when one was last used."""
+        """The application with the scopes of all its tokens, when it was first authorized, and when a token was last
+        used.
+        """
         return {
             "id": str(instance.id),
             "name": instance.name,
@@ -62,7 +66,9 @@ class AuthorizationSerializer(EntitySerializer):
 
 
 class OAuthMetadataSerializer(EntitySerializer):
-    """OAuthMetadata (RFC 8414): what this authorization server supports, and where. It takes no instance."""
+    """OAuthMetadata (RFC 8414): capabilities and endpoints of this authorization server. The serializer takes no
+    instance.
+    """
 
     def to_representation(self, instance: None) -> dict[str, Any]:
         return {
@@ -86,7 +92,7 @@ class TokenSerializer(EntitySerializer):
     """Token: without `expires_in` and refresh token, because tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
-        """The entity, as the authorization server writes it too."""
+        """The entity, in the form in which the authorization server also writes it."""
         return {
             "access_token": instance.token,
             "token_type": "Bearer",
@@ -96,7 +102,9 @@ class TokenSerializer(EntitySerializer):
 
 
 class TokenInfoSerializer(EntitySerializer):
-    """TokenInfo: what a token can do, for whom, and since when. `expires_in` is null, because tokens do not expire."""
+    """TokenInfo: the scopes of a token, its user, and when it was issued. `expires_in` is null, because tokens do not
+    expire.
+    """
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
         """The entity; `resource_owner_id` is the id of the person's account, null for an application's own token."""

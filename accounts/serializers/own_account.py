@@ -1,7 +1,7 @@
-"""Entities of one's own account: "CredentialAccount", "Profile" and "Preferences" (contract, entities).
+"""Entities of the user's own account: "CredentialAccount", "Profile" and "Preferences" (contract, entities).
 
-A process caches the encoded entity with the versions of the rows in it: while these are unchanged, only the state of
-the rows is read, a sixth of their columns, and only counters are encoded.
+A process caches the encoded entity with the versions of the rows in it: while these versions are unchanged, only the
+state of the rows (a sixth of their columns) is read, and only counters are encoded.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _urls(account: Account, name: str) -> dict[str, str | None]:
 
 
 class ProfileSerializer(EntitySerializer):
-    """Profile of a local account. Context: `featured_tags`, the hashtags it shows."""
+    """Profile of a local account. Context: `featured_tags`, the hashtags that the account features."""
 
     def to_representation(self, instance: Account) -> dict[str, Any]:
         return {
@@ -91,7 +91,9 @@ _kept: dict[int, _Encoded] = {}
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
-    """An own account, encoded without its counters and without the closing brace; `source` likewise without its count."""
+    """An own account, encoded without its counters and without the closing brace; `source`, likewise without its
+    counter and brace.
+    """
 
     versions: str
     account: bytes
@@ -115,7 +117,9 @@ class _Encoded:
 
 
 def present_own_account(user_id: int) -> orjson.Fragment:
-    """The entity CredentialAccount of a user, encoded; one query, two after a change. Raises NotFound."""
+    """The entity CredentialAccount of a user, encoded. It takes one query, or two if the account has changed. Raises
+    NotFound.
+    """
     kept = _kept.get(user_id)
     if kept is not None:
         state = find_own_state(user_id)
@@ -139,7 +143,7 @@ def present_own_account(user_id: int) -> orjson.Fragment:
 
 
 def _shows_own_rows_only(account: Account) -> bool:
-    """Tell whether the entity shows neither a custom emoji nor an account that it moved to, whose rows have versions of
-    their own.
+    """Tell whether the entity shows neither custom emojis nor an account to which this one moved, whose rows have
+    versions of their own.
     """
     return account.moved_to_id is None and not shortcodes_in(*account_texts(account))

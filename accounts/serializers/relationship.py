@@ -17,7 +17,9 @@ from social.kernel import clock
 
 
 class RelationshipSerializer(EntitySerializer):
-    """Relationship to the account with an id. Context: `relations` of the viewer, which must contain the account."""
+    """Relationship of the viewer to the account with this id. Context: `relations`, the viewer's, which must contain
+    the account.
+    """
 
     def to_representation(self, instance: int) -> dict[str, Any]:
         relations: Relations = self.context["relations"]
@@ -54,7 +56,7 @@ class DomainBlockPreviewSerializer(EntitySerializer):
 
 
 class MutedAccountSerializer(EntitySerializer):
-    """MutedAccount, encoded: the encoded entity of an account, with the moment its mute ends."""
+    """MutedAccount, encoded: the encoded entity of an account, with the time at which its mute ends."""
 
     def to_representation(self, instance: tuple[orjson.Fragment, datetime | None]) -> orjson.Fragment:
         """The entity; null for a mute without an end."""
@@ -79,7 +81,9 @@ class SuggestionSerializer(EntitySerializer):
 
 
 class FamiliarFollowersSerializer(EntitySerializer):
-    """FamiliarFollowers: the id of an account, with the ids of its followers. Context: `accounts`, as above."""
+    """FamiliarFollowers: the id of an account, with the ids of its followers. Context: `accounts`, encoded entities by
+    id.
+    """
 
     def to_representation(self, instance: tuple[int, Sequence[int]]) -> dict[str, Any]:
         """The entity; followers that are missing in `accounts` are left out."""

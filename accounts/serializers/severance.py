@@ -10,7 +10,9 @@ from social.kernel import clock
 
 
 class SeveranceSerializer(EntitySerializer):
-    """RelationshipSeveranceEvent: the follows that one account lost by a block or suspension. Needs `severance` loaded."""
+    """RelationshipSeveranceEvent: counts of the follows that an account lost through a block or suspension. Needs
+    `severance` loaded.
+    """
 
     def to_representation(self, instance: SeveredAccount) -> dict[str, Any]:
         severance = instance.severance

@@ -1,4 +1,4 @@
-"""The entities "Tag" and "FeaturedTag" (contract, entities; one shape everywhere: SEED-079)."""
+"""The entities "Tag" and "FeaturedTag" (contract, entities; the same shape at all endpoints: SEED-079)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from social.kernel import links
 
 
 class DayOfUseSerializer(EntitySerializer):
-    """A day in the `history` of a hashtag or of a link that trends."""
+    """A day in the `history` of a hashtag or of a trending link."""
 
     def to_representation(self, instance: DayOfUse) -> dict[str, str]:
-        """The day as Unix time and both counts, as strings of digits."""
+        """The day as Unix time, and both counts, all as strings of digits."""
         return {
             "day": str(int(datetime.combine(instance.day, time(), UTC).timestamp())),
             "accounts": str(instance.accounts),
@@ -24,7 +24,9 @@ class DayOfUseSerializer(EntitySerializer):
 
 
 class TagSerializer(EntitySerializer):
-    """Tag: a hashtag as a viewer sees it; one that nobody has used yet has an empty id. Context: `view`, a TagView."""
+    """Tag: a hashtag as a viewer sees it; a hashtag that nobody has used yet has an empty id. Context: `view`, a
+    TagView.
+    """
 
     def to_representation(self, instance: Tag) -> dict[str, Any]:
         """The entity; the viewer's relation to the hashtag is shown only to signed-in viewers."""
@@ -46,7 +48,7 @@ def present_tags(tags: list[Tag], view: TagView) -> Any:
 
 
 class FeaturedTagSerializer(EntitySerializer):
-    """FeaturedTag: a hashtag on a profile; needs `tag` loaded. Context: `account`, whose profile it is."""
+    """FeaturedTag: a hashtag on a profile; needs `tag` loaded. Context: `account`, the owner of the profile."""
 
     def to_representation(self, instance: FeaturedTag) -> dict[str, Any]:
         """The entity; the count is a string."""

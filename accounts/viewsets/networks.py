@@ -1,5 +1,5 @@
-"""Lists of accounts over HTTP: followers, requests, blocks, mutes, endorsements, blocked servers, the directory,
-suggestions; and the actions on them.
+"""Lists of accounts over HTTP (followers, follow requests, blocks, mutes, endorsements, blocked servers, the directory,
+suggestions) and the actions on their entries.
 """
 
 from __future__ import annotations

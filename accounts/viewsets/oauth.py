@@ -132,7 +132,7 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
         return _reply(*core.server.create_introspect_response(*sent))
 
     def token_info(self, request: Request) -> Any:
-        """Facts about the token of the request: what it can do, and for whom."""
+        """Facts about the token of the request: its scopes and its user."""
         return TokenInfoSerializer(find_token(self.identity.token_id)).data
 
     def userinfo(self, request: Request) -> HttpResponse:

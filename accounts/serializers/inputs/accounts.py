@@ -24,7 +24,7 @@ class SignUpInput(Form):
 
 
 class MuteInput(Form):
-    """Terms of a mute: whether notifications are hidden, and for how many seconds."""
+    """Options of a mute: whether notifications are hidden, and for how many seconds."""
 
     notifications: bool = True
     duration: int = 0
@@ -43,7 +43,7 @@ class LegacyFollowInput(Form):
 
 
 class IdsInput(Form):
-    """`id[]`; a single `id` is no list and is ignored."""
+    """Account ids, as `id[]`; a single `id` is not a list and is ignored."""
 
     id: tuple[str, ...] = ()
 
@@ -62,7 +62,7 @@ class LookupInput(Form):
 
 
 class SearchInput(Form):
-    """The beginning of a name, or an address that may be looked up elsewhere (`resolve`)."""
+    """The beginning of a name, or an address, which may be looked up on its server (`resolve`)."""
 
     q: Stripped = ""
     resolve: bool = False
@@ -70,7 +70,7 @@ class SearchInput(Form):
 
 
 class NoteInput(Form):
-    """A private note about somebody."""
+    """A private note about an account."""
 
     comment: str = ""
 
@@ -82,13 +82,13 @@ class FamiliarInput(Form):
 
 
 class DomainInput(Form):
-    """Domain, in the query or in the body."""
+    """The domain of a server, in the query or in the body."""
 
     domain: str = ""
 
 
 class DirectoryInput(Form):
-    """`order` is "active" or "new"."""
+    """Parameters of the directory: `order` is "active" or "new"."""
 
     order: str = "active"
     local: bool = False

@@ -23,7 +23,7 @@ class OneTimeKeyInput(Input[OneTimeKeyDraft]):
 
 
 class DeviceInput(Input[DeviceDraft]):
-    """The member `device`; the one-time keys stand beside it."""
+    """The member `device`; the one-time keys are not inside it but beside it."""
 
     fields = ("device_id", "name", "fingerprint_key", "identity_key")
 
@@ -43,7 +43,7 @@ class UploadInput(Input[DeviceDraft]):
 
 
 class DevicesField(NestedListField):
-    """`device[]`; a single object counts as a list of one."""
+    """The list `device[]`; a single object is read as a list of one item."""
 
     def items(self, data: Any) -> Sequence[Any]:
         return [data] if isinstance(data, dict) and "device_id" in data else super().items(data)
@@ -63,7 +63,7 @@ class ClaimInput(Form):
 
     @property
     def wanted(self) -> list[tuple[int, str]]:
-        """Pairs of account id and device id, without those that cannot be valid."""
+        """Pairs of account id and device id, without pairs that cannot be valid."""
         named = [(parse_id(device.account_id), device.device_id) for device in self.device]
         return [(owner, device_id) for owner, device_id in named if owner is not None and device_id]
 
@@ -91,7 +91,7 @@ class DeliveryInput(Form):
 
 
 class ClearInput(Form):
-    """Id of the last message that is deleted from the queue."""
+    """The id of the last message to be deleted from the queue."""
 
     required_keys = ("up_to_id",)
     up_to_id: str = ""

@@ -35,8 +35,8 @@ class RegistrationInput(Form):
 
 
 class ClientInput(Input[dict[str, str]]):
-    """The client: in query, form, multipart or JSON (clients.md, trap 1). The authorization server reports missing
-    values.
+    """The client's id and secret, in the query, a form, multipart or JSON (clients.md, trap 1). The authorization
+    server reports missing values.
     """
 
     client_id = ClientString()
@@ -44,7 +44,7 @@ class ClientInput(Input[dict[str, str]]):
 
 
 class GrantInput(ClientInput):
-    """`POST /oauth/token`."""
+    """Parameters of `POST /oauth/token`."""
 
     grant_type = ClientString()
     code = ClientString()
@@ -54,12 +54,12 @@ class GrantInput(ClientInput):
 
 
 class TokenInput(ClientInput):
-    """`POST /oauth/revoke` and `POST /oauth/introspect`."""
+    """Parameters of `POST /oauth/revoke` and `POST /oauth/introspect`."""
 
     token = ClientString()
 
 
 class ResendInput(Form):
-    """A new address, if the first one was wrong."""
+    """The correct e-mail address, if the one given at sign-up was wrong."""
 
     email: str | None = None

@@ -1,4 +1,4 @@
-"""Parameters of one's own profile."""
+"""Parameters of the user's own profile."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FieldInput(Form):
 
 
 class _SharedInput(Input[ProfileChange]):
-    """Parameters that both forms of the endpoint take."""
+    """Parameters of both endpoints that change the profile."""
 
     fields: ClassVar[tuple[str, ...]] = (
         *("display_name", "note", "locked", "bot", "discoverable", "hide_collections", "indexable"),
@@ -42,8 +42,8 @@ class _SharedInput(Input[ProfileChange]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Read the values like any input, with cleaned texts and the pictures' bytes; null and "" mean "not stated"
-        (`unsaid`) where that is possible.
+        """Read the values like any input, with cleaned texts and the pictures' bytes; for `discoverable` and
+        `hide_collections`, null and "" mean "not stated" (`unsaid`).
         """
         sent = dict(values)
         for name in ("display_name", "note"):
@@ -67,7 +67,7 @@ class ProfileInput(_SharedInput):
 
 
 class CredentialsInput(_SharedInput):
-    """The parameters of `PATCH /api/v1/accounts/update_credentials`, with those inside `source`."""
+    """The parameters of `PATCH /api/v1/accounts/update_credentials`, including the parameters inside `source`."""
 
     fields = (*_SharedInput.fields, *_SOURCE)
 
