@@ -30,8 +30,8 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """All follows that a block or suspension ends have ended; if there were any, they are stored under the severance
-    with this `cause`.
+    """The follows that a block or suspension ends have all ended; if there were any, they are stored under the
+    severance with this `cause`.
     """
 
     cause: str
@@ -63,8 +63,8 @@ class CarryOverDue(Event, key="account:{account_id}"):
 
 
 class FollowsToRenew(Event, key="account:{account_id}"):
-    """All keys of a remote account were replaced, without an activity signed with a known key: its server may have lost
-    the account's followers. The Follows of local accounts with an id above `after` are to be sent again.
+    """The keys of a remote account were all replaced, without an activity signed with a known key: its server may have
+    lost the account's followers. The Follows of local accounts with an id above `after` are to be sent again.
     """
 
     account_id: int

@@ -23,7 +23,9 @@ def find_user_named(name: str) -> User:
 
 
 def find_users_named(names: Sequence[str]) -> list[User]:
-    """Find the named users, each once, in their order. Raises CommandError if a name is unknown."""
+    """Find the named users, each once, in their order. Raises CommandError if any name is unknown, before a caller
+    changes anything.
+    """
     found = (find_user_named(name) for name in names)
     return list({user.pk: user for user in found}.values())
 

@@ -28,7 +28,7 @@ def with_emojis(html: str, emojis: Iterable[Mapping[str, Any]]) -> SafeString:
         for emoji in emojis
     }
     if not pictures:
-        return mark_safe(html)  # noqa: S308 (safe HTML is what is handed in)
+        return mark_safe(html)  # noqa: S308 (the caller passes safe HTML)
     parts = _TAG.split(html)
     parts[::2] = [SHORTCODE.sub(lambda found: pictures.get(found[1], found[0]), text) for text in parts[::2]]
-    return mark_safe("".join(parts))  # noqa: S308 (parts of safe HTML, and pictures that are escaped)
+    return mark_safe("".join(parts))  # noqa: S308 (parts of safe HTML, and escaped pictures)

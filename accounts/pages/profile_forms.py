@@ -24,8 +24,8 @@ from social.kernel.text.names import is_hashtag
 from social.kernel.text.scan import clean_input
 
 PROFILE_MAX_BODY: Final = 4 * PICTURE_SIZE_LIMIT + MEBIBYTE
-"""Bytes of a request: pictures above the limit are still received, so that the error stands beside their field; far
-larger requests are refused unread.
+"""Maximum number of bytes of a request: pictures somewhat above their limit are still received, so that the error is
+shown beside their field; far larger requests are refused unread.
 """
 _PICTURES: Final = ("avatar", "header")
 

@@ -37,7 +37,9 @@ from social.kernel import clock
 from social.kernel.text.languages import known_language
 
 IMPORT_MAX_BODY: Final = 4 * FILE_LIMIT
-"""Bytes of a request: files above the limit are still received, so that the error stands beside their field."""
+"""Maximum number of bytes of a request: files somewhat above their limit are still received, so that the error is shown
+beside their field.
+"""
 Choices = Iterable[tuple[str, str | Promise]]
 
 VISIBILITIES: Final[dict[str, str | Promise]] = dict(

@@ -57,7 +57,7 @@ class SignUpView(SignupView):
     def closed(self) -> HttpResponse:
         """The page for closed registrations, with the message of staff."""
         message = markdown_to_html(load_site_texts()["site_closed_message"])
-        context = {"message": mark_safe(message), "invitation_is_over": self._is_over}  # noqa: S308 (safe HTML is what it makes)
+        context = {"message": mark_safe(message), "invitation_is_over": self._is_over}  # noqa: S308 (the formatter returns safe HTML)
         return TemplateResponse(self.request, self.template_name_signup_closed, context)
 
     @cached_property

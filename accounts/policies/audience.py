@@ -27,7 +27,7 @@ VIEWER_SETS: Final = f"""
   blockers (id) AS MATERIALIZED ({BLOCKERS_OF_VIEWER}),
   blocked_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER})
 """
-"""Common table expressions that `People.sql` reads for a local viewer, to stand first in a WITH."""
+"""Common table expressions that `People.sql` reads for a local viewer; they come first in the WITH clause."""
 
 
 class Limited(Enum):

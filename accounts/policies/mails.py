@@ -25,7 +25,7 @@ SINGLE: Final = "single"
 DAILY: Final = "daily"
 NO_MAILS: Final = "none"
 MODES: Final = (SINGLE, DAILY, NO_MAILS)
-"""How notifications are mailed: individually, as a daily digest, or not at all. The first is the default."""
+"""Ways in which notifications are mailed: individually, as a daily digest, or not at all. The first is the default."""
 
 SUMMARIES: Final = "summary_mails"
 """Preference: a weekly summary for people who are away."""
@@ -67,7 +67,7 @@ def is_on(preferences: Mapping[str, Any], switch: str) -> bool:
 
 
 def mode_of(preferences: Mapping[str, Any]) -> str:
-    """The way of MODES that these preferences choose."""
+    """The value of MODES that these preferences choose."""
     return str(preferences.get(NOTIFICATIONS, SINGLE))
 
 

@@ -137,7 +137,7 @@ class Hidden:
 
 
 # The same rules in SQL. `%(viewer)s` is the id of the viewer's account (0 or NULL for anybody: no account has such an id).
-# A mute counts until it ends by the clock of the statement, not by that of its transaction, which may be long.
+# A mute counts until its end, compared with the time of the statement: the transaction may have begun long before.
 BLOCKED_BY_VIEWER: Final = "SELECT target_id FROM accounts_block WHERE account_id = %(viewer)s"
 """Ids of the accounts that the viewer blocks."""
 BLOCKERS_OF_VIEWER: Final = "SELECT account_id FROM accounts_block WHERE target_id = %(viewer)s"

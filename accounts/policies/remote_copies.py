@@ -23,7 +23,9 @@ ACCEPTED: Final = (
     "audio/*",
     "application/octet-stream",
 )
-"""The media types that are requested. A response may have any: its first bytes decide what it is."""
+"""The media types in the `Accept` header of requests. A response may have any media type, because the first bytes of
+the file decide.
+"""
 
 
 @dataclass(frozen=True)

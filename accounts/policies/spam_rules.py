@@ -23,10 +23,10 @@ from social.kernel.text.patterns import Patterns
 from social.kernel.text.searching import Text, comparable, split
 
 RULES_LIMIT: Final = 100
-"""Rules of a server, enabled or not."""
+"""Maximum number of rules of a server, enabled or not."""
 
 ENTRIES_LIMIT: Final = 500
-"""Entries of one list of a rule."""
+"""Maximum number of entries in one list of a rule."""
 
 WORD_LENGTH: Final = 200
 MENTIONS_LIMIT: Final = 1000
@@ -168,7 +168,7 @@ class SpamRules:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[set[int]], Patterns[set[int]]]:
-        """Two sets of patterns, one of words that are found as substrings and one of whole words; each word has the
+        """The words that are found as substrings, and the words that are found as whole words; each word has the
         indexes of the rules that contain it.
         """
         parts: dict[Sequence[str], set[int]] = {}

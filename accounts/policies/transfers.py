@@ -16,10 +16,10 @@ from typing import Final
 from social.kernel.errors import KernelError
 
 FILE_LIMIT: Final = 4 * 1024 * 1024
-"""Bytes of a file."""
+"""Maximum number of bytes of a file."""
 LINES_LIMIT: Final = 20_000
 CELL_LIMIT: Final = 3000
-"""Characters of a cell, more than any address has."""
+"""Maximum number of characters of a cell; no address is longer."""
 
 
 class Problem(StrEnum):

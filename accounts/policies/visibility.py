@@ -7,7 +7,7 @@ from typing import Final
 from accounts.models.visibility import Visibility
 
 DEFAULTS: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
-"""Visibilities that a person can choose for all posts to come."""
+"""Visibilities that a person can choose as the default for new posts."""
 
 
 def default_visibility(chosen: str | None, *, locked: bool) -> str:

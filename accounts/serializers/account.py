@@ -193,9 +193,10 @@ class EncodedAccount(NamedTuple):
     audience: Audience
     body: bytes
     may_be_kept: bool = True
-    """False for an account that moved: it shows another account, its counters included."""
+    """False for an account that has moved: its entity contains another account with counters, which must not be cached.
+    """
     shows_application: bool = True
-    """Setting of the account: its posts say which application wrote them."""
+    """Setting of the account: whether its posts show the application with which they were written."""
 
     @classmethod
     def of(cls, account: Account, emojis: EmojiLookup, relations: Relations) -> EncodedAccount:
@@ -284,7 +285,7 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
 
 def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
     """The entity of the account to which another account has moved, always without a `moved` of its own."""
-    bare = copy.copy(account)  # with what was loaded with it: its counters and role
+    bare = copy.copy(account)  # the copy keeps the loaded counters and role
     bare.moved_to = None
     return _entity(bare, emojis, relations)
 

@@ -31,7 +31,7 @@ from social.kernel.errors import NotFound, RateLimited
 from social.kernel.media import storage
 
 WAIT_SECONDS: Final = 30.0
-"""Time-out of a request that waits for a file to be fetched; the file is fetched nevertheless."""
+"""Time-out of a request that waits for a file to be fetched; the file is still fetched after the time-out."""
 _PICTURES: Final = {
     "avatar": ("avatar", False),
     "avatar_static": ("avatar", True),
