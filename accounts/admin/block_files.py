@@ -28,7 +28,7 @@ from social.kernel.text.names import unambiguous_domain
 # All lines are imported in one request, after somebody has read the preview.
 LINES_LIMIT: Final = 1000
 FILE_BYTES: Final = 512 * 1024
-# A form is read to its end even if its file is too large, so that the form can show the error.
+# Forms up to this size are read to the end even if their file is too large, so that the form can show the error.
 FORM_BYTES: Final = 8 * 1024 * 1024
 LINES_SHOWN: Final = 200
 NAMES_SHOWN: Final = 3

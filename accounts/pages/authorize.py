@@ -290,8 +290,8 @@ def _denied(request: HttpRequest) -> bool:
 
 
 def _host(uri: str) -> str:
-    """The host of the URI, without a user name before it and with letters of other scripts in Punycode, both of which
-    could imitate another host (security row 62).
+    """The host of the URI, which cannot be mistaken for another host: without a user name before it, and in Punycode if
+    it has letters of other scripts (security row 62).
     """
     if not uri.lower().startswith(("http://", "https://")):
         return ""

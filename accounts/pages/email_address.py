@@ -94,7 +94,7 @@ class ConfirmView(ConfirmEmailView):
     """`/auth/confirm/:key`: the link in the mail after a sign-up.
 
     In the browser that signed up, the sign-in continues where it stopped; in other browsers, the link redirects to the
-    sign-in page. People who signed up in an application are shown a link back to it.
+    page at which it stopped. People who signed up in an application are shown a link back to it.
     """
 
     def respond(self, success: bool) -> HttpResponse:
