@@ -34,7 +34,7 @@ class ActorType(models.TextChoices):
 
 
 class SuspensionOrigin(models.TextChoices):
-    """The side that suspended the account: this server's staff, or its own server."""
+    """The side that suspended the account: this server's staff, or the account's own server."""
 
     LOCAL = "local"
     REMOTE = "remote"
@@ -207,7 +207,7 @@ class Account(models.Model):
 
 
 def acct_of(username: str, domain: str | None) -> str:
-    """Return `Account.acct` for this address."""
+    """Return `Account.acct` for this `username` and `domain`."""
     return username if domain is None else f"{username}@{unicode_domain(domain)}"
 
 
@@ -226,8 +226,9 @@ def unicode_domain(domain: str) -> str:
 class AccountStat(models.Model):
     """Counters of an account, in a row of their own so that counting never rewrites the account's row.
 
-    The row does not exist before the first post or follow. The counts are what this server knows, and rank accounts. The
-    totals are those that a remote account's server states, None if it states none, and are only shown (`SHOWN_COUNTS`).
+    The row does not exist before the first post or follow. The counts are what this server knows, and rank accounts.
+    The totals are the numbers that a remote account's server states (None if it states none); they are only shown
+    (`SHOWN_COUNTS`).
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")

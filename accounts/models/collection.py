@@ -22,7 +22,8 @@ REMOTE_COLLECTIONS_LIMIT = 25
 
 
 class Collection(models.Model):
-    """A named list of at most ITEMS_LIMIT accounts. If it is not discoverable, one has to know its id to see it.
+    """A named list of at most ITEMS_LIMIT accounts. A collection that is not discoverable is seen only by people who
+    know its id.
 
     A remote collection has its `uri`, the `url` of its page there, and a description in HTML.
     """
@@ -65,7 +66,9 @@ class Collection(models.Model):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Addresses of the collection: its page, its ActivityPub id, and for a local one the former kind of id."""
+        """Addresses of the collection: its page, its ActivityPub id, and for a local collection the id that earlier
+        releases used.
+        """
         known = (self.page_url, self.object_uri)
         if self.uri is not None:
             return known
@@ -84,10 +87,10 @@ class ItemState(models.TextChoices):
 class CollectionItem(models.Model):
     """An account in a collection. An account that has left stays as REVOKED, so that it is not added again.
 
-    Only ACCEPTED items are shown. In a remote collection `uri` is the item's id and `object_uri` the account's, which may
-    be unknown here (`account` is NULL); `uri` is NULL while a local account has agreed and the collection was not yet seen
-    with it. `approval_uri` is the consent of a remote account, last verified at its server at `checked_at`; `request_uri`
-    is the request for consent, whichever side made it (FEP-7aa9).
+    Only ACCEPTED items are shown. In a remote collection `uri` is the item's id and `object_uri` the account's, which
+    may be unknown here (`account` is NULL); `uri` is NULL for a local account that has consented, until a version of
+    the collection arrives that lists the account. `approval_uri` is the consent of a remote account, last verified at
+    its server at `checked_at`; `request_uri` is the request for consent, whichever side made it (FEP-7aa9).
     """
 
     id = SnowflakeField(primary_key=True)

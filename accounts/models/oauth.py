@@ -74,7 +74,7 @@ class AccessToken(AbstractAccessToken):
 
 
 class RevokedToken(models.Model):
-    """Token that was revoked: a request with it is refused as revoked instead of counting as one without a token.
+    """Token that was revoked: a request with it is refused as revoked instead of counting as anonymous.
 
     The row is kept for a day.
     """
@@ -84,7 +84,9 @@ class RevokedToken(models.Model):
 
 
 class Grant(AbstractGrant):
-    """Authorization code, valid for ten minutes and one use. A used one is kept with its token: its reuse revokes the token."""
+    """Authorization code, valid for ten minutes and one use. A used code is kept with the token issued for it: using
+    the code again revokes that token.
+    """
 
     access_token = models.ForeignKey(AccessToken, null=True, on_delete=models.CASCADE, related_name="+")
 
@@ -102,7 +104,7 @@ class Grant(AbstractGrant):
 
 
 class RefreshToken(AbstractRefreshToken):
-    """Required by the toolkit; none is ever issued."""
+    """Model required by the toolkit; no refresh token is ever issued."""
 
     class Meta(AbstractRefreshToken.Meta):
         abstract = False
@@ -110,7 +112,7 @@ class RefreshToken(AbstractRefreshToken):
 
 
 class IDToken(AbstractIDToken):
-    """Required by the toolkit; none is ever issued."""
+    """Model required by the toolkit; no ID token is ever issued."""
 
     class Meta(AbstractIDToken.Meta):
         abstract = False

@@ -24,7 +24,7 @@ class QuarantineSource(models.TextChoices):
 
 
 class QuarantineDecision(models.TextChoices):
-    """Decisions of staff about a file; an undecided one is empty."""
+    """Decisions of staff about a file; the value is empty until staff have decided."""
 
     WAITING = "", _("Waiting")
     RELEASED = "released", _("Released")
@@ -32,11 +32,11 @@ class QuarantineDecision(models.TextChoices):
 
 
 class QuarantinedFile(models.Model):
-    """A refused file. `path` is the place of its bytes in the quarantine store, which is not served; it is empty when they
-    are deleted, or stored with an earlier row of the same `sha256`.
+    """A refused file. `path` is the place of its bytes in the quarantine store, which is not served; it is empty when
+    the bytes are deleted, or are stored with an earlier row of the same `sha256`.
 
-    `account` is the sender, None for remote files, which have a `url`. `media_id` is the attachment that failed because of
-    it, `copy_digest` the copy. A decision about a row applies to every file with its digest.
+    `account` is the sender, None for remote files, which have a `url`. `media_id` is the attachment, `copy_digest` the
+    remote copy, that failed because of the file. A decision about a row applies to every file with its digest.
     """
 
     id = SnowflakeField(primary_key=True)

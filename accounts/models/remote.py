@@ -54,7 +54,7 @@ class Domain(models.Model):
 
 
 class CopyPurpose(models.TextChoices):
-    """Use of a file, which decides its size limit and how it is drawn."""
+    """Use of a file, which decides its size limit and how it is processed."""
 
     ATTACHMENT = "attachment"
     COVER = "cover"
@@ -132,7 +132,7 @@ class RemoteCopy(models.Model):
 
 
 class CopyFetch(WaitingRow):
-    """Queued fetch of a copy; there is one however many clients request it."""
+    """Queued fetch of a copy; there is only one per copy, however many clients request the file."""
 
     queue = "copies"
     due = RemoteCopyRequested

@@ -36,8 +36,8 @@ class RuleOrigin(models.TextChoices):
 
 
 class SpamRule(models.Model):
-    """Rule that matches when all its conditions do; a list matches when one of its entries does, and an empty list is no
-    condition.
+    """Rule that matches when all its conditions match. A list matches when one of its entries does; an empty list is
+    not a condition.
 
     Conditions for posts are `words`, hosts of links (with subdomains), a number of mentions, accounts known here for at most
     `maximum_age_hours`, and authors without relation to anybody they mention (`first_contact`); for sign-ups, words in the

@@ -16,10 +16,12 @@ TAG_LIMIT = 500
 
 
 class Tag(models.Model):
-    """A hashtag by its normalised name; `display_name` is the spelling of its first use, or that of staff.
+    """A hashtag by its normalised name; `display_name` is the spelling of its first use, or the spelling chosen by
+    staff.
 
-    `usable`: new local posts may have it. `listable`: search and directories may show it. `trendable`: it may be shown as
-    trending; None until staff have decided. `private`: it was not used in public yet, so that search does not show it.
+    `usable`: new local posts may have it. `listable`: search and directories may show it. `trendable`: it may be shown
+    as trending; None until staff have decided. `private`: the hashtag was not used in public yet, so that search does
+    not show it.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -61,8 +63,8 @@ class TagUse(models.Model):
 class TagFollow(models.Model):
     """Follow of a hashtag by `account`: its home timeline shows public posts whose id is greater than this row's.
 
-    The database makes the id as it makes those of posts, so that posts before the follow are excluded without comparing
-    clocks. `absent`: the follower was not active for days, as `FollowerState.ABSENT`.
+    The database generates the id as it generates ids of posts, so that posts before the follow are excluded without
+    comparing clocks. `absent`: the follower was not active for days, as `FollowerState.ABSENT`.
     """
 
     id = SnowflakeField(primary_key=True)

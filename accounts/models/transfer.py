@@ -24,8 +24,8 @@ class Import(models.Model):
     """Import of a list from a file, which is added to the owner's list, or replaces it (`overwrite`).
 
     `kind` names the list (`accounts.services.portable_lists`). `total` is the number of lines; rows of `done` lines are
-    deleted, those of `failed` ones are kept. `removed_up_to`, with `overwrite`, is the id of the last existing entry that
-    was compared with the file; None when all were.
+    deleted, those of `failed` ones are kept. `removed_up_to`, with `overwrite`, is the id of the last existing entry
+    that was compared with the file; None when all entries have been compared.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -58,7 +58,7 @@ class ImportRowState(models.TextChoices):
 
     PENDING = "pending"
     SOUGHT = "sought"
-    """The account that it names is unknown here and is being looked up at its server."""
+    """The account that the line names is unknown here and is being looked up at its server."""
     FAILED = "failed"
 
 
@@ -121,7 +121,9 @@ class Archive(models.Model):
 
 
 class Move(models.Model):
-    """Move of an account to another one. A cancelled move keeps its row, because the wait until the next one counts from it."""
+    """Move of an account to another one. A cancelled move keeps its row, because the waiting time before the next move
+    starts with it.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moves", db_index=False)
     target = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")

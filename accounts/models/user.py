@@ -19,7 +19,8 @@ from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_
 
 
 class Invite(models.Model):
-    """Invitation by whose code `max_uses` people may sign up (None: any number) until `expires_at` (None: for ever).
+    """Invitation whose code at most `max_uses` people (None: any number) may use to sign up until `expires_at` (None:
+    for ever).
 
     An invitation without an inviter is the operator's.
     """
@@ -211,7 +212,9 @@ class User(AbstractBaseUser):
 
     @property
     def is_staff(self) -> bool:
-        """Tell whether the user may open the admin: with any permission beyond those that everyone may have."""
+        """Tell whether the user may open the admin: whether their role has any permission beyond those that everyone
+        may have.
+        """
         return bool(self.role.permissions & ~EVERYONES_PERMISSIONS)
 
     def has_perm(self, perm: str, obj: object | None = None) -> bool:

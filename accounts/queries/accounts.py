@@ -31,7 +31,8 @@ _MOVED = Prefetch("moved_to", Account.objects.select_related("stat", "user__role
 
 
 def list_accounts() -> QuerySet[Account]:
-    """List the accounts that clients can see, with counters and role: not unconfirmed and unapproved ones."""
+    """List the accounts that clients can see, with counters and role; unconfirmed and unapproved accounts are left out.
+    """
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=False)
     return (
         Account.objects.select_related("stat", "user__role")
@@ -99,7 +100,7 @@ def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
 def named_from(rows: QuerySet[Account], beginning: str) -> QuerySet[Account]:
     """Filter accounts whose username begins with `beginning`, ignoring case.
 
-    Done by a range, because a cached plan cannot use an index for LIKE.
+    The filter is a range, because a cached plan cannot use an index for LIKE.
     """
     first = beginning.lower()
     named = rows.alias(name=Collate(Lower("username"), "C"))
@@ -187,7 +188,7 @@ def approving(encoded: Mapping[int, bytes | None]) -> list[int]:
 def load_counted_accounts(account_ids: Iterable[int], viewer_id: int | None) -> CountedAccounts:
     """Load the rows for the entities of these accounts: one query when every body is cached, else two or three more.
 
-    One more for a viewer if one of the accounts is locked and its followers may feature it.
+    With a viewer another query is needed if one of the accounts is locked and its followers may feature it.
     """
     wanted = list(set(account_ids))
     if not wanted:

@@ -61,16 +61,16 @@ def load_shown(collection_ids: Iterable[int], viewer_id: int | None) -> dict[int
 
 
 def load_whole(collection_ids: Iterable[int]) -> dict[int, ShownCollection]:
-    """Load collections by id with all items in any state, independent of a viewer, in two queries, none for no ids.
+    """Load collections by id with all items in any state, independent of a viewer, in two queries (none without ids).
 
-    Collections of suspended owners, and suspended accounts, are left out. `seen_by` filters one for a viewer.
+    Collections of suspended owners, and suspended accounts, are left out. `seen_by` filters a collection for a viewer.
     """
     ids = list(collection_ids)
     return {one.collection.id: one for one in _whole(_collections().filter(id__one_of=ids))} if ids else {}
 
 
 def find_linked(addresses: Iterable[str]) -> dict[str, int]:
-    """Return the ids of known collections by these addresses; one query, none for no addresses."""
+    """Return the ids of known collections by these addresses; one query (none without addresses)."""
     wanted = list(dict.fromkeys(addresses))
     if not wanted:
         return {}
@@ -89,8 +89,8 @@ def find_item(collection_id: int, item_id: int) -> CollectionItem:
 
 
 def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collection]:
-    """List an account's collections, newest first: all for the account itself, discoverable ones for others, none for viewers
-    whom it blocks.
+    """List an account's collections, newest first: all for the account itself, discoverable collections for other
+    viewers, none for viewers whom it blocks.
     """
     found = _collections().filter(account=account).order_by("-id")
     if viewer_id == account.id:
@@ -118,7 +118,7 @@ def show(collections: Iterable[Collection], viewer_id: int | None) -> list[Shown
 
 
 def seen_by(whole: ShownCollection, viewer_id: int | None, relations: Relations) -> ShownCollection:
-    """Filter a whole collection for a viewer; `relations` are the viewer's to the accounts in it."""
+    """Filter a whole collection for a viewer; `relations` are the viewer's relations to the accounts in it."""
     states = _states(whole.collection, viewer_id)
     hidden = relations.blocking | relations.domain_blocking
     kept = (item for item in whole.items if item.state in states and item.account_id not in hidden)

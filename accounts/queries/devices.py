@@ -19,7 +19,8 @@ def find_device(token_id: int) -> Device:
 def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
     """Load the devices of each of these accounts, oldest first; accounts without devices have an empty list.
 
-    Unknown and suspended accounts are left out, and those that block the viewer or are blocked. Two queries.
+    Unknown and suspended accounts are left out, and accounts that block the viewer or that the viewer blocks. Two
+    queries.
     """
     shown = reachable(viewer_id, account_ids)
     devices: dict[int, list[Device]] = {account_id: [] for account_id in account_ids if account_id in shown}
@@ -39,8 +40,8 @@ def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return those of these accounts that exist and are not suspended, unless they block the viewer or the viewer's server or
-    the viewer blocks them or their server. One query.
+    """Return the ids of the given accounts that exist and are not suspended, unless they block the viewer or the
+    viewer's server or the viewer blocks them or their server. One query.
     """
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     hidden = relations.domain_blocking | relations.domain_blocked_by
@@ -48,7 +49,7 @@ def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
 
 
 def load_reachable_elsewhere(viewer_id: int, account_ids: Sequence[int]) -> dict[int, Account]:
-    """Load those of the `reachable` accounts that are remote and have an address for their devices. Two queries."""
+    """Load the `reachable` accounts that are remote and whose server has an address for their devices. Two queries."""
     shown = reachable(viewer_id, account_ids)
     found = Account.objects.filter(id__one_of=shown, domain__isnull=False).exclude(devices_url="")
     return found.in_bulk()

@@ -2,9 +2,9 @@
 behaviours section 14).
 
 Clients search again at every typed letter, and one or two letters match a large part of all accounts. Therefore not all
-matches are collected and sorted, but a bounded number from each of several indexes: the first by username, those with a
-matching word in their display name (from three letters on, and if usernames do not suffice), the most followed, and those
-that the viewer follows.
+matches are collected and sorted, but a bounded number from each of several indexes: the first accounts by username,
+accounts with a matching word in their display name (from three letters on, and if usernames do not suffice), the most
+followed accounts, and accounts that the viewer follows.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ SELECT f.target_id, count(*)
 
 def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySet[Account]:
     """List discoverable accounts: `order` "active" (last post first), "new" (newest account first) or anything else (no
-    order); with `local` only local ones.
+    order); with `local` only local accounts.
 
-    Limited, suspended and moved accounts are left out, and those without any post, follow or follower, and those that the
-    viewer blocks or mutes or that block the viewer.
+    Limited, suspended and moved accounts are left out, as are accounts without any post, follow or follower, and
+    accounts that the viewer blocks or mutes or that block the viewer.
     """
     found = _discoverable().filter(stat__isnull=False)
     if local:
@@ -210,8 +210,8 @@ def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> l
     """Return the ids of accounts whose username, or a word of whose display name, begins with the query: the exact address
     first, then the most followed. An address with a domain has to match exactly. At most CANDIDATES_LIMIT; two queries.
 
-    Accounts that block the viewer are not found (SEED-128); those that the viewer blocks are found by their exact address
-    only. With `following` only accounts that the viewer follows are found.
+    Accounts that block the viewer are not found (SEED-128); accounts that the viewer blocks are found by their exact
+    address only. With `following` only accounts that the viewer follows are found.
     """
     text = query.strip().removeprefix("@")
     if not text or "\0" in text:

@@ -1,4 +1,4 @@
-"""Reads follows between local accounts and other servers' accounts, as a rule for a server would end them."""
+"""Reads the follows between local accounts and a server's accounts that a rule for the server would end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _NAMED: Final = 10
 
 @dataclass
 class FollowsUnder:
-    """Numbers of follows by local accounts and of local accounts, and some of them as (follower, followed)."""
+    """Number of follows by local accounts, number of follows of local accounts, and examples as (follower, followed).
+    """
 
     from_here: int = 0
     to_here: int = 0
@@ -25,8 +26,8 @@ class FollowsUnder:
 
 
 def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
-    """Load the follows with accounts of these domains and their subdomains, by domain, in five queries. Domains without any
-    are left out.
+    """Load the follows with accounts of these domains and their subdomains, by domain, in five queries. Domains without
+    such follows are left out.
     """
     wanted = set(domains)
     if not wanted:

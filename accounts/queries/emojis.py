@@ -21,7 +21,7 @@ def shortcodes_in(*texts: str) -> set[str]:
 
 
 def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, str | None], CustomEmoji]:
-    """Load enabled emojis by (shortcode, domain), in one query; no query for none."""
+    """Load enabled emojis by (shortcode, domain), in one query (none if `wanted` is empty)."""
     pairs = set(wanted)
     if not pairs:
         return {}

@@ -25,14 +25,14 @@ FAMILIAR_SHOWN = 10
 
 def list_followers(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
     """List followers of the account (`person_id`) that the viewer may see: none if the account is suspended, hides its
-    network or blocks the viewer; without accounts that the viewer blocks or mutes, or that block the viewer.
+    network or blocks the viewer; accounts that the viewer blocks or mutes, or that block the viewer, are left out.
     """
     rows = Follow.objects.filter(target=account).annotate(person_id=F("account_id"))
     return _shown_to(rows, "account_id", account, viewer_id)
 
 
 def list_following(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
-    """List accounts that the account follows; otherwise as `list_followers`."""
+    """List accounts that the account follows, with the same exceptions as `list_followers`."""
     rows = Follow.objects.filter(account=account).annotate(person_id=F("target_id"))
     return _shown_to(rows, "target_id", account, viewer_id)
 
@@ -57,7 +57,7 @@ def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
 def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
     """Count the accounts of another server that the account follows and that follow it, which a block of the server would end.
 
-    `domain` may be in any spelling; an invalid one has zeros.
+    `domain` may be in any spelling; for an invalid domain both numbers are 0.
     """
     name = normalise_domain(domain)
     if not name:
@@ -116,7 +116,9 @@ def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
 
 
 def find_severance(account_id: int, severed_id: int) -> SeveredAccount:
-    """Return the account's row for an act that ended follows, with the act. Raises NotFound, also for somebody else's."""
+    """Return the account's row for an act that ended follows, with the act. Raises NotFound, also for another account's
+    row.
+    """
     return require_found(list_severances(account_id).filter(id=severed_id).first())
 
 

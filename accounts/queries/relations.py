@@ -126,7 +126,7 @@ def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_follo
     """Load the relations that decide which posts are shown to the viewer: the viewer's follows, blocks, mutes, blocked servers
     and exclusive lists, and with `with_followed_by` the viewer's followers.
 
-    For pages of posts, which need it every time; otherwise as `load_relations`.
+    Used by pages of posts, which always need these relations; otherwise like `load_relations`.
     """
     return _load(_hiding(with_followed_by), viewer_id, account_ids)
 
@@ -159,9 +159,10 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
-    """Return the ids of those of these accounts, and of the accounts they moved to, that only their followers may feature.
+    """Return the ids of accounts that only their followers may feature, among these accounts and the accounts they
+    moved to.
 
-    `approving` are ids of further such accounts.
+    `approving` are ids of further accounts that only their followers may feature.
     """
     ids = set(approving)
     for account in accounts:
@@ -174,8 +175,8 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
     """Load the relations that decide whether the viewer may feature these accounts, and those they moved to.
 
-    It is a query only if there are accounts that only their followers may feature; `approving` are ids of further such
-    accounts.
+    It takes a query only if there are accounts that only their followers may feature; `approving` are ids of further
+    such accounts.
     """
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 
@@ -192,7 +193,7 @@ def _load(sql: str, viewer_id: int | None, account_ids: Iterable[int]) -> Relati
 def load_relations_of(
     viewer_ids: Collection[int], account_ids: Collection[int], *, followable: Collection[int] | None = None
 ) -> dict[int, Relations]:
-    """Load follows, blocks and mutes between many viewers and these accounts: by viewer, in one query.
+    """Load follows, blocks and mutes between many viewers and these accounts, by viewer id, in one query.
 
     Viewers without relations to them are left out (use `Relations(viewer_id=...)`). Follow requests, and follows of the
     viewers, are not read. `followable` limits the accounts whose follows by viewers are read.
@@ -224,7 +225,9 @@ def load_known_relations(
 
 
 def load_hidden(viewer_id: int) -> Hidden:
-    """Load all blocks, mutes and blocked servers of the viewer, for viewers who are shown anybody's posts. One query."""
+    """Load all blocks, mutes and blocked servers of the viewer, for views that may show posts of any account. One
+    query.
+    """
     sets: dict[str, set[int]] = defaultdict(set)
     muting: dict[int, datetime | None] = {}
     domains: set[str] = set()
@@ -239,13 +242,13 @@ def load_hidden(viewer_id: int) -> Hidden:
 
 
 def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
-    """Load those of these blocks that still exist, as (blocking, blocked) account ids. One query."""
+    """Load the given blocks that still exist, as (blocking, blocked) account ids. One query."""
     return set(Block.objects.filter(id__one_of=block_ids).values_list("account_id", "target_id"))
 
 
 def load_nearby_pairs(account_ids: Collection[int], target_ids: Collection[int]) -> set[tuple[int, int]]:
-    """Load the pairs (account, target) of these in which the account follows, or has requested to follow, the target; one
-    query.
+    """Load the pairs of an account and a target, as ids, in which the account follows, or has requested to follow, the
+    target; one query.
     """
     if not account_ids or not target_ids:
         return set()
@@ -265,7 +268,7 @@ SELECT f.account_id, f.target_id
 
 
 def load_followers_since(pairs: Collection[tuple[int, int]], moment: datetime) -> set[tuple[int, int]]:
-    """Return those of these pairs (follower, followed) whose follow existed at the moment; one query, none for no pairs."""
+    """Return the given pairs (follower, followed) whose follow existed at `moment`; one query (none without pairs)."""
     if not pairs:
         return set()
     followers, targets = map(list, zip(*pairs, strict=True))
@@ -313,17 +316,17 @@ def list_all_blocked(account_id: int) -> QuerySet[Block]:
 
 
 def list_blocks_of(account_id: int) -> QuerySet[Block]:
-    """List the blocks of the account by others."""
+    """List the blocks of the account by other accounts."""
     return Block.objects.filter(target_id=account_id)
 
 
 def list_mutes_of(account_id: int) -> QuerySet[Mute]:
-    """List the mutes of the account by others that have not expired."""
+    """List the unexpired mutes of the account by other accounts."""
     return Mute.objects.filter(Q(expires_at=None) | Q(expires_at__gt=Now()), target_id=account_id)
 
 
 def list_all_muted(account_id: int) -> QuerySet[Mute]:
-    """List all mutes by the account that have not expired, like `list_all_blocked`."""
+    """List all unexpired mutes by the account with their `target`, suspended ones included, for the account itself."""
     rows = Mute.objects.filter(account_id=account_id).select_related("target")
     return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
 

@@ -29,7 +29,7 @@ def find_picture_url(account_id: int, name: str) -> str:
 
 
 def count_bytes(copies: QuerySet[RemoteCopy] | None = None) -> int:
-    """Count the bytes of all copies, or of these."""
+    """Count the bytes of `copies`, or of all copies if it is None."""
     chosen = RemoteCopy.objects.filter(state=CopyState.READY) if copies is None else copies
     total: int = chosen.aggregate(total=_BYTES)["total"]
     return total

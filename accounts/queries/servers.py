@@ -16,7 +16,7 @@ _SENDING: Final = [queue for queue, terms in TERMS.items() if terms.sends]
 
 
 def list_troubled() -> QuerySet[Host]:
-    """List failing hosts that concern local accounts: deliveries to them fail, or local accounts follow accounts of theirs.
+    """List failing hosts that concern local accounts: deliveries to them fail, or local accounts follow accounts there.
 
     Other failing hosts are left out, because strangers can cause requests to any host, even to ones that do not exist.
     """

@@ -56,7 +56,7 @@ def list_sessions(user: User, current_key: str | None) -> list[BrowserSession]:
 
 @dataclass(frozen=True, slots=True)
 class Passkey:
-    """Passkey of a user. `alone`: it is known to work without the password."""
+    """Passkey of a user. `alone`: the passkey is known to work without the password."""
 
     id: int
     name: str

@@ -30,9 +30,11 @@ from social.kernel.text.names import normalise_domain
 def load_findings(
     *, username: str, email: str, address: str | None, mail_hosts: Collection[str] | None = None
 ) -> Findings:
-    """Look up a new account in the tables, in seven small statements, whose cost does not depend on the number of blocks.
+    """Look up the data of a new account in the tables, in seven small statements, whose cost does not depend on the
+    number of blocks.
 
-    `mail_hosts` are the hosts that accept mail for the address (empty: it is unreachable); None when the DNS was not asked.
+    `mail_hosts` are the hosts that accept mail for the address (empty: it cannot receive mail); None when the DNS was
+    not asked.
     """
     by_email = load_email_findings(email, mail_hosts)
     return Findings(
@@ -47,7 +49,7 @@ def load_findings(
 
 
 def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -> Findings:
-    """Look up an e-mail address alone, as `load_findings` does."""
+    """Look up only an e-mail address, as `load_findings` does."""
     return Findings(
         email_in_use=User.objects.filter(email__lower=email.lower()).exists(),
         canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),
@@ -71,7 +73,7 @@ def find_email_domain_blocks(email: str, mail_hosts: Iterable[str]) -> QuerySet[
     domain = normalise_domain(email.rpartition("@")[2])
     if domain is None:
         return EmailDomainBlock.objects.none()
-    # With mail hosts, a block of a mail provider covers all domains that it serves.
+    # Because `mail_hosts` are checked as well, a block of a mail provider covers all domains that it serves.
     named = {name for host in (domain, *mail_hosts) for name in domain_and_parents(host)}
     return EmailDomainBlock.objects.filter(domain__one_of=named)
 
@@ -94,7 +96,9 @@ def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
 
 
 def with_refusals(blocks: QuerySet[EmailDomainBlock]) -> QuerySet[EmailDomainBlock]:
-    """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days, None for none."""
+    """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days; None if there
+    were none.
+    """
     oldest = clock.now().astimezone(UTC).date() - timedelta(days=HISTORY_DAYS - 1)
     found = EmailDomainRefusal.objects.filter(block_id=OuterRef("pk"), day__gte=oldest).order_by().values("block_id")
     return blocks.annotate(refused=Subquery(found.annotate(total=Sum("uses")).values("total")))

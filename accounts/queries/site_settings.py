@@ -35,7 +35,8 @@ BACKUP_SETTING: Final = "backup_taken"
 
 
 def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
-    """Load the texts and settings of staff about this server, with defaults for missing ones; `raw`: stored ones only.
+    """Load the texts and settings of staff about this server, with defaults for missing values; `raw`: only stored
+    values.
 
     The access to a kind of timeline has the key `site_access_<kind>_<origin>`.
     """
@@ -64,7 +65,7 @@ def fixed_site_settings() -> frozenset[str]:
 
 
 def kept_days(name: str) -> int:
-    """The retention in days of the setting with this name; 0 stands for ever."""
+    """The retention in days of the setting with this name; 0 means for ever."""
     return int(_find(name))
 
 
@@ -88,12 +89,12 @@ def _key_of(name: str) -> str:
 
 
 def find_site_text(key: str) -> tuple[str, datetime] | None:
-    """Return a text of staff, and when it was last changed; None for an empty one."""
+    """Return a text of staff, and when it was last changed; None if the text is empty."""
     found = SiteSetting.objects.filter(key=key).first()
     return (str(found.value), found.updated_at) if found is not None and found.value else None
 
 
 def find_site_title() -> str:
-    """The name of this server: that of staff, else its domain."""
+    """The name of this server: the name set by staff, else the domain."""
     found = find_site_text("site_title")
     return settings.LOCAL_DOMAIN if found is None else found[0]

@@ -67,7 +67,7 @@ def list_followed_tags(account_id: int) -> QuerySet[TagFollow]:
 
 
 def view_tags(tags: Iterable[Tag], viewer_id: int | None) -> TagView:
-    """Load the view of these hashtags for a viewer: three queries, one for an anonymous viewer."""
+    """Load the view of these hashtags for a viewer: three queries, or one for an anonymous viewer."""
     ids = list({tag.id for tag in tags if tag.id is not None})
     histories: dict[int | None, list[DayOfUse]] = {None: [DayOfUse(day) for day in _days()]}
     for number, days in load_histories(ids).items():
@@ -109,11 +109,11 @@ SELECT t.id, t.name, t.display_name
 
 
 def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: bool = False) -> list[Tag]:
-    """Return the hashtags that begin with a text, the exact one first, then the shortest, from the first 500 by name.
+    """Return the hashtags that begin with a text, the exact match first, then the shortest, from the first 500 by name.
 
-    Hashtags that staff have excluded from search are left out, and private ones, whose names would reveal what somebody
-    wrote about. With `exclude_unreviewed` only reviewed ones and the exact one are found (contract, behaviours section 15).
-    One query.
+    Hashtags that staff have excluded from search are left out, and private hashtags, whose names would reveal what
+    somebody wrote about. With `exclude_unreviewed` only reviewed hashtags and the exact match are found (contract,
+    behaviours section 15). One query.
     """
     name = normalise_hashtag(text.strip().removeprefix("#"))
     if not name or "\0" in name:

@@ -111,9 +111,9 @@ class FoundToken:
 
 
 def find_holder(token: str) -> FoundToken | None:
-    """Return the holder of a token, in one query; None for an unknown one. Raises Unauthorized for a revoked one.
+    """Return the holder of a token, in one query; None for an unknown token. Raises Unauthorized for a revoked token.
 
-    A user is confirmed when their primary e-mail address is, which allauth's tables say.
+    A user is confirmed when their primary e-mail address is confirmed in allauth's tables.
     """
     row = _IDENTITY.first(checksum=checksum_of(token), now=clock.now())
     if row is None:

@@ -24,7 +24,7 @@ def list_imports(account_id: int) -> QuerySet[Import]:
 
 
 def find_import(account_id: int, import_id: int) -> Import:
-    """Return an import of the account. Raises NotFound, also for somebody else's."""
+    """Return an import of the account. Raises NotFound, also for another account's import."""
     return require_found(Import.objects.filter(account_id=account_id, id=import_id).first())
 
 

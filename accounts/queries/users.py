@@ -33,7 +33,9 @@ SELECT {_VERSIONS}, stat.followers_count, stat.following_count, stat.statuses_co
 
 
 class OwnState(NamedTuple):
-    """Counters of one's own account, which change without its rows, and the versions of its rows: equal if unchanged."""
+    """Counters of a user's own account, which change without its rows, and the versions of the rows. Two states are
+    equal if nothing has changed.
+    """
 
     versions: str
     followers_count: int | None
@@ -103,7 +105,7 @@ def _known(user: User | None) -> User:
 
 
 def find_own_account(account_id: int | None) -> Account:
-    """Return one's own account without counters and role, for acts that show neither. Raises NotFound."""
+    """Return the caller's own account without counters and role, for acts that show neither. Raises NotFound."""
     return require_found(_OWN_ACCOUNT.first(id=account_id or 0))
 
 

@@ -108,7 +108,7 @@ def use_invite(*, invite: Invite) -> None:
 
 
 def activate_if_ready(*, user_id: int) -> None:
-    """Announce UserActivated, once, when the user's address is confirmed and staff have approved them; UserWaiting, once,
+    """Publish UserActivated, once, when the user's address is confirmed and staff have approved them; UserWaiting, once,
     when it is confirmed and staff have not decided yet.
 
     Call it after the confirmation or the approval has been written, in the same transaction or a later one.

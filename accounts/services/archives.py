@@ -82,7 +82,7 @@ def _is_given_up(archive: Archive) -> bool:
 
 
 def request_archive(*, account: Account) -> Archive:
-    """Request an archive; earlier ones are removed. Raises Conflict before `next_archive_at`. Announces ArchiveDue."""
+    """Request an archive; earlier ones are removed. Raises Conflict before `next_archive_at`. Publishes ArchiveDue."""
     with transaction.atomic():
         lock(f"archive:{account.id}")
         if next_archive_at(account) is not None:
@@ -110,7 +110,7 @@ def write_archives(events: Sequence[ArchiveDue]) -> None:
 
 
 def write_archive(archive_id: int) -> None:
-    """Write an archive for TURN_SECONDS; announces ArchiveDue for the rest, and ArchiveReady when it is complete.
+    """Write an archive for TURN_SECONDS; publishes ArchiveDue for the rest, and ArchiveReady when it is complete.
 
     The archive of a deleted account is removed with its files. Raises Unavailable while another process writes it.
     """

@@ -39,7 +39,7 @@ def block_account(*, account: Account, target: Account, uri: str | None = None) 
 
     `uri` is the id of a remote Block; another block of the account that had this id loses it. A local account's block of a
     remote account gets an id here (contract, federation section 7).
-    Announces AccountBlocked, and AccountUnfollowed for each follow that ended.
+    Publishes AccountBlocked, and AccountUnfollowed for each follow that ended.
     """
     if account.id == target.id:
         return
@@ -58,7 +58,7 @@ def block_account(*, account: Account, target: Account, uri: str | None = None) 
 
 
 def unblock_account(*, account: Account, target: Account) -> None:
-    """End a block, if there is one. Announces AccountUnblocked."""
+    """End a block, if there is one. Publishes AccountUnblocked."""
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
         block = Block.objects.filter(account=account, target=target).first()
@@ -96,7 +96,7 @@ def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
 def block_domain(*, account: Account, domain: str) -> None:
     """Block all accounts of a server, whose domain may be in any spelling. Blocking twice changes nothing.
 
-    Raises Invalid for an invalid domain and for the domains of this server. Announces DomainBlocked.
+    Raises Invalid for an invalid domain and for the domains of this server. Publishes DomainBlocked.
     """
     if not domain.strip():
         raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
@@ -114,7 +114,7 @@ def block_domain(*, account: Account, domain: str) -> None:
 
 
 def unblock_domain(*, account: Account, domain: str) -> None:
-    """End the block of a server, if there is one. Announces DomainUnblocked."""
+    """End the block of a server, if there is one. Publishes DomainUnblocked."""
     name = normalise_domain(domain)
     if name is None:
         return
@@ -133,7 +133,7 @@ def mute_account(*, account: Account, target: Account, hide_notifications: bool 
     """Mute an account for `duration` seconds (0: until unmuted); muting again replaces the options, muting oneself does
     nothing.
 
-    Announces AccountMuted.
+    Publishes AccountMuted.
     """
     if account.id == target.id:
         return
@@ -150,7 +150,7 @@ def mute_account(*, account: Account, target: Account, hide_notifications: bool 
 
 
 def unmute_account(*, account: Account, target: Account) -> None:
-    """End a mute, if there is one. Announces AccountUnmuted.
+    """End a mute, if there is one. Publishes AccountUnmuted.
 
     The home timeline shows a followed account's posts again, except direct ones (contract, behaviours section 11).
     """

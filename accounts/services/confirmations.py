@@ -34,7 +34,7 @@ RETURN_TO_LIMIT: Final = 1500
 
 
 def request_confirmation(*, user: User, address: str, return_to: str = "") -> None:
-    """Request the confirmation mail (again). Announces ConfirmationRequested; the mail is sent after the commit.
+    """Request the confirmation mail (again). Publishes ConfirmationRequested; the mail is sent after the commit.
 
     `address` is the rate limit key of the client, `return_to` the path to which the link in the mail redirects. Raises
     RateLimited beyond 25 requests in 5 minutes per address or 5 in 30 minutes per user.
@@ -52,7 +52,7 @@ def bounded(path: str) -> str:
 
 
 def resend_confirmation(*, user: User | None, application_id: int | None, email: str | None = None) -> None:
-    """Request the confirmation mail again, to another address if `email` is given. Announces ConfirmationRequested.
+    """Request the confirmation mail again, to another address if `email` is given. Publishes ConfirmationRequested.
 
     `user` is None for an application's own token. Links sent to a replaced address no longer work. Raises Forbidden for an
     application other than the one the person signed up with, for disabled users and once the address is confirmed; Invalid

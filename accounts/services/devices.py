@@ -157,7 +157,7 @@ def claim_keys(
 
 def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[MessageDraft]) -> None:
     """Store a message for each of these local devices and send those for remote devices to their servers, all or none.
-    Announces EncryptedMessageStored for each stored message.
+    Publishes EncryptedMessageStored for each stored message.
 
     Raises NotFound when the sender's token has no device, or a receiving device is unknown or may not be reached. A device
     whose server does not respond counts as known: it gets the message once its server responds. Raises Invalid for a body
@@ -203,7 +203,7 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[Message
 def receive_message(
     *, sender: Account, recipient: Account, from_device_id: str, message: MessageDraft, franking: str
 ) -> None:
-    """Store a message from a remote account for a local device. Announces EncryptedMessageStored.
+    """Store a message from a remote account for a local device. Publishes EncryptedMessageStored.
 
     Raises NotFound for an unknown device and when one of the two has blocked the other; Invalid as `deliver_messages`.
     `franking` is the statement of the sender's server, which is included in this server's statement.

@@ -32,7 +32,7 @@ def request_email_change(*, user: User, email: str, address: str) -> None:
     """Request a link to a new e-mail address; the old address stays until the link is opened, and gets a mail, too.
 
     A second request replaces the first, whose link no longer works. `address` is the network address of the client.
-    Announces EmailChangeRequested and SecurityChanged. Raises Invalid for an address that is malformed, blocked, in use or
+    Publishes EmailChangeRequested and SecurityChanged. Raises Invalid for an address that is malformed, blocked, in use or
     the current one; RateLimited beyond 25 requests in 5 minutes per network address or 5 in 30 minutes per user.
     """
     by_address, by_user = limited("confirmations")

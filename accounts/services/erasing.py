@@ -97,7 +97,7 @@ def keep_of_suspended(*tables: type[Model]) -> None:
 
 
 def begin_erasure(events: Sequence[AccountDeleted]) -> None:
-    """Handle AccountDeleted. Announces AccountErasureDue, which is handled after all other reactions to AccountDeleted."""
+    """Handle AccountDeleted. Publishes AccountErasureDue, which is handled after all other reactions to AccountDeleted."""
     publish(*(AccountErasureDue(account_id=event.account_id) for event in events))
 
 
@@ -213,7 +213,7 @@ def delete_user(*, user: User) -> None:
 
     From the commit on it is hidden, nobody can sign in to it, and its sessions, tokens and streams end (within a second);
     its username is never free again (security row 18). Its data are erased in the background. Doing it twice changes
-    nothing. Raises Conflict for the last administrator. Announces AccountDeleted.
+    nothing. Raises Conflict for the last administrator. Publishes AccountDeleted.
     """
     _end_user(user, keep_one=True)
 
@@ -294,7 +294,7 @@ def delete_account(*, by: Staff, account: Account) -> None:
 
 
 def end_account(*, account: Account, origin: SuspensionOrigin) -> None:
-    """Hide an account, local or remote, at once, and have it erased. Announces AccountDeleted.
+    """Hide an account, local or remote, at once, and have it erased. Publishes AccountDeleted.
 
     The caller holds a transaction.
     """

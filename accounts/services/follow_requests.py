@@ -22,7 +22,7 @@ BATCH_SIZE: Final = 100
 def authorize_request(*, account: Account, requester: Account) -> None:
     """Accept a follow request, with the options of the requester. Raises NotFound when there is none.
 
-    Announces AccountFollowed.
+    Publishes AccountFollowed.
     """
     with transaction.atomic():
         lock(pair_name(account.id, requester.id))
@@ -30,7 +30,7 @@ def authorize_request(*, account: Account, requester: Account) -> None:
 
 
 def reject_request(*, account: Account, requester: Account) -> None:
-    """Reject a follow request. Raises NotFound when there is none. Announces AccountUnfollowed."""
+    """Reject a follow request. Raises NotFound when there is none. Publishes AccountUnfollowed."""
     with transaction.atomic():
         lock(pair_name(account.id, requester.id))
         _find(account, requester)
@@ -40,7 +40,7 @@ def reject_request(*, account: Account, requester: Account) -> None:
 def remove_follower(*, account: Account, follower: Account) -> None:
     """Remove a follower, if there is such a follow; a follow request stays.
 
-    Announces AccountUnfollowed.
+    Publishes AccountUnfollowed.
     """
     with transaction.atomic():
         lock(pair_name(account.id, follower.id))

@@ -82,7 +82,7 @@ def follow_account(
     remote account gets its id here (contract, federation section 7).
     Without `limited` the limit of follows is not checked: for a follow that replaces another.
     Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit, invalid language code).
-    Announces AccountFollowed or FollowRequested, FollowChanged for other options of a follow (contract, parameters
+    Publishes AccountFollowed or FollowRequested, FollowChanged for other options of a follow (contract, parameters
     section 2 "Acting on accounts").
     """
     if account.id == target.id:
@@ -193,7 +193,7 @@ def accept_requests(*requests: FollowRequest) -> None:
 
 
 def unfollow_account(*, account: Account, target: Account) -> None:
-    """End a follow or withdraw a follow request, if there is one. Announces AccountUnfollowed."""
+    """End a follow or withdraw a follow request, if there is one. Publishes AccountUnfollowed."""
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
         end_following(account.id, target.id, ended_by_id=account.id)
@@ -203,7 +203,7 @@ def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
     """Remove the follow, follow request and endorsement of `target_id` by `account_id`, under the pair's lock; return whether
     there was a follow or request.
 
-    `ended_by_id` is the account of the two that ends it. Announces AccountUnfollowed.
+    `ended_by_id` is the account of the two that ends it. Publishes AccountUnfollowed.
     """
     request = FollowRequest.objects.filter(account_id=account_id, target_id=target_id).first()
     follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()
@@ -216,7 +216,7 @@ def end_follows(rows: Sequence[Follow | FollowRequest], *, ended_by: Mapping[tup
     """Remove these follows and follow requests, with endorsements that need a removed follow, under the locks of the pairs.
 
     `ended_by` is for each pair the account that ends it. The number of statements does not depend on the number of rows.
-    Announces AccountUnfollowed once for each pair.
+    Publishes AccountUnfollowed once for each pair.
     """
     if not rows:
         return

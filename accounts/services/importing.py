@@ -89,7 +89,7 @@ def _read(row: ImportRow, portable: PortableList) -> None:
 def start_import(*, account: Account, import_id: int) -> None:
     """Start an import; one that was started before goes on unchanged.
 
-    Raises NotFound, also for somebody else's, and Conflict while another import of the same list runs. Announces ImportDue.
+    Raises NotFound, also for somebody else's, and Conflict while another import of the same list runs. Publishes ImportDue.
     """
     try:
         with transaction.atomic():

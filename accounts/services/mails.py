@@ -95,7 +95,7 @@ class Letter:
 
 
 def request_password_reset(*, user: User) -> None:
-    """Request a password reset link for the user. Announces PasswordResetRequested."""
+    """Request a password reset link for the user. Publishes PasswordResetRequested."""
     with transaction.atomic():
         publish(PasswordResetRequested(user_id=user.pk))
 

@@ -42,7 +42,7 @@ BATCH_SIZE: Final = 100
 def add_alias(*, account: Account, alias: Account) -> None:
     """Add another account of the same person as an alias, so that it may move here; adding it twice changes nothing.
 
-    Raises Invalid for the account itself and for more than ALIASES_LIMIT. Announces ProfileUpdated.
+    Raises Invalid for the account itself and for more than ALIASES_LIMIT. Publishes ProfileUpdated.
     """
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
@@ -57,7 +57,7 @@ def add_alias(*, account: Account, alias: Account) -> None:
 
 
 def remove_alias(*, account: Account, uri: str) -> None:
-    """Remove an alias, if there is one. Announces ProfileUpdated."""
+    """Remove an alias, if there is one. Publishes ProfileUpdated."""
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
         if uri in locked.also_known_as:
@@ -81,7 +81,7 @@ def move_account(*, user: User, target: Account) -> Move:
 
     From the commit on the account shows its new account, nobody can follow it, and its tokens work only for endpoints that
     need no user. Its local followers are moved in the background. Raises Invalid with `details`, Unavailable when the other
-    server does not respond. Announces AccountMoved and ProfileUpdated.
+    server does not respond. Publishes AccountMoved and ProfileUpdated.
     """
     finder = remote_accounts.find()
     if not target.local and finder is not None:
@@ -103,7 +103,7 @@ def move_account(*, user: User, target: Account) -> Move:
 def receive_move(*, account: Account, target: Account) -> Move:
     """Apply the move of a remote account, sent by its server, to `target`, which has it as an alias.
 
-    Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL. Announces AccountMoved and ProfileUpdated.
+    Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL. Publishes AccountMoved and ProfileUpdated.
     """
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
@@ -146,7 +146,7 @@ def _refused(field: str, code: str, message: str) -> Invalid:
 def cancel_move(*, user: User) -> None:
     """Cancel a move: the account can be used and followed again. Followers that were moved keep following the other account.
 
-    Nothing happens if the account has not moved. Announces ProfileUpdated.
+    Nothing happens if the account has not moved. Publishes ProfileUpdated.
     """
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).get(id=user.account_id)

@@ -115,7 +115,7 @@ def remove_replaced(account: Account, columns: Mapping[str, object]) -> None:
 
 
 def delete_picture(*, account_id: int, name: str) -> None:
-    """Remove the `avatar` or `header` with its files; its description stays. Announces ProfileUpdated if there was one."""
+    """Remove the `avatar` or `header` with its files; its description stays. Publishes ProfileUpdated if there was one."""
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).get(id=account_id)
         if getattr(account, name):

@@ -105,7 +105,7 @@ def release_address(*, username: str, domain: str, uri: str) -> Account | None:
     address; return the account, or None.
 
     The account keeps everything else and is due to be fetched again; until its server names another username it has its old
-    one with its id appended. Announces ProfileUpdated. The caller holds a transaction.
+    one with its id appended. Publishes ProfileUpdated. The caller holds a transaction.
     """
     rows = Account.objects.filter(has_address(username, domain)).exclude(uri=uri)
     if not rows.exists():
@@ -123,7 +123,7 @@ def release_address(*, username: str, domain: str, uri: str) -> Account | None:
 def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey], is_announced: bool = False) -> Account:
     """Create or change the account with this ActivityPub id, and its keys; an empty `keys` removes the keys.
 
-    Concurrent calls end with the same row. Announces ProfileUpdated when a shown value has changed, and FollowsToRenew when
+    Concurrent calls end with the same row. Publishes ProfileUpdated when a shown value has changed, and FollowsToRenew when
     all keys were replaced, unless the change `is_announced`, that is signed with a known key (contract, federation
     section 10). Raises Conflict for the id of a local account, and for an address or key of another account.
     """

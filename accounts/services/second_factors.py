@@ -26,7 +26,7 @@ def make_recovery_codes(*, user: User) -> list[str]:
 
 
 def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
-    """Use up a recovery code; return whether it was a valid one of the user. Announces SecurityChanged.
+    """Use up a recovery code; return whether it was a valid one of the user. Publishes SecurityChanged.
 
     Of two concurrent calls with the same code only one deletes the row and succeeds.
     """
@@ -60,7 +60,7 @@ def keep_passkey(*, authenticator: Authenticator, count: int, verified: bool) ->
 def accept_signature(*, authenticator: Authenticator, count: int, address: str) -> bool:
     """Accept a passkey's signature and store its counter; return False for a counter that suggests a copy of the passkey.
 
-    A refusal is reported to the owner. Announces SecurityChanged.
+    A refusal is reported to the owner. Publishes SecurityChanged.
     """
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update(of=("self",)).select_related("user").get(pk=authenticator.pk)

@@ -49,7 +49,7 @@ def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
 
     Each event ends at most BATCH_SIZE follows, and is published again when more are left; else FollowsSevered is published.
     Ended follows are recorded (`SeveredFollow`). Each step is a transaction, so that an interrupted run loses nothing. A
-    removed block ends no more follows. Announces AccountUnfollowed for each.
+    removed block ends no more follows. Publishes AccountUnfollowed for each.
     """
     for event in events:
         if not blocks_domain(event.account_id, event.domain):
@@ -83,7 +83,7 @@ def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool
     """End at most BATCH_SIZE follows, both ways, between local accounts and the suspended ones of these accounts; return
     whether there may be more. They are recorded as ended by a block of their server.
 
-    Announces AccountUnfollowed for each; the caller announces FollowsSevered when nothing is left.
+    Publishes AccountUnfollowed for each; the caller publishes FollowsSevered when nothing is left.
     """
     suspended = Account.objects.filter(id__one_of=account_ids, domain__isnull=False, suspended_at__isnull=False)
     ids = list(suspended.values_list("id", flat=True))

@@ -86,7 +86,7 @@ def _give_role(by: Staff, user: User, given: Role) -> None:
 
 
 def approve(*, by: Staff, user: User) -> None:
-    """Approve a pending user. Announces UserApproved, once, for the mail that sign-up has promised. Raises Forbidden."""
+    """Approve a pending user. Publishes UserApproved, once, for the mail that sign-up has promised. Raises Forbidden."""
     with _acting(by, user, "approve") as locked:
         _update(user, approved=True)
         if not locked.approved:

@@ -109,7 +109,7 @@ def unfollow_tag(*, account_id: int, tag: Tag) -> None:
 def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
     """Feature a hashtag on one's profile; return it, with its `tag` loaded, and whether it is new.
 
-    Raises Invalid for a text that is no hashtag, and for more than FEATURED_TAGS_LIMIT. Announces FeaturedTagChanged.
+    Raises Invalid for a text that is no hashtag, and for more than FEATURED_TAGS_LIMIT. Publishes FeaturedTagChanged.
     """
     shown = name.strip().removeprefix("#")
     if not is_hashtag(shown) or len(normalise_hashtag(shown)) > TAG_LIMIT:
@@ -129,13 +129,13 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
 
 
 def unfeature_tag(*, account: Account, featured_tag_id: int) -> None:
-    """Remove a hashtag from one's profile. Raises NotFound, also for somebody else's. Announces FeaturedTagChanged."""
+    """Remove a hashtag from one's profile. Raises NotFound, also for somebody else's. Publishes FeaturedTagChanged."""
     if not _unfeature(account, FeaturedTag.objects.filter(id=featured_tag_id)):
         raise NotFound
 
 
 def unfeature_tag_named(*, account: Account, tag: Tag) -> None:
-    """Remove a hashtag from one's profile, if it is featured there. Announces FeaturedTagChanged."""
+    """Remove a hashtag from one's profile, if it is featured there. Publishes FeaturedTagChanged."""
     _unfeature(account, FeaturedTag.objects.filter(tag__name=tag.name))
 
 
