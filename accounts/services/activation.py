@@ -38,7 +38,7 @@ def create_invite(
     autofollow: bool = False,
     comment: str = "",
 ) -> Invite:
-    """Create an invitation with a code of its own; with `autofollow` whoever signs up by it follows the inviter.
+    """Create an invitation with a code of its own; with `autofollow` people who sign up with it follow the inviter.
 
     Raises Forbidden without the permission to invite; Invalid for fewer than one use, an expiry in the past, a comment
     of more than COMMENT_LIMIT characters, or `autofollow` without an inviter.
@@ -70,7 +70,9 @@ def create_invite(
 
 
 def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
-    """Expire one's own invitation; an expired one stays as it is. Raises NotFound, also for somebody else's."""
+    """Expire an invitation of `inviter`; an expired invitation stays as it is. Raises NotFound, also for another user's
+    invitation.
+    """
     with transaction.atomic():
         invite = require_found(Invite.objects.select_for_update().filter(pk=invite_id, inviter=inviter).first())
         now = clock.now()
@@ -80,7 +82,7 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
 
 
 def end_invite(*, by: Staff, invite: Invite) -> None:
-    """Expire anybody's invitation, as staff; an expired one stays as it is.
+    """Expire an invitation of any inviter, as staff; an expired invitation stays as it is.
 
     Raises Forbidden without MANAGE_INVITES or a rank above the inviter's; NotFound.
     """
@@ -114,7 +116,7 @@ def activate_if_ready(*, user_id: int) -> None:
     Call it after the confirmation or the approval has been written, in the same transaction or a later one.
     """
     with transaction.atomic():
-        # Locked: of a confirmation and an approval at the same moment the second sees what the first has written.
+        # Locked: if a confirmation and an approval happen at the same moment, the second sees what the first has written.
         user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
         if user.activated_at is not None:
             return
@@ -129,7 +131,7 @@ def activate_if_ready(*, user_id: int) -> None:
 
 
 def follow_inviters(events: Sequence[UserActivated]) -> None:
-    """Handle UserActivated: users who signed up by an invitation with `autofollow` follow their inviter."""
+    """Handle UserActivated: users who signed up with an invitation with `autofollow` follow their inviter."""
     invited = User.objects.select_related("account", "invite__inviter__account").filter(
         pk__one_of={event.user_id for event in events}, invite__autofollow=True
     )

@@ -46,7 +46,9 @@ class FilesMissing(Exception):
 
 
 class ArchiveWriter:
-    """Writer of one step. `files` maps each file name to its number of bytes and of items; both grow with what is added."""
+    """Writer for one step. `files` maps each file name to its number of bytes and its number of items; both numbers
+    grow with added data.
+    """
 
     def __init__(self, folder: Path, files: dict[str, list[int]]) -> None:
         self.files = {name: list(size) for name, size in files.items()}
@@ -77,7 +79,7 @@ class ArchiveWriter:
             return
 
     def finish_document(self, name: str) -> None:
-        """Add a document that was written beside the archive to it. Raises FilesMissing."""
+        """Add to the archive a document that was written to a file beside it. Raises FilesMissing."""
         size, _things = self.files.pop(name)
         path = self._folder / name
         if not path.exists() or path.stat().st_size < size:
@@ -100,7 +102,8 @@ class ArchiveWriter:
             file.close()
 
     def _file(self, name: str) -> IO[bytes]:
-        """Return a file, truncated to its valid size and open at its end. Raises FilesMissing when it is shorter."""
+        """Return a file, truncated to its valid size and open at its end. Raises FilesMissing when the file is shorter.
+        """
         if name not in self._open:
             good = self.files.setdefault(name, [0, 0])[0]
             descriptor = os.open(self._folder / name, os.O_RDWR | os.O_CREAT, 0o600)

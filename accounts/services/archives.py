@@ -35,11 +35,11 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 
 REQUEST_INTERVAL: Final = timedelta(days=7)
-"""Time from one request to the next."""
+"""Minimum time between two requests of an account."""
 RETENTION: Final = timedelta(days=7)
 """Time for which a finished archive can be downloaded."""
 ABANDONMENT_AGE: Final = timedelta(days=2)
-"""Age from which an unfinished archive counts as given up."""
+"""Age from which an unfinished archive counts as abandoned."""
 TURN_SECONDS: Final = 5.0
 _LINES_PER_STEP: Final = 500
 
@@ -48,7 +48,7 @@ _LINES_PER_STEP: Final = 500
 class ArchivePart:
     """Part of an archive.
 
-    `write` adds what follows a cursor (0: from the start), about one or two seconds' worth, and returns the next cursor,
+    `write` adds the data after a cursor (0: from the start), for about one or two seconds, and returns the next cursor,
     or None when nothing is left. A step may be repeated from its cursor.
     """
 
@@ -95,7 +95,9 @@ def request_archive(*, account: Account) -> Archive:
 
 
 def find_archive_file(*, account: Account, archive_id: int) -> Path:
-    """Return the file of an account's finished archive. Raises NotFound, also for somebody else's and an expired one."""
+    """Return the file of an account's finished archive. Raises NotFound, also for another account's archive and for an
+    expired archive.
+    """
     found = Archive.objects.filter(id=archive_id, account=account, state=ArchiveState.READY)
     path = folder_of(archive_id) / ARCHIVE
     if not found.filter(expires_at__gt=clock.now()).exists() or not path.exists():
@@ -122,7 +124,7 @@ def write_archive(archive_id: int) -> None:
 
 
 def _write_for(archive_id: int, seconds: float) -> bool:
-    """Write steps until the time is over; return whether more is left to do."""
+    """Write steps for `seconds`; return whether steps are left."""
     end = time.monotonic() + seconds
     while True:
         # Read under the lock, to see what another process has written before.
@@ -171,7 +173,7 @@ def _write_document(writer: ArchiveWriter) -> int | None:
 
 
 def _save(archive: Archive, **values: object) -> bool:
-    """Store the progress unless another process has meanwhile; return whether it was stored."""
+    """Store the progress unless another process has stored progress meanwhile; return whether it was stored."""
     unchanged = Archive.objects.filter(id=archive.id, part=archive.part, cursor=archive.cursor)
     return unchanged.filter(state=ArchiveState.BUILDING).update(**values) == 1
 
@@ -200,7 +202,7 @@ def _remove(archive: Archive) -> None:
 
 
 def forget_archives() -> int:
-    """Remove expired and given-up archives with their files; return how many. Run by the scheduler."""
+    """Remove expired and abandoned archives with their files; return how many. Run by the scheduler."""
     old = Archive.objects.filter(expires_at__lt=clock.now())
     stuck = Archive.objects.filter(
         state=ArchiveState.BUILDING, created_at__lt=clock.now() - ABANDONMENT_AGE - RETENTION

@@ -52,7 +52,9 @@ def because(reason: str) -> dict[str, str]:
 
 
 def record_by_user(*, by: User | None, **what: Any) -> None:
-    """Add rows like `record_each` for changes of the kernel's tables (`social.kernel.ports`); None stands for the operator."""
+    """Add rows like `record_each` for changes of the kernel's tables (`social.kernel.ports`); `by` is None for the
+    operator.
+    """
     record_each(by=OPERATOR if by is None else staff_of(by), **what)
 
 

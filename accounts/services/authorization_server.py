@@ -1,8 +1,8 @@
 """The OAuth 2 authorization server: django-oauth-toolkit on oauthlib, with the rules in which this API differs.
 
 The toolkit finds these classes by `settings.OAUTH2_PROVIDER`. Grants, PKCE, client authentication, errors, revocation and
-introspection are theirs; each method here is one rule of the contract (parameters section 1, behaviours section 5) that
-they lack. The user of a token is looked up elsewhere (`accounts.queries.tokens`, docs/adr/0016).
+introspection are implemented there; each method here adds one rule of the contract (parameters section 1, behaviours
+section 5) that is missing there. The user of a token is looked up elsewhere (`accounts.queries.tokens`, docs/adr/0016).
 """
 
 from __future__ import annotations
@@ -76,13 +76,14 @@ class Validator(OAuth2Validator):
         return bool(request.client.client_type == Application.CLIENT_PUBLIC)
 
     def validate_scopes(self, client_id: str, scopes: Sequence[str], client: Application, request: Request) -> bool:
-        """Tell whether the application may have these scopes: a user's token may also have children of registered scopes, the
-        application's own token only the registered ones.
+        """Tell whether the application may have these scopes: a user's token may also have children of registered
+        scopes, the application's own token only registered scopes.
         """
         return set(scopes) <= set(client.scope_list) if request.grant_type else tree.covers(client.scope_list, scopes)
 
     def validate_code(self, client_id: str, code: str, client: Application, request: Request) -> bool:
-        """Tell whether a code may be exchanged. Its row stays locked: of two exchanges at the same moment one succeeds.
+        """Tell whether a code may be exchanged. Its row stays locked, so that only one of two simultaneous exchanges
+        succeeds.
 
         A failed attempt does not use the code up. Using an exchanged code again revokes its token: one of the two users of
         the code was not the application (RFC 6749 section 4.1.2).
@@ -115,7 +116,9 @@ class Validator(OAuth2Validator):
         request.access_token = issued
 
     def invalidate_authorization_code(self, client_id: str, code: str, request: Request) -> None:
-        """Store which token the code was exchanged for instead of deleting the code, so that its reuse is noticed."""
+        """Store the token that the code was exchanged for instead of deleting the code, so that a reuse of the code is
+        noticed.
+        """
         Grant.objects.filter(code=code, application=request.client).update(access_token=request.access_token)
 
     def revoke_token(self, token: str, token_type_hint: str | None, request: Request) -> None:
@@ -145,7 +148,7 @@ class CodeGrant(oauth2.AuthorizationCodeGrant):
             raise errors.MismatchingRedirectURIError(request=request)
 
     def prepare_authorization_response(self, request: Request, token: Any, headers: Any, body: Any, status: int) -> Any:
-        """Return the code and the state as they are."""
+        """Return the code and the state unchanged."""
         return headers, token, status
 
 
@@ -164,7 +167,9 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
         oauth2.IntrospectEndpoint.__init__(self, request_validator)
 
     def create_token_response(self, *args: Any) -> Any:
-        """Respond in one transaction; a refusal is returned, not raised, so that a token it has revoked stays revoked."""
+        """Respond in one transaction; a refusal is returned, not raised, because an exception would roll back the
+        revocation of a token.
+        """
         with transaction.atomic():
             return super().create_token_response(*args)
 
@@ -175,7 +180,7 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
             raise errors.UnsupportedGrantTypeError(request=request)
 
     def validate_revocation_request(self, request: Request) -> None:
-        """Let an application revoke its own tokens only; an unknown token is no error, for any client."""
+        """Let an application revoke only its own tokens; an unknown token is not an error, for any client."""
         found = request.access_token = _find_token(request.token)
         if found is None:
             return

@@ -32,7 +32,7 @@ _DONE: Final = ("add", "change")
 
 
 class UnreadableFile(Invalid):
-    """Raised for a file that is no list of blocks, or too long."""
+    """Raised for a file that is not a list of blocks, or is too long."""
 
 
 class WrongLine(Exception):
@@ -41,7 +41,7 @@ class WrongLine(Exception):
 
 @dataclass(frozen=True)
 class Entry(Generic[D]):
-    """Line of a file. With a `problem`, `name` is as it was written and `draft` is None."""
+    """Line of a file. If it has a `problem`, `name` is the unparsed text and `draft` is None."""
 
     line: int
     name: str
@@ -51,7 +51,7 @@ class Entry(Generic[D]):
 
 @dataclass(frozen=True)
 class Planned(Generic[D]):
-    """Planned action for a line, and the follows between local accounts and that server that it ends."""
+    """Planned action for a line, and the follows between local accounts and the named server that the action ends."""
 
     entry: Entry[D]
     action: Action
@@ -92,14 +92,14 @@ class BlockFile(ABC, Generic[D]):
         """Yield the values of all blocks, in the order of the columns."""
 
     def details(self, draft: D) -> str:
-        """Describe what a line says besides the name, in words."""
+        """Describe the values of a line other than the name, in words."""
         return ""
 
 
 def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None) -> list[Entry[D]]:
     """Return the non-empty lines of a file; invalid lines and repeated names have a `problem`.
 
-    Raises UnreadableFile for a file that is no CSV file of blocks, and for more than `most` lines.
+    Raises UnreadableFile for a file that is not a CSV file of blocks, and for more than `most` lines.
     """
     try:
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
@@ -164,7 +164,7 @@ def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool 
 
 def import_file(kind: BlockFile[D], *, by: Staff, planned: Sequence[Planned[D]]) -> Iterator[Planned[D]]:
     """Carry out a plan, each BATCH lines in one transaction and a fixed number of statements; yield each plan, with the
-    `reason` where it was refused. Raises Forbidden.
+    `reason` if it was refused. Raises Forbidden.
     """
     require(by, kind.permission)
     for batch in in_batches(planned, BATCH):
@@ -177,7 +177,7 @@ def _do(kind: BlockFile[D], by: Staff, plans: Sequence[Planned[D]]) -> Sequence[
         try:
             return kind.do(by, plans)
         except Conflict:
-            # The second attempt finds what somebody else has just written.
+            # The second attempt finds the blocks that somebody else has just written.
             return kind.do(by, plans)
     except KernelError as error:
         return [replace(plan, action="refuse", reason=error.message) for plan in plans]

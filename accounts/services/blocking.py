@@ -34,8 +34,8 @@ _BATCH_SIZE: Final = 1000
 
 
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
-    """Block an account: follows, follow requests and collection items between the two end. Blocking twice, or oneself,
-    changes nothing.
+    """Block an account: follows, follow requests and collection items between the two end. A second block of the same
+    account, or of the account itself, changes nothing.
 
     `uri` is the id of a remote Block; another block of the account that had this id loses it. A local account's block of a
     remote account gets an id here (contract, federation section 7).
@@ -71,7 +71,8 @@ def unblock_account(*, account: Account, target: Account) -> None:
 def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
     """Copy the blocks of and by `source`, and the mutes of `source`, to `target`; return how many.
 
-    Those of `source` stay until it is deleted. Publishes the events of `block_account` and `mute_account`.
+    The blocks and mutes of `source` stay until it is deleted. Publishes the events of `block_account` and
+    `mute_account`.
     """
     moved = 0
     for row in Block.objects.filter(target=source).select_related("account").iterator():
@@ -130,8 +131,8 @@ def _domain_lock(account: Account, domain: str) -> str:
 
 
 def mute_account(*, account: Account, target: Account, hide_notifications: bool = True, duration: int = 0) -> None:
-    """Mute an account for `duration` seconds (0: until unmuted); muting again replaces the options, muting oneself does
-    nothing.
+    """Mute an account for `duration` seconds (0: until unmuted); muting again replaces the options; an account cannot
+    mute itself: nothing happens.
 
     Publishes AccountMuted.
     """
@@ -173,7 +174,9 @@ def end_timed_mutes() -> int:
 
 
 def _end_mutes(mutes: QuerySet[Mute], account_id: int, target_id: int, *, at: datetime) -> bool:
-    """End these mutes, all of one pair; return whether there was one."""
+    """End these mutes, all of `target_id` by `account_id`, with `at` as the time of their end; return whether there
+    were any.
+    """
     with transaction.atomic():
         lock(pair_name(account_id, target_id))
         ended, _by_model = mutes.delete()

@@ -24,9 +24,9 @@ _SHOWN_IN_MENTIONS: Final = frozenset({"username", "domain", "url", "uri"})
 def change_account(account_id: int, **values: Any) -> None:
     """Write these columns and raise the version: every cached body of the account is stale from the commit on.
 
-    Without columns only the version is raised, for a change in another table that the account shows: its role. Announces
-    AccountRenamed when posts that mention the account show a written column. Other events (ProfileUpdated) are the
-    caller's.
+    Without columns only the version is raised, for a change of the role, which is in another table but shown by the
+    account. Announces AccountRenamed when posts that mention the account show a written column. Other events
+    (ProfileUpdated) are published by the caller.
     """
     with transaction.atomic():
         Account.objects.filter(id=account_id).update(version=F("version") + 1, **values)
@@ -35,7 +35,7 @@ def change_account(account_id: int, **values: Any) -> None:
 
 
 def note_fetched(account_id: int) -> None:
-    """Store that a remote account was fetched just now, whether or not that succeeded. It is shown nowhere."""
+    """Record that a fetch of a remote account was just attempted, successful or not. The time is shown nowhere."""
     Account.objects.filter(id=account_id, domain__isnull=False).update(fetched_at=clock.now())
 
 

@@ -35,9 +35,9 @@ _NOTIFIED: Final = ("name", "description")
 
 
 def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
-    """Create a collection of these accounts. Raises NotFound for an unknown account, Forbidden for one that may not be
-    featured, and only then Invalid. Publishes CollectionListed for a discoverable collection, and CollectionItemAdded for
-    each account.
+    """Create a collection of these accounts. Raises NotFound for an unknown account, Forbidden for an account that may
+    not be featured, and only then Invalid. Publishes CollectionListed for a discoverable collection, and
+    CollectionItemAdded for each account.
     """
     owner = user.account
     if len(account_ids) > ITEMS_LIMIT:
@@ -61,8 +61,8 @@ def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequen
 
 
 def update_collection(*, owner: Account, collection: Collection, draft: CollectionDraft) -> None:
-    """Change the fields that were sent. Raises Forbidden for somebody else's collection, Invalid, NotFound when it is gone.
-    Publishes CollectionChanged, and CollectionListed when `discoverable` changes.
+    """Change the fields that were sent. Raises Forbidden for another account's collection, Invalid, NotFound for a
+    deleted collection. Publishes CollectionChanged, and CollectionListed when `discoverable` changes.
     """
     _require_owner(owner, collection)
     _check(draft_errors(draft, new=False))
@@ -84,8 +84,8 @@ def update_collection(*, owner: Account, collection: Collection, draft: Collecti
 
 
 def delete_collection(*, owner: Account, collection: Collection) -> None:
-    """Delete a collection with its items. Raises Forbidden for somebody else's, NotFound when it is gone already.
-    Publishes CollectionListed for a discoverable one.
+    """Delete a collection with its items. Raises Forbidden for another account's collection, NotFound for a deleted
+    collection. Publishes CollectionListed for a discoverable collection.
     """
     _require_owner(owner, collection)
     with transaction.atomic():
@@ -94,9 +94,10 @@ def delete_collection(*, owner: Account, collection: Collection) -> None:
 
 
 def add_item(*, owner: Account, collection: Collection, account_id: int) -> CollectionItem:
-    """Add an account to a collection; a remote account has to agree first. Raises Forbidden for somebody else's collection
-    and for an account that may not be featured; NotFound; Invalid for an account that is or was in it, and when it is
-    full. Publishes CollectionItemAdded, and once more when a remote account has agreed.
+    """Add an account to a collection; a remote account has to consent first. Raises Forbidden for somebody else's
+    collection and for an account that may not be featured; NotFound; Invalid for an account that is or was in the
+    collection, and for a full collection. Publishes CollectionItemAdded, and once more when a remote account has
+    consented.
     """
     _require_owner(owner, collection)
     member = _featurable(owner.id, [account_id])[0]
@@ -115,8 +116,9 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
 
 
 def remove_item(*, owner: Account, item: CollectionItem) -> None:
-    """Remove an account from one's collection; it may be added again. Raises Forbidden for somebody else's collection, and
-    NotFound for an account that has left for good, whose row must stay. Publishes CollectionItemRemoved.
+    """Remove an account from a collection of `owner`; the account may be added again. Raises Forbidden for somebody
+    else's collection, and NotFound for an account that has left for good, whose row must stay. Publishes
+    CollectionItemRemoved.
     """
     _require_owner(owner, item.collection)
     if item.state == ItemState.REVOKED:
@@ -127,8 +129,8 @@ def remove_item(*, owner: Account, item: CollectionItem) -> None:
 
 
 def revoke_item(*, account: Account, item: CollectionItem) -> None:
-    """Leave a collection, local or remote, for good; twice is no error. Raises Forbidden for somebody else's item.
-    Publishes CollectionItemRemoved.
+    """Leave a collection, local or remote, for good; leaving it again is not an error. Raises Forbidden for somebody
+    else's item. Publishes CollectionItemRemoved.
     """
     if item.account_id != account.id:
         raise Forbidden
@@ -150,13 +152,13 @@ def remove_between(account_id: int, other_id: int) -> None:
 
 
 def _listed(collection: Collection) -> list[CollectionListed]:
-    """The event for a new or deleted collection; none unless it is discoverable."""
+    """The event for a new or deleted collection; none unless the collection is discoverable."""
     event = CollectionListed(collection_id=collection.id, account_id=collection.account_id)
     return [event] if collection.discoverable else []
 
 
 def removed(item: CollectionItem, *, left: bool = False) -> list[CollectionItemRemoved]:
-    """The event for an item that ends; none when its account is unknown here. `left`: the account itself has left."""
+    """The event for a removed item; none when its account is unknown here. `left`: the account itself has left."""
     if item.account_id is None:
         return []
     number, account_id = item.collection_id, item.account_id
@@ -164,7 +166,7 @@ def removed(item: CollectionItem, *, left: bool = False) -> list[CollectionItemR
 
 
 def _new_item(collection: Collection, member: Account) -> CollectionItem:
-    """Build an item of a local collection; it is pending for a remote account, which has to agree."""
+    """Build an item of a local collection; the item is pending for a remote account, which has to consent."""
     if member.local:
         return CollectionItem(collection=collection, account=member)
     request_uri = f"{collection.account.uri}/feature_requests/{uuid4()}"

@@ -1,5 +1,5 @@
 """Sends mails by which users confirm their e-mail addresses (contract, behaviours sections 4 and 5), and removes users who
-never did.
+have never confirmed theirs.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ def request_confirmation(*, user: User, address: str, return_to: str = "") -> No
 
 
 def bounded(path: str) -> str:
-    """The path, or empty if it is longer than RETURN_TO_LIMIT: mail programs break longer links."""
+    """The path, or an empty text if it is longer than RETURN_TO_LIMIT: mail programs break longer links."""
     return path if len(path) <= RETURN_TO_LIMIT else ""
 
 
 def resend_confirmation(*, user: User | None, application_id: int | None, email: str | None = None) -> None:
     """Request the confirmation mail again, to another address if `email` is given. Publishes ConfirmationRequested.
 
-    `user` is None for an application's own token. Links sent to a replaced address no longer work. Raises Forbidden for an
-    application other than the one the person signed up with, for disabled users and once the address is confirmed; Invalid
-    for an address that is malformed or in use (contract, parameters section 2 "Acting on accounts"). The rate limit is the
-    caller's.
+    `user` is None for an application's own token. Links sent to a replaced address no longer work. Raises Forbidden for
+    an application that the user did not sign up with, for disabled users and once the address is confirmed; Invalid for
+    an address that is malformed or in use (contract, parameters section 2 "Acting on accounts"). The caller checks the
+    rate limit.
     """
     if user is None or application_id is None or user.created_by_application_id != application_id:
         raise Forbidden(_("This method is only available to the application the user originally signed-up with"))
@@ -128,7 +128,7 @@ BATCH_SIZE: Final = 100
 def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
     """List the addresses of users who signed up before a moment and have not confirmed, the oldest first.
 
-    Users who were ever active or have a role from staff are not among them.
+    Users who were ever active, or to whom staff have given a role, are left out.
     """
     waiting: QuerySet[EmailAddress] = EmailAddress.objects.filter(primary=True, verified=False)
     waiting = waiting.filter(user__activated_at=None, user__role_id=EVERYONE_ROLE_ID, user__created_at__lt=before)

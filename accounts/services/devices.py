@@ -51,10 +51,10 @@ DELETE FROM accounts_onetimekey WHERE id = (
 def register_device(*, token_id: int, account_id: int, draft: DeviceDraft) -> Device:
     """Register or change the device of a token, and add one-time keys; a key with an existing id is replaced.
 
-    A different device id, fingerprint key or identity key makes it a new device: the old one's one-time keys and messages
-    are deleted. A device of the account with the same id that is bound to another token moves to this one.
-    Raises Invalid for invalid keys, and when more than ONE_TIME_KEYS_LIMIT one-time keys would be stored; Unauthorized when
-    the token is being revoked.
+    A different device id, fingerprint key or identity key makes it a new device: the one-time keys and messages of the
+    old device are deleted. A device of the account with the same id that is bound to another token moves to this one.
+    Raises Invalid for invalid keys, and when more than ONE_TIME_KEYS_LIMIT one-time keys would be stored; Unauthorized
+    when the token is being revoked.
     """
     found = device_errors(draft)
     if found:
@@ -108,8 +108,8 @@ def _add_one_time_keys(device: Device, draft: DeviceDraft) -> None:
 
 
 def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, Sequence[AnyDevice]]:
-    """Return the devices of these accounts, as `load_devices` does. Remote accounts' servers are asked for theirs; accounts
-    whose server does not respond in time are left out.
+    """Return the devices of these accounts, as `load_devices` does. The devices of remote accounts are requested from
+    their servers; accounts whose server does not respond in time are left out.
     """
     found: dict[int, Sequence[AnyDevice]] = dict(load_devices(account_id, account_ids))
     elsewhere = load_reachable_elsewhere(account_id, account_ids)
@@ -125,11 +125,12 @@ def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, S
 def claim_keys(
     *, account_id: int, wanted: Sequence[tuple[int, str]]
 ) -> list[tuple[AnyDevice, OneTimeKey | OneTimeKeyDraft]]:
-    """Take one one-time key from each of these devices (account id, device id), in their order; remote devices, too.
+    """Claim a one-time key from each of these devices, local or remote, given as (account id, device id); the result
+    keeps their order.
 
-    Unknown devices, devices without keys, and those of accounts that may not be reached are left out. No key is ever
-    handed out twice. Raises Invalid for more than DEVICES_PER_CALL devices, and RateLimited when the account claims more
-    keys of one owner than CLAIMS allows.
+    Unknown devices, devices without keys, and devices of accounts that may not be reached are left out. No key is ever
+    handed out twice. Raises Invalid for more than DEVICES_PER_CALL devices, and RateLimited when the account claims
+    more keys of one owner than CLAIMS allows.
     """
     wanted = list(dict.fromkeys(wanted))
     devices = _find_devices(account_id, wanted)
@@ -156,12 +157,12 @@ def claim_keys(
 
 
 def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[MessageDraft]) -> None:
-    """Store a message for each of these local devices and send those for remote devices to their servers, all or none.
+    """Store the messages for local devices and send the messages for remote devices to their servers, all or none.
     Publishes EncryptedMessageStored for each stored message.
 
-    Raises NotFound when the sender's token has no device, or a receiving device is unknown or may not be reached. A device
-    whose server does not respond counts as known: it gets the message once its server responds. Raises Invalid for a body
-    that is too long, a device where MESSAGES_LIMIT messages wait, or too many devices.
+    Raises NotFound when the sender's token has no device, or a receiving device is unknown or may not be reached. A
+    device whose server does not respond counts as known: it gets the message once its server responds. Raises Invalid
+    for a body that is too long, a device with MESSAGES_LIMIT stored messages, or too many devices.
     """
     sender = find_device(token_id)
     for draft in drafts:
@@ -205,8 +206,9 @@ def receive_message(
 ) -> None:
     """Store a message from a remote account for a local device. Publishes EncryptedMessageStored.
 
-    Raises NotFound for an unknown device and when one of the two has blocked the other; Invalid as `deliver_messages`.
-    `franking` is the statement of the sender's server, which is included in this server's statement.
+    Raises NotFound for an unknown device and when the sender or the recipient has blocked the other; Invalid as
+    `deliver_messages`. `franking` is the statement of the sender's server, which is included in this server's
+    statement.
     """
     found = message_errors(message)
     if found:
@@ -262,7 +264,9 @@ def _find_devices(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[tu
 
 
 def _load_remote(accounts: Mapping[int, Account]) -> dict[tuple[int, str], RemoteDevice]:
-    """Return the devices of remote accounts by account and device id; none of a server that does not respond."""
+    """Return the devices of remote accounts by account and device id; devices of a server that does not respond are
+    left out.
+    """
     finder = remote_devices.find()
     found = finder.load(accounts.values()) if accounts and finder is not None else {}
     return {(device.account_id, device.device_id): device for devices in found.values() for device in devices}

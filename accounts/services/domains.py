@@ -21,12 +21,12 @@ RETURNING id
 
 
 def begin_asking(names: Collection[str]) -> None:
-    """Store that known servers are asked for their software now."""
+    """Record that these known servers are being asked for their software now."""
     Domain.objects.filter(name__one_of=names).update(software_asked_at=clock.now())
 
 
 def keep_software(*, name: str, software: str, version: str) -> None:
-    """Store which software a known server runs."""
+    """Store the software and version that a known server runs."""
     Domain.objects.filter(name=name).update(software=software, version=version)
 
 
@@ -36,8 +36,8 @@ def note_host(*, name: str, host: str) -> None:
 
 
 def note_reached(names: Collection[str]) -> None:
-    """Store that known servers were reached successfully, at most once in REACHED_PERIOD; a server whose row another process
-    has locked is left out this time. `names` are domains, or the hosts of the servers' documents.
+    """Record that known servers were just reached successfully, at most once in REACHED_PERIOD; a server whose row
+    another process has locked is left out this time. `names` are domains, or the hosts of the servers' documents.
     """
     now = clock.now()
     if names:

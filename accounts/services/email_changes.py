@@ -1,4 +1,4 @@
-"""Replaces a user's e-mail address by another one that they have confirmed (security rows 24, 29)."""
+"""Replaces a user's e-mail address by another address that they have confirmed (security rows 24, 29)."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def cancel_email_change(*, user: User) -> None:
 def change_email(*, user: User, key: str, session_key: str | None, address: str) -> None:
     """Make the address to which the link was sent the user's only address.
 
-    Other browsers are signed out, earlier password reset links no longer work, and the old address gets a mail. Announces
-    EmailChanged. Raises NotFound for a link that is not this user's, too old, used or replaced; Invalid when somebody else
-    has taken the address in the meantime.
+    Other browsers are signed out, earlier password reset links no longer work, and the old address gets a mail.
+    Announces EmailChanged. Raises NotFound for a link that belongs to another user, or is too old, used or replaced;
+    Invalid when somebody else has taken the address in the meantime.
     """
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).get(pk=user.pk)

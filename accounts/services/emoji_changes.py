@@ -34,8 +34,9 @@ def change_emoji(
 ) -> None:
     """Change whether an emoji is disabled, whether it is listed in the picker of clients, and its category there.
 
-    None leaves a value as it is. Of a remote emoji only `disabled` can be changed. A call without a change is not recorded.
-    Raises Forbidden, NotFound; Invalid for a category that is too long, and for other values of a remote emoji.
+    None leaves a value as it is. Of a remote emoji only `disabled` can be changed. A call that changes nothing is not
+    recorded in the audit log. Raises Forbidden, NotFound; Invalid for a category that is too long, and for a remote
+    emoji if `listed` or `category` is given.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     wanted: dict[str, Any] = {"disabled": disabled, "visible_in_picker": listed, "category": category}
@@ -66,8 +67,8 @@ def change_emoji(
 def copy_emoji(*, by: Staff, emoji: CustomEmoji) -> None:
     """Copy a remote emoji to this server, under the same name.
 
-    Raises Forbidden; Conflict when there is a local emoji of this name, and while its picture is being fetched, which the
-    first call starts; Invalid for a picture or a name that this server does not accept.
+    Raises Forbidden; Conflict when there is a local emoji of this name, and while the picture is being fetched (the
+    first call starts the fetch); Invalid for a picture or a name that this server does not accept.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if emoji.domain is None or CustomEmoji.objects.filter(domain=None, shortcode=emoji.shortcode).exists():

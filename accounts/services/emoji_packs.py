@@ -34,11 +34,11 @@ from social.kernel.media.images import Shape
 
 FOLDER: Final = "emojis"
 PICTURE_LIMIT: Final = 256 * 1024
-"""Bytes of a picture at most (contract: the limit of Mastodon's own emojis)."""
+"""Maximum size of a picture in bytes (contract: the limit of Mastodon's own emojis)."""
 PACK_LIMIT: Final = 10_000
-"""Files of a pack that are read at most."""
+"""Maximum number of files that are read from a pack."""
 UNPACKED_LIMIT: Final = 128 * 1024 * 1024
-"""Bytes of an unpacked pack at most."""
+"""Maximum size of an unpacked pack in bytes."""
 _TYPES: Final = ("image/png", "image/gif", "image/webp", "image/jpeg")
 _SUFFIXES: Final = (".png", ".gif", ".webp", ".jpg", ".jpeg")
 _SHAPE: Final = Shape(256, 256, cropped=False)
@@ -127,9 +127,9 @@ def _read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Decompress a tar archive, if it is compressed. Raises UnreadablePack for one that is too large.
+    """Decompress a tar archive, if it is compressed. Raises UnreadablePack for an archive that is too large.
 
-    The size is limited before the archive is parsed: a header may announce any number of bytes, which are read at once.
+    The size is limited before the archive is parsed: a header may declare any number of bytes, which are read at once.
     """
     if data.startswith(b"\x1f\x8b"):
         unpacked = zlib.decompressobj(wbits=31).decompress(data, UNPACKED_LIMIT + 1)
@@ -154,8 +154,9 @@ def import_emojis(
 ) -> Iterator[Outcome]:
     """Import pictures, each in a transaction of its own, and yield the outcome of each. Writes an audit row for each.
 
-    With `dry_run` they are checked and not stored. A picture that is refused, also by the operator's scanner, does not stop
-    the others. Raises Forbidden; Invalid for a category that is too long; Unavailable while the scanner does not respond.
+    With `dry_run` the pictures are checked but not stored. A picture that is refused, also by the operator's scanner,
+    does not stop the import. Raises Forbidden; Invalid for a category that is too long; Unavailable while the scanner
+    does not respond.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if len(terms.category) > NAME_LIMIT:
@@ -185,7 +186,7 @@ def import_emojis(
 
 
 def refusal_of(shortcode: str, data: bytes) -> str:
-    """Return why a picture of this name is refused as an emoji, or an empty text. It is not decoded yet."""
+    """Return why a picture of this name is refused as an emoji, or an empty text. The picture is not decoded."""
     if not _SHORTCODE.fullmatch(shortcode):
         return _("its name has other characters than letters, digits and underscores, or fewer than two")
     if len(data) > PICTURE_LIMIT:

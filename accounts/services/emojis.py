@@ -1,4 +1,4 @@
-"""Stores custom emojis of other servers as those describe them; never changes local ones."""
+"""Stores custom emojis of other servers as these servers describe them; never changes local emojis."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from social.kernel import clock
 from social.kernel.batches import BATCH
 
 EMOJIS_PER_SERVER: Final = 10_000
-"""Emojis of one server that are stored at most; further ones are shown as their shortcodes."""
+"""Maximum number of stored emojis per server; further emojis are shown as their shortcodes."""
 
 
 @dataclass(frozen=True)
 class RemoteEmoji:
-    """A remote emoji as its server describes it; `updated_at` is None if the server does not say it."""
+    """A remote emoji as its server describes it; `updated_at` is None if the server does not state it."""
 
     shortcode: str
     remote_url: str

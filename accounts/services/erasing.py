@@ -55,7 +55,7 @@ TURN_SECONDS: Final = 5.0
 #: Interval at which holds are checked again.
 HOLD_CHECK_INTERVAL: Final = timedelta(minutes=5)
 Step = Callable[[int], int]
-"""Removes at most BATCH_SIZE things of the account with this id, and returns how many; 0 when nothing is left.
+"""Removes at most BATCH_SIZE rows or files of the account with this id, and returns how many; 0 when nothing is left.
 
 Each call is a transaction of its own, or several.
 """
@@ -90,8 +90,8 @@ def register_hold(hold: Hold) -> None:
 
 
 def keep_of_suspended(*tables: type[Model]) -> None:
-    """Register tables, at the start of a process, whose rows stay when a suspended account is erased without being deleted:
-    those that hold what staff know of it.
+    """Register tables, at the start of a process, whose rows stay when a suspended account is erased without being
+    deleted: tables with the records of staff about the account.
     """
     _kept_of_suspended.update(tables)
 
@@ -110,9 +110,10 @@ def go_on_erasing(events: Sequence[AccountErasureDue]) -> None:
 def erase_account(account_id: int) -> bool:
     """Erase an account for TURN_SECONDS, then publish AccountErasureDue for the rest; return whether nothing is left.
 
-    A step begins when those before it find nothing more. Of a suspended account that is not deleted, its own row and those
-    of `keep_of_suspended` stay; of a deleted one, its own row and those of a lasting hold, if there is one. Nothing is done
-    for an account whose suspension was lifted, nor for a held one, whose release publishes AccountErasureDue again.
+    A step begins when the steps before it find nothing more. Of a suspended account that is not deleted, its own row
+    and the rows of `keep_of_suspended` stay; of a deleted account, its own row and the rows of a lasting hold, if there
+    is one. Nothing is done for an account whose suspension was lifted, nor for a held account, whose release publishes
+    AccountErasureDue again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
     if account is None:
@@ -219,7 +220,7 @@ def delete_user(*, user: User) -> None:
 
 
 def refusal_to_close() -> str:
-    """The reason why `close_server` refuses, namely open registrations; empty when it does not refuse."""
+    """The reason (open registrations) why `close_server` refuses; an empty text when it does not refuse."""
     return "" if find_registrations() == "closed" else _("People can still sign up: set REGISTRATIONS=closed first.")
 
 
@@ -294,7 +295,7 @@ def delete_account(*, by: Staff, account: Account) -> None:
 
 
 def end_account(*, account: Account, origin: SuspensionOrigin) -> None:
-    """Hide an account, local or remote, at once, and have it erased. Publishes AccountDeleted.
+    """Hide an account, local or remote, at once, and start the erasure of its data. Publishes AccountDeleted.
 
     The caller holds a transaction.
     """

@@ -16,7 +16,9 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 
 BATCH_SIZE: Final = 100
-"""Requests accepted in one transaction: each takes an advisory lock, of which PostgreSQL has room for some thousands."""
+"""Requests accepted in one transaction: each takes an advisory lock, and PostgreSQL has room for only some thousands of
+locks.
+"""
 
 
 def authorize_request(*, account: Account, requester: Account) -> None:
@@ -38,7 +40,7 @@ def reject_request(*, account: Account, requester: Account) -> None:
 
 
 def remove_follower(*, account: Account, follower: Account) -> None:
-    """Remove a follower, if there is such a follow; a follow request stays.
+    """Remove a follower, if `follower` follows the account; a follow request stays.
 
     Publishes AccountUnfollowed.
     """

@@ -74,16 +74,15 @@ def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
 def follow_account(
     *, account: Account, target: Account, change: FollowChange, uri: str | None = None, limited: bool = True
 ) -> EarlierFollow | None:
-    """Follow an account, or request to. Following twice only updates the options (SEED-149).
+    """Follow an account, or request to follow it. Following twice only updates the options (SEED-149).
 
     Returns the follow or request that existed before, or None.
 
-    `uri` is the id of the Follow that a remote account has sent; the newest one is stored. A local account's follow of a
-    remote account gets its id here (contract, federation section 7).
-    Without `limited` the limit of follows is not checked: for a follow that replaces another.
-    Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit, invalid language code).
-    Publishes AccountFollowed or FollowRequested, FollowChanged for other options of a follow (contract, parameters
-    section 2 "Acting on accounts").
+    `uri` is the id of the Follow that a remote account has sent; the newest id is stored. A local account's follow of a
+    remote account gets its id here (contract, federation section 7). Without `limited` the limit of follows is not
+    checked, as for a follow that replaces another follow. Raises Forbidden (self, blocked, moved), NotFound (suspended)
+    or Invalid (limit, invalid language code). Publishes AccountFollowed or FollowRequested, or FollowChanged when
+    options of an existing follow change (contract, parameters section 2 "Acting on accounts").
     """
     if account.id == target.id:
         raise Forbidden(_("Following your own account is not allowed"))
@@ -172,7 +171,7 @@ def _check_limit(account: Account) -> None:
 def accept_requests(*requests: FollowRequest) -> None:
     """Turn follow requests into follows with the same options and ActivityPub ids; publishes AccountFollowed for each.
 
-    The caller holds the locks of the pairs and a transaction. Counters are written last, each once.
+    The caller holds the locks of the pairs and a transaction. Each counter is written once, at the end.
     """
     made = []
     for request in requests:
@@ -203,7 +202,7 @@ def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
     """Remove the follow, follow request and endorsement of `target_id` by `account_id`, under the pair's lock; return whether
     there was a follow or request.
 
-    `ended_by_id` is the account of the two that ends it. Publishes AccountUnfollowed.
+    `ended_by_id` says which of the two accounts ends the follow. Publishes AccountUnfollowed.
     """
     request = FollowRequest.objects.filter(account_id=account_id, target_id=target_id).first()
     follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()
@@ -215,8 +214,8 @@ def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
 def end_follows(rows: Sequence[Follow | FollowRequest], *, ended_by: Mapping[tuple[int, int], int]) -> None:
     """Remove these follows and follow requests, with endorsements that need a removed follow, under the locks of the pairs.
 
-    `ended_by` is for each pair the account that ends it. The number of statements does not depend on the number of rows.
-    Publishes AccountUnfollowed once for each pair.
+    `ended_by` maps each pair (account id, target id) to the id of the account that ends the follow. The number of
+    statements does not depend on the number of rows. Publishes AccountUnfollowed once for each pair.
     """
     if not rows:
         return

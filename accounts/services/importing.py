@@ -1,9 +1,9 @@
 """Imports lists that people bring from another server.
 
-A file is parsed at once and stored line by line. When its owner has confirmed it, it is imported in the background, in steps
-that can be interrupted and resumed: every line is imported by the service that a client would call, and repeating one changes
-nothing. Unknown accounts are looked up by the network lane, a few of each server at a time, so that lines of one server do
-not delay others.
+A file is parsed at once and stored line by line. When its owner has confirmed it, it is imported in the background, in
+steps that can be interrupted and resumed: every line is imported by the service that a client would call, and importing a
+line again changes nothing. Unknown accounts are looked up by the network lane, a few of each server at a time, so that
+accounts of one server do not delay the accounts of others.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Address = tuple[str, str | None]
 
 
 def read_import(*, account: Account, portable: PortableList, data: bytes, file_name: str, overwrite: bool) -> Import:
-    """Store the lines of a file until its owner confirms it, in place of an earlier unconfirmed file of the same list.
+    """Store the lines of a file until its owner confirms it, replacing an earlier unconfirmed file of the same list.
 
     Invalid lines are stored as failed; of lines with the same key the first counts. Lines that are not ASCII are parsed
     during the import: to normalise 20,000 international domains takes seconds (security row 78). Raises Unreadable.
@@ -87,9 +87,10 @@ def _read(row: ImportRow, portable: PortableList) -> None:
 
 
 def start_import(*, account: Account, import_id: int) -> None:
-    """Start an import; one that was started before goes on unchanged.
+    """Start an import; an import that was started before continues unchanged.
 
-    Raises NotFound, also for somebody else's, and Conflict while another import of the same list runs. Publishes ImportDue.
+    Raises NotFound, also for another account's import, and Conflict while another import of the same list runs.
+    Publishes ImportDue.
     """
     try:
         with transaction.atomic():
@@ -105,7 +106,7 @@ def start_import(*, account: Account, import_id: int) -> None:
 
 
 def drop_import(*, account: Account, import_id: int) -> None:
-    """Stop and delete an import; entries it has added stay. Raises NotFound, also for somebody else's."""
+    """Stop and delete an import; entries it has added stay. Raises NotFound, also for another account's import."""
     with transaction.atomic():
         found = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())
         found.delete()
@@ -160,7 +161,9 @@ class _Work:
         return self._add_pending()
 
     def _read_pending(self) -> bool:
-        """Parse a batch of lines that were not parsed yet, and remove repetitions; return whether there were any lines."""
+        """Parse a batch of lines that were not parsed yet, and remove repeated lines; return whether there were any
+        lines.
+        """
         rows = list(self.batch.rows.filter(state=ImportRowState.PENDING, key="").order_by("line")[:BATCH_SIZE])
         for row in rows:
             _read(row, self.portable)
@@ -221,8 +224,8 @@ class _Work:
         return bool(rows)
 
     def settle_sought(self) -> bool:
-        """Add lines whose account has been found, fail those whose account was not, and request the lookup of the next ones;
-        return whether any line was settled.
+        """Add lines whose account has been found, fail lines whose account was not found, and request the lookup of the
+        next accounts; return whether any line was settled.
         """
         host = Func(F("key"), Value("@"), Value(-1), function="split_part", output_field=TextField())
         sought = self.batch.rows.filter(state=ImportRowState.SOUGHT)
@@ -252,7 +255,7 @@ class _Work:
                     done.append(row.id)
         finally:
             with transaction.atomic():
-                # Counted by the rows deleted: a step may run twice when its process was taken for dead.
+                # The number of deleted rows counts, because a step may run twice if its process was believed dead.
                 gone, _by_model = self.batch.rows.filter(id__one_of=done).delete()
                 Import.objects.filter(id=self.batch.id).update(done=F("done") + gone)
 
@@ -290,7 +293,7 @@ def _problem(error: KernelError) -> Problem:
 
 def forget_imports() -> int:
     """Delete imports that finished longer than RETENTION ago, with their failed lines, and files not confirmed within
-    UNCONFIRMED_RETENTION; return how many rows.
+    UNCONFIRMED_RETENTION; return how many rows were deleted.
     """
     now = clock.now()
     old = Import.objects.filter(finished_at__lt=now - RETENTION) | Import.objects.filter(
