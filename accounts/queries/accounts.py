@@ -31,8 +31,7 @@ _MOVED = Prefetch("moved_to", Account.objects.select_related("stat", "user__role
 
 
 def list_accounts() -> QuerySet[Account]:
-    """List the accounts that clients can see, with counters and role; unconfirmed and unapproved accounts are left out.
-    """
+    """List the accounts that clients can see, with counters and role; unconfirmed and unapproved accounts are left out."""
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=False)
     return (
         Account.objects.select_related("stat", "user__role")

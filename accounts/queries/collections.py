@@ -53,8 +53,7 @@ def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
 
 
 def load_shown(collection_ids: Iterable[int], viewer_id: int | None) -> dict[int, ShownCollection]:
-    """Load collections by id as the viewer sees them, in three queries; collections of suspended owners are left out.
-    """
+    """Load collections by id as the viewer sees them, in three queries; collections of suspended owners are left out."""
     ids = list(collection_ids)
     if not ids:
         return {}

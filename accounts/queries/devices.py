@@ -49,7 +49,9 @@ def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
 
 
 def load_reachable_elsewhere(viewer_id: int, account_ids: Sequence[int]) -> dict[int, Account]:
-    """Load the `reachable` accounts that are remote and whose server has an address for their devices. Two queries."""
+    """Load the `reachable` accounts that are remote and state an address for their devices (`devices_url`). Two
+    queries.
+    """
     shown = reachable(viewer_id, account_ids)
     found = Account.objects.filter(id__one_of=shown, domain__isnull=False).exclude(devices_url="")
     return found.in_bulk()

@@ -17,8 +17,7 @@ _NAMED: Final = 10
 
 @dataclass
 class FollowsUnder:
-    """Number of follows by local accounts, number of follows of local accounts, and examples as (follower, followed).
-    """
+    """Number of follows by local accounts, number of follows of local accounts, and examples as (follower, followed)."""
 
     from_here: int = 0
     to_here: int = 0

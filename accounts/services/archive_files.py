@@ -102,8 +102,7 @@ class ArchiveWriter:
             file.close()
 
     def _file(self, name: str) -> IO[bytes]:
-        """Return a file, truncated to its valid size and open at its end. Raises FilesMissing when the file is shorter.
-        """
+        """Return a file, truncated to its valid size and open at its end. Raises FilesMissing when the file is shorter."""
         if name not in self._open:
             good = self.files.setdefault(name, [0, 0])[0]
             descriptor = os.open(self._folder / name, os.O_RDWR | os.O_CREAT, 0o600)

@@ -25,7 +25,7 @@ def change_account(account_id: int, **values: Any) -> None:
     """Write these columns and raise the version: every cached body of the account is stale from the commit on.
 
     Without columns only the version is raised, for a change of the role, which is in another table but shown by the
-    account. Announces AccountRenamed when posts that mention the account show a written column. Other events
+    account. Publishes AccountRenamed when posts that mention the account show a written column. Other events
     (ProfileUpdated) are published by the caller.
     """
     with transaction.atomic():

@@ -59,7 +59,7 @@ def change_email(*, user: User, key: str, session_key: str | None, address: str)
     """Make the address to which the link was sent the user's only address.
 
     Other browsers are signed out, earlier password reset links no longer work, and the old address gets a mail.
-    Announces EmailChanged. Raises NotFound for a link that belongs to another user, or is too old, used or replaced;
+    Publishes EmailChanged. Raises NotFound for a link that belongs to another user, or is too old, used or replaced;
     Invalid when somebody else has taken the address in the meantime.
     """
     with transaction.atomic():

@@ -38,8 +38,8 @@ def keys_of(*, account: Account) -> KeyPair:
 
 
 def keep_keys(*, account: Account, pair: tuple[str, str]) -> None:
-    """Store the keys (private, public) of a local account unless it has some. The private key is encrypted; the id of the
-    public key is the actor's id with `#main-key`.
+    """Store the keys (`pair`: private, public) of a local account unless it has keys already. The private key is
+    encrypted; the id of the public key is the actor's id with `#main-key`.
 
     Every account gets its keys when it is created: keys made later could be missing from a backup that has the account, and
     new keys made after its restoration would differ from those that other servers know.
@@ -52,7 +52,7 @@ def keep_keys(*, account: Account, pair: tuple[str, str]) -> None:
 
 
 def make_missing_keys() -> int:
-    """Create keys for at most MISSING_KEYS_AT_ONCE local accounts without keys; return for how many.
+    """Create keys for at most MISSING_KEYS_AT_ONCE local accounts without keys; return how many accounts got keys.
 
     Older releases created keys at their first use. Run by the scheduler every minute: a pair takes a tenth of a second of CPU
     time.
@@ -69,7 +69,7 @@ def make_missing_keys() -> int:
 
 
 def rotate_keys(*, by: Staff, account: Account) -> bool:
-    """Replace the keys of a local account under the same id; return False if it has none yet.
+    """Replace the keys of a local account under the same id; return False if it has no keys yet.
 
     Followers' servers get the new public key with an Update. For PREVIOUS_KEY_RETENTION deliveries to servers that do not
     know it yet are signed with the previous key (contract, federation section 10). Raises Forbidden, and Conflict for a

@@ -41,7 +41,7 @@ EMAIL_CHANGE_REQUESTED: Final = "email_change_requested"
 # As long as the lock lasts (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
 _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
-"""Mails of one kind that an address gets in a day at most, for the kinds that others than its owner can cause."""
+"""Maximum number of mails of one kind per address and day, for kinds that people other than its owner can cause."""
 _DAY: Final = 24 * 3600
 # Counted separately, so that links requested by strangers do not use up the mails about the account's security.
 _BOUNDED: Final[Mapping[str, str]] = {
@@ -112,7 +112,9 @@ def report_security_change(*, user: User, kind: str, address: str) -> None:
 
 
 def report_second_factor_lock(*, user: User, address: str) -> None:
-    """Request a mail to the user that codes of their second factor are locked for a while, once per lock (security row 26)."""
+    """Request a mail to the user saying that codes of their second factor are temporarily locked, once per lock
+    (security row 26).
+    """
     if cache.add(f"second-factor-locked:{user.pk}", True, timeout=_LOCK_SECONDS):
         report_security_change(user=user, kind=SECOND_FACTOR_LOCKED, address=address)
 

@@ -1,8 +1,8 @@
 """Merges two records of one remote account, in steps that can be interrupted and resumed.
 
-Everything that local accounts did with the first record counts for the second from then on; rows that the second has
-already stay with the first and are deleted with it. Rows of most tables are moved unchanged. Data that others see or count
-are moved by steps that higher apps register.
+Everything that local accounts did with the first record counts for the second from then on; rows that the second account
+has already stay with the first and are deleted with it. Rows of most tables are moved unchanged. Data that others see or
+count are moved by steps that higher apps register.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ _apart: Final[set[_Column]] = {
 
 
 def register(name: str, step: Step | None, *columns: _Column) -> None:
-    """Register a step, at the start of a process, that moves these columns; with None they stay with the first account."""
+    """Register a step, at the start of a process, that moves these columns; with `step` None the columns stay with the
+    first account.
+    """
     if step is not None:
         _steps[name] = step
     _apart.update(columns)
@@ -62,8 +64,9 @@ def register(name: str, step: Step | None, *columns: _Column) -> None:
 def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[tuple[str, int]]:
     """Move all rows of `source` to `target`, then delete `source`; yield each kind of row with the number moved.
 
-    An interrupted merge is resumed by another call. Raises Forbidden, and Conflict for the same account twice and for local
-    accounts, at the first step. Publishes AccountRenamed, for posts that mention them, and AccountDeleted.
+    An interrupted merge is resumed by another call. Raises Forbidden, and Conflict for the same account twice and for
+    local accounts, at the first step. Publishes AccountRenamed, for posts that mention the accounts, and
+    AccountDeleted.
     """
     require(by, Permission.DELETE_USER_DATA)
     if source.id == target.id:
@@ -110,7 +113,9 @@ def _plain_columns() -> list[tuple[type[Model], str]]:
 
 
 def _move_follows(model: type[Follow] | type[FollowRequest], source: Account, target: Account) -> int:
-    """Move follows of and by the first account to the second, except blocked ones and those it has; return how many."""
+    """Move follows of and by the first account to the second, except follows that a block forbids and follows that the
+    second account has already; return how many.
+    """
     moved = 0
     sides: tuple[tuple[str, str, Counter], ...] = (
         ("account_id", "target_id", "following_count"),

@@ -33,14 +33,15 @@ from social.kernel.events import publish
 
 ALIASES_LIMIT: Final = 20
 MOVE_INTERVAL: Final = timedelta(days=30)
-"""Time between two moves of a local account at least."""
+"""Minimum time between two moves of a local account."""
 REMOTE_MOVE_INTERVAL: Final = timedelta(days=7)
-"""Time between two moves of a remote account at least."""
+"""Minimum time between two moves of a remote account."""
 BATCH_SIZE: Final = 100
 
 
 def add_alias(*, account: Account, alias: Account) -> None:
-    """Add another account of the same person as an alias, so that it may move here; adding it twice changes nothing.
+    """Add another account of the same person as an alias, so that it may move to `account`; adding it twice changes
+    nothing.
 
     Raises Invalid for the account itself and for more than ALIASES_LIMIT. Publishes ProfileUpdated.
     """
@@ -77,7 +78,8 @@ def next_move_at(account: Account) -> datetime | None:
 
 
 def move_account(*, user: User, target: Account) -> Move:
-    """Move to another account, which must have the old one as an alias; a remote target is fetched again first.
+    """Move the user's account to `target`, which must have the old account as an alias; a remote target is fetched
+    again first.
 
     From the commit on the account shows its new account, nobody can follow it, and its tokens work only for endpoints that
     need no user. Its local followers are moved in the background. Raises Invalid with `details`, Unavailable when the other
@@ -171,8 +173,9 @@ def begin_carrying_over(events: Sequence[AccountMoved]) -> None:
 def carry_over(events: Sequence[CarryOverDue]) -> None:
     """Handle CarryOverDue: copy local accounts' blocks, mutes and notes of the old account to the new one, and move follows.
 
-    Handles BATCH_SIZE rows and publishes the event again for the rest. Each row is handled by itself and may be repeated;
-    rows that a service refuses are skipped. A cancelled move stops.
+    Handles BATCH_SIZE rows and publishes the event again for the rest. Each row is handled separately, and handling it
+    again changes nothing; rows that a service refuses are skipped. Nothing more is carried over once the move is
+    cancelled.
     """
     for event in events:
         moved = Account.objects.filter(id=event.account_id, moved_to_id=event.target_id).exists()
@@ -209,7 +212,7 @@ def _carry_mute(row: Any, target: Account) -> None:
 
 
 def _carry_note(row: AccountNote, target: Account) -> None:
-    """Append the note about the old account to the one about the new account."""
+    """Append the note about the old account to the note about the new account."""
     comment = load_relations(row.account_id, [target.id]).notes.get(target.id, "")
     if row.comment not in comment:
         joined = "\n".join(filter(None, [comment, row.comment]))

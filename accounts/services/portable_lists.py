@@ -1,4 +1,4 @@
-"""Lists that people take from one server to another, each as a table (`accounts.policies.transfers`).
+"""Lists that people take from one server to another, each represented as a table (`accounts.policies.transfers`).
 
 Each app registers its lists at start: `register(PortableList(...))`. The pages for export and import, and archives, then
 offer them.
@@ -62,11 +62,11 @@ class Existing:
 class PortableList:
     """Kind of list.
 
-    `columns` are the columns of its table, of which every line must fill the first; `named` says whether an exported file
-    has a header line. `count` and `rows` (its cells, read in batches) take the id of the list's owner; `read` parses the
-    cells of a line, or raises BadLine; `add` adds a line for its owner, given the account that it names, is idempotent, and
-    raises KernelError; `existing` returns entries of an owner after an id, up to a limit, and `remove` removes one.
-    `may_name_owner`: lines may name the owner of the list.
+    `columns` are the columns of its table, of which every line must fill the first; `named` says whether an exported
+    file has a header line. `count` and `rows` (its cells, read in batches) take the id of the list's owner; `read`
+    parses the cells of a line, or raises BadLine; `add` adds a line to the owner's list, given the account that the
+    line names, is idempotent, and raises KernelError; `existing` returns entries of an owner after an id, up to a
+    limit, and `remove` removes an entry. `may_name_owner`: lines may name the owner of the list.
     """
 
     name: str
@@ -117,7 +117,9 @@ def full_address(account: Account) -> str:
 
 
 def read_address(cell: str) -> tuple[str, str | None]:
-    """Parse the address in a cell, in lower case and Punycode. Raises BadLine, also without a domain: it would be ambiguous."""
+    """Parse the address in a cell, in lower case and Punycode. Raises BadLine, also for an address without a domain,
+    which would be ambiguous.
+    """
     pair = split_address(cell)
     named = cell.strip().removeprefix("@").partition("@")[2]
     if pair is None or not named or not pair[0].isprintable():

@@ -17,7 +17,7 @@ from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 
 EXPAND_MEDIA: Final = ("default", "show_all", "hide_all")
-"""Choices which media clients show without a click (contract, entities "Preferences")."""
+"""Choices of which media clients show without a click (contract, entities "Preferences")."""
 # Preferences that others see on the account or its posts, so that cached bodies contain them.
 _SHOWN: Final = frozenset({"noindex", "show_application"})
 
@@ -28,7 +28,7 @@ class PreferencesChange:
 
     `noindex`: search engines are asked not to index the profile. `show_application`: posts show which application wrote
     them. `mails` are values of the settings of `accounts.policies.mails`. `mails_when_online`: notifications are mailed
-    even while the user is online. `refused_address`: the mail server has refused that address for good.
+    even while the user is online. `refused_address`: the e-mail address that the mail server has refused for good.
     """
 
     locale: str | None = None

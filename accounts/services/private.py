@@ -24,7 +24,9 @@ def write_note(*, account: Account, target: Account, comment: str) -> None:
 
 
 def endorse_account(*, account: Account, target: Account) -> None:
-    """Endorse `target` on one's profile; twice is no error. Raises Invalid for an account that one does not follow."""
+    """Endorse `target` on the account's profile; endorsing it again is not an error. Raises Invalid for a `target` that
+    `account` does not follow.
+    """
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
         if not Follow.objects.filter(account=account, target=target).exists():
@@ -38,6 +40,6 @@ def unendorse_account(*, account: Account, target: Account) -> None:
 
 
 def dismiss_suggestion(*, account_id: int, target_id: int) -> None:
-    """Dismiss the suggestion of `target_id` to `account_id` for good; unknown accounts and repetitions are no errors."""
+    """Dismiss the suggestion of `target_id` to `account_id` for good; unknown accounts and repetitions are not errors."""
     if Account.objects.filter(id=target_id).exists():
         DismissedSuggestion.objects.get_or_create(account_id=account_id, target_id=target_id)

@@ -22,7 +22,7 @@ PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 
 
 def links_to_verify(fields: Iterable[Mapping[str, Any]], *, local: bool = True) -> list[str]:
-    """Return the links in these fields that can be verified and are not yet."""
+    """Return the links in these fields that can be verified and have not been verified yet."""
     found = (link_of_field(item, local=local) for item in fields if item.get("verified_at") is None)
     return list(dict.fromkeys(link for link in found if link is not None))
 
@@ -63,7 +63,9 @@ async def _ask(link: str) -> Response | None:
 
 
 def remember_verified(account_id: int, verified: Collection[str]) -> None:
-    """Mark these links as verified in those fields that still show them; an account that was erased meanwhile has none."""
+    """Mark these links as verified in the fields that still show them; an account that was erased meanwhile has no
+    fields.
+    """
     moment = clock.iso(clock.now())
     with transaction.atomic():
         # The fields may have changed while the pages were fetched.

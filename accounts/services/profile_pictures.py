@@ -1,4 +1,4 @@
-"""Processes profile pictures: validates and redraws them, stores their files, and removes those of replaced pictures."""
+"""Processes profile pictures: validates and redraws them, stores their files, and removes the files of replaced pictures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from social.kernel.media import images, storage, types
 from social.kernel.media.images import Drawing, Shape
 
 PICTURE_SIZE_LIMIT: Final = 8 * 1024 * 1024
-"""Bytes of an uploaded picture at most (contract, parameters section 2 "update_credentials")."""
+"""Maximum size of an uploaded picture in bytes (contract, parameters section 2 "update_credentials")."""
 _MEBIBYTE: Final = 1024 * 1024
 _TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
 SHAPES: Final = {"avatar": Shape(400, 400, cropped=True), "header": Shape(1500, 500, cropped=False)}
@@ -55,7 +55,7 @@ def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
 
 
 def _is_called_something_else(file_name: str) -> bool:
-    """Tell whether the file name has the extension of something else than a picture, of whatever type."""
+    """Tell whether the file name has the extension of a known file type other than a picture."""
     kind, _encoding = mimetypes.guess_type(file_name.rpartition("/")[2])
     return kind is not None and not kind.startswith("image/")
 
@@ -66,7 +66,7 @@ def _spoofed(name: str) -> FieldError:
 
 
 def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> dict[str, Drawing]:
-    """Redraw pictures and return them by name. If there is a scanner, it must find them clean first.
+    """Redraw pictures and return them by name. If there is a scanner, it must find the pictures clean first.
 
     Raises Invalid with `details`, Unavailable when the scanner does not respond. Slow: call it outside of transactions.
     """
@@ -115,7 +115,9 @@ def remove_replaced(account: Account, columns: Mapping[str, object]) -> None:
 
 
 def delete_picture(*, account_id: int, name: str) -> None:
-    """Remove the `avatar` or `header` with its files; its description stays. Publishes ProfileUpdated if there was one."""
+    """Remove the `avatar` or `header` with its files; its description stays. Publishes ProfileUpdated if there was a
+    picture.
+    """
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).get(id=account_id)
         if getattr(account, name):

@@ -49,8 +49,8 @@ ATTRIBUTION_DOMAINS_LIMIT = 100
 class ProfileChange:
     """Changes of a profile; None leaves a value as it is (contract, parameters section 2 "update_credentials").
 
-    An empty `language` resets the default language of posts. `unsaid` names those of `discoverable` and
-    `hide_collections` that become null: not chosen, which differs from false.
+    An empty `language` resets the default language of posts. `unsaid` names the settings among `discoverable` and
+    `hide_collections` that become null (not chosen), which differs from false.
     """
 
     display_name: str | None = None
@@ -87,7 +87,7 @@ def _too_long(field: str, limit: int) -> FieldError:
 
 
 def _tidied(change: ProfileChange) -> ProfileChange:
-    """Return the change with the display name on one line, and without space around the bio."""
+    """Return the change with the display name on one line, and without white space around the bio."""
     return replace(
         change,
         display_name=one_line(change.display_name) if change.display_name is not None else None,
@@ -122,7 +122,7 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
 
 
 def bare_domain(written: str) -> str:
-    """The domain without a scheme, which is often copied along, and without a wildcard for subdomains."""
+    """The domain without a scheme, which people often copy with it, and without a wildcard for subdomains."""
     return written.strip().removeprefix("https://").removeprefix("http://").removeprefix("*.")
 
 
@@ -186,9 +186,10 @@ _PLAIN_COLUMNS: Final = (
 def update_profile(*, user: User, change: ProfileChange) -> User:
     """Apply a change to a user's own profile and settings completely or not at all.
 
-    Unlocking accepts the pending follow requests, except those of limited accounts; the first hundred at once. Pictures
-    are drawn before the transaction, and the files of replaced ones are removed after it; a failed change leaves no files.
-    Raises Invalid with `details`; publishes ProfileUpdated when the public profile has changed.
+    Unlocking accepts the pending follow requests, except those of limited accounts; the first hundred immediately, the
+    others in the background. Pictures are drawn before the transaction, and the files of replaced ones are removed
+    after it; a failed change leaves no files. Raises Invalid with `details`; publishes ProfileUpdated when the public
+    profile has changed.
     """
     change = _tidied(change)
     errors = change_errors(change)

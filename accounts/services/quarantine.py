@@ -35,7 +35,7 @@ REQUEST_SECONDS: Final = 5.0
 
 @dataclass(frozen=True)
 class Origin:
-    """Origin of a file, with the columns of `QuarantinedFile`."""
+    """Origin of a file; the fields are columns of `QuarantinedFile`."""
 
     source: QuarantineSource
     account_id: int | None = None
@@ -45,7 +45,7 @@ class Origin:
 
 
 def known_result(sha256: str) -> ScanResult | None:
-    """Return the result for a file that was in quarantine before; None for any other, which has to be scanned."""
+    """Return the result for a file that was in quarantine before; None for any other file, which has to be scanned."""
     row = QuarantinedFile.objects.filter(sha256=sha256).order_by("-decided_at", "-id").first()
     if row is None:
         return None
@@ -78,7 +78,8 @@ def put_away(file: IO[bytes], *, sha256: str, content_type: str, result: ScanRes
 
 
 def is_clean(file: IO[bytes], *, content_type: str, origin: Origin, seconds: float = scanning.SCAN_SECONDS) -> bool:
-    """Tell whether a file may be shown; a refused one goes into quarantine. Without a scanner every file may be shown.
+    """Tell whether a file may be shown; a refused file is put into quarantine. Without a scanner every file may be
+    shown.
 
     Call it outside of transactions. Raises Unavailable when the scanner does not respond, and OSError.
     """
@@ -121,10 +122,10 @@ def opened(file: QuarantinedFile) -> Iterator[IO[bytes]]:
 
 
 def release_file(*, by: Staff, file: QuarantinedFile) -> None:
-    """Release a file and every other one with its digest: uploads are processed again, copies are fetched again on request.
-    Publishes FileReleased.
+    """Release a file and every other file with its digest: uploads are processed again, copies are fetched again on
+    request. Publishes FileReleased.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file that was decided before.
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file about which staff have decided before.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
@@ -138,8 +139,8 @@ def release_file(*, by: Staff, file: QuarantinedFile) -> None:
 def destroy_file(*, by: Staff, file: QuarantinedFile) -> None:
     """Delete the bytes of a file for good; its row stays, so that the same file is recognised later.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file that was decided before, and while its sender's
-    account is held.
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file about which staff have decided before, and
+    while its sender's account is held.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():

@@ -101,11 +101,11 @@ def may_refresh(account: Account) -> bool:
 
 
 def release_address(*, username: str, domain: str, uri: str) -> Account | None:
-    """Take an address from the account that has it, unless that account has this `uri`, to which the domain has assigned the
-    address; return the account, or None.
+    """Take an address from the account that has it, unless that account has this `uri`, to which the domain has
+    assigned the address; return the account that has lost it, or None.
 
-    The account keeps everything else and is due to be fetched again; until its server names another username it has its old
-    one with its id appended. Publishes ProfileUpdated. The caller holds a transaction.
+    The account keeps everything else and is due to be fetched again; until its server names another username it has the
+    old username with its id appended. Publishes ProfileUpdated. The caller holds a transaction.
     """
     rows = Account.objects.filter(has_address(username, domain)).exclude(uri=uri)
     if not rows.exists():
@@ -123,9 +123,10 @@ def release_address(*, username: str, domain: str, uri: str) -> Account | None:
 def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey], is_announced: bool = False) -> Account:
     """Create or change the account with this ActivityPub id, and its keys; an empty `keys` removes the keys.
 
-    Concurrent calls end with the same row. Publishes ProfileUpdated when a shown value has changed, and FollowsToRenew when
-    all keys were replaced, unless the change `is_announced`, that is signed with a known key (contract, federation
-    section 10). Raises Conflict for the id of a local account, and for an address or key of another account.
+    Concurrent calls end with the same row. Publishes ProfileUpdated when a shown value has changed, and FollowsToRenew
+    when all keys were replaced, unless the change `is_announced`, that is signed with a known key (contract, federation
+    section 10). Raises Conflict for the id of a local account, and for an address or key that belongs to another
+    account.
     """
     try:
         with transaction.atomic():
@@ -174,8 +175,8 @@ def _change(account: Account, profile: RemoteProfile, *, renewed: bool) -> None:
 
 
 def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: bool) -> None:
-    """Store what a remote account's server states: its numbers of `followers`, `following` and `statuses`, None where it
-    states none, and whether it hides the lists.
+    """Store the statements of a remote account's server: `totals` by name (`followers`, `following`, `statuses`), None
+    for a number that it does not state, and whether it hides the lists.
     """
     with transaction.atomic():
         if account.hide_collections is not hidden:
@@ -185,7 +186,9 @@ def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: 
 
 
 def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bool) -> bool:
-    """Store the keys; return whether they replace all known ones without an announcement, at most once in RENEWAL_INTERVAL."""
+    """Store the keys; return whether they replace all known keys without an announcement, at most once in
+    RENEWAL_INTERVAL.
+    """
     if not keys:
         KeyPair.objects.filter(account=account).delete()
         return False
@@ -203,7 +206,8 @@ def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bo
 
 
 def resolve_address(address: str) -> Account | None:
-    """Return the account with an address, looked up at its server if it is unknown or stale; None when it is not found.
+    """Return the account with an address, looked up at its server if the account is unknown or stale; None when it is
+    not found.
 
     For a known account the domain is asked in the background whether the address is still that account's (contract, federation
     section 17). Call it outside of transactions; it takes at most five seconds (contract, parameters section 2 `resolve`).

@@ -55,8 +55,9 @@ class RemoteCollection:
 
 
 def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection:
-    """Create or update the collection with this id and its listed items; an older version changes nothing. A local account
-    that has agreed stays while its item has no id, that is until the collection was seen with it.
+    """Create or update the collection with this id and its listed items; an older version changes nothing. A local
+    account that has consented to be in the collection is kept although the received version does not list it yet: its
+    item gets a `uri` only when a version arrives that contains it.
 
     Publishes CollectionChanged and CollectionItemRemoved. Raises Conflict for an id of another account's collection, and for
     more than REMOTE_COLLECTIONS_LIMIT collections of an account.
@@ -94,17 +95,19 @@ def keep_item(*, collection: Collection, received: RemoteItem) -> None:
 
 
 def end_item(*, item: CollectionItem) -> None:
-    """Remove an item from a remote collection, as its owner has done. Publishes CollectionItemRemoved."""
+    """Remove an item from a remote collection, because the collection's owner has removed it. Publishes
+    CollectionItemRemoved.
+    """
     with transaction.atomic():
         _end(CollectionItem.objects.filter(id=item.id))
 
 
 def allow_item(*, collection: Collection, account: Account, request_uri: str) -> CollectionItem | None:
-    """Store that a local account agrees to be in a remote collection; return the item, or None if the account has left the
-    collection before or the collection is full.
+    """Record that a local account consents to be in a remote collection; return the item, or None if the account has
+    left the collection before or the collection is full.
 
-    A repeated request returns the same item. Publishes CollectionItemAdded for a new one. Raises Conflict for a request id
-    of another owner.
+    A repeated request returns the same item. Publishes CollectionItemAdded for a new item. Raises Conflict for a
+    request id that another owner has used.
     """
     with transaction.atomic():
         lock(f"object:{collection.uri}")
@@ -131,11 +134,11 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
 
 
 def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: str | None = None) -> bool:
-    """Store a remote account's answer to being in a collection; return whether that changed anything.
+    """Store a remote account's answer to a request for its consent; return whether that changed anything.
 
-    A pending item becomes accepted or rejected; an accepted one can only be revoked; rejected and revoked ones stay so.
-    `account_id` is the account that has answered: nothing happens when the item is another account's by now. Publishes
-    CollectionItemAdded or CollectionItemRemoved.
+    A pending item becomes accepted or rejected; an accepted item can only be revoked; rejected and revoked items stay
+    so. `account_id` is the account that has answered: nothing happens when the item now belongs to another account.
+    Publishes CollectionItemAdded or CollectionItemRemoved.
     """
     with transaction.atomic():
         item = CollectionItem.objects.select_for_update().filter(id=item_id, account_id=account_id).first()
@@ -158,7 +161,7 @@ def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: 
 
 
 def note_consent(*, item_id: int) -> None:
-    """Store that an item's consent was verified at the account's server now."""
+    """Record that the consent to an item was just verified at the account's server."""
     CollectionItem.objects.filter(id=item_id).update(checked_at=clock.now())
 
 
@@ -198,14 +201,16 @@ def _change(collection: Collection, values: dict[str, Any]) -> None:
 
 
 def _end(items: Iterable[CollectionItem]) -> None:
-    """Delete items, except revoked ones: those accounts must not be added again."""
+    """Delete items, except revoked items, whose accounts must not be added again."""
     ended = [item for item in items if item.state != ItemState.REVOKED]
     publish(*(event for item in ended for event in removed(item)))
     CollectionItem.objects.filter(id__one_of=[item.id for item in ended]).delete()
 
 
 def _keep_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
-    """Create or change items. Local accounts need to have agreed before; items of others wait for their consent's check."""
+    """Create or change items. Local accounts must have consented before; items of remote accounts are pending until
+    their consent is verified.
+    """
     people = {one.uri: one for one in Account.objects.filter(uri__one_of=[item.object_uri for item in listed])}
     items = list(CollectionItem.objects.filter(collection=collection).select_related("account"))
     by_uri = {item.uri: item for item in items if item.uri is not None}
@@ -240,7 +245,7 @@ def _keep_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
 
 
 def _change_item(known: CollectionItem, item: RemoteItem, person: Account | None) -> None:
-    """Update an item; with another account or consent it is pending until that is verified."""
+    """Update an item; if its account or consent has changed, it is pending until the consent is verified."""
     values: dict[str, Any] = {"uri": item.uri, "object_uri": item.object_uri, "account": person}
     if known.object_uri != item.object_uri or known.approval_uri != item.approval_uri:
         values |= {"approval_uri": item.approval_uri, "state": ItemState.PENDING}

@@ -49,10 +49,10 @@ T = TypeVar("T")
 
 FOLDER: Final = "cache"
 EXACTNESS: Final = timedelta(hours=1)
-"""Precision of the moment at which a copy was last served."""
+"""Precision of the time at which a copy was last served."""
 _MEMORY_BYTES: Final = 1024 * 1024
 _threads: Final = ThreadPoolExecutor(6, thread_name_prefix="copies")
-# An animated GIF stays one, within the limits of animations.
+# An animated GIF stays animated, within the limits of animations.
 _PREVIEW_SHAPE: Final = Shape(3840, 2160, cropped=False)
 _SHAPES: Final = {**SHAPES, CopyPurpose.EMOJI: Shape(256, 256, cropped=False)}
 _EXTENSIONS: Final = {
@@ -62,7 +62,7 @@ _EXTENSIONS: Final = {
 
 
 def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
-    """Return the copy of a file; the fetch of a missing one, or of a failed one that is due for a retry, is queued.
+    """Return the copy of a file; if it is missing, or has failed and is due for a retry, a fetch is queued.
 
     Concurrent requests cause one fetch; the copy fails at once if its server is known not to respond.
     """
@@ -85,7 +85,7 @@ def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
 
 
 def note_served(copy: RemoteCopy) -> None:
-    """Store that a copy was served: the least recently served copies are removed first."""
+    """Record that a copy was just served: the least recently served copies are removed first."""
     now = clock.now()
     if copy.served_at < now - EXACTNESS:
         RemoteCopy.objects.filter(id=copy.id, served_at__lt=now - EXACTNESS).update(served_at=now)
@@ -143,7 +143,7 @@ def _begin(jobs: Sequence[Job[CopyFetch]]) -> Iterator[Steps]:
 def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
     """Fetch and store a file, or mark its copy as failed. Raises OSError when nothing can be stored.
 
-    Publishes RemoteCopyStored for an attachment that was measured, and for one that cannot be shown.
+    Publishes RemoteCopyStored for an attachment that was measured, and for an attachment that cannot be shown.
 
     The first bytes decide the type of a file, and it is stored only if it can be decoded: pictures are redrawn, videos and
     sounds are stored as they are.
@@ -183,7 +183,7 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
 
 
 def _scan(copy: RemoteCopy, file: IO[bytes]) -> Steps:
-    """Scan a file before it is stored; a refused one goes into quarantine, and its copy fails for good."""
+    """Scan a file before it is stored; a refused file is put into quarantine, and its copy fails for good."""
     origin = Origin(QuarantineSource.COPY, url=copy.url, copy_digest=copy.digest)
     sha256: str = yield _in_thread(scanning.digest_of, file)
     result = known_result(sha256)

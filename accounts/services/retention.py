@@ -38,7 +38,7 @@ DELETE FROM accounts_auditentry WHERE id IN (SELECT e.id {_OLD_ENTRIES} ORDER BY
 
 def forget_addresses() -> int:
     """Delete addresses of sign-ups older than KEEP_ADDRESSES_DAYS, and end sessions unused for that long, with their
-    addresses; return how many. Each batch is a transaction of its own.
+    addresses; return how many addresses and sessions. Each batch is a transaction of its own.
     """
     return _forget_sign_up_addresses() + _end_unused_sessions()
 
@@ -80,7 +80,9 @@ def _end_unused_sessions() -> int:
 
 
 def forget_written_mails() -> int:
-    """Delete mails that were written to files, as is done without EMAIL_URL, more than KEPT_MAIL_DAYS ago; return how many."""
+    """Delete mails that were written to files (the case without EMAIL_URL) more than KEPT_MAIL_DAYS ago; return how
+    many.
+    """
     if settings.EMAIL_BACKEND != "django.core.mail.backends.filebased.EmailBackend":
         return 0
     before = (clock.now() - timedelta(days=KEPT_MAIL_DAYS)).timestamp()
@@ -94,10 +96,10 @@ def forget_written_mails() -> int:
 
 
 def forget_audit_entries() -> int:
-    """Delete rows of the audit log that are older than KEEP_AUDIT_LOG_DAYS, and of Django's admin log; return how many of the
-    audit log.
+    """Delete rows of the audit log that are older than KEEP_AUDIT_LOG_DAYS, and of Django's admin log; return how many
+    rows of the audit log.
 
-    The database allows only this function to delete audit rows, and none of the last 30 days.
+    The database allows only this function to delete audit rows, and no rows of the last 30 days.
     """
     before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
     forgotten = 0

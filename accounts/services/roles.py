@@ -51,8 +51,8 @@ def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
 
 
 def delete_role(*, by: Staff, role: Role) -> None:
-    """Delete a role; its users get the default role. Raises Forbidden, also for the default role; NotFound, Conflict as
-    `update_role`.
+    """Delete a role; its users get the default role. Raises Forbidden, also for the default role; NotFound and Conflict
+    as `update_role` does.
     """
     with transaction.atomic():
         locked = _locked(by, role)

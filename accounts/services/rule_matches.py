@@ -30,7 +30,7 @@ def note_matches(
 ) -> None:
     """Record which rules matched an account or its post, in the caller's transaction.
 
-    Publishes SpamRuleMet for the work of higher apps: strikes for accounts that a rule of `limited_by` has limited, and
+    Publishes SpamRuleMet, which higher apps handle: strikes for accounts that a rule of `limited_by` has limited, and
     reports for rules whose outcome is one of `reported`.
     """
     # The rules come from a cache: staff may have deleted some meanwhile.
@@ -53,7 +53,7 @@ def note_matches(
 
 
 def as_staff(rule: SpamRule) -> Staff:
-    """Return the rule as an actor, so that the audit log names it for what it does."""
+    """Return the rule as an actor, so that the audit log names the rule as the author of its acts."""
     return Staff(account_id=None, name=f"rule {rule.name}", permissions=_RIGHTS, position=None)
 
 

@@ -137,7 +137,7 @@ def hold_account(*, by: Staff, account: Account, reason: str) -> None:
 
 
 def release_account(*, by: Staff, account: Account) -> None:
-    """Undo `hold_account`; an erasure that the hold has stopped goes on. Raises Forbidden, NotFound."""
+    """Undo `hold_account`; an erasure that the hold has stopped is continued. Raises Forbidden, NotFound."""
     with _acting(by, account, "release", Permission.DELETE_USER_DATA) as subject:
         subject.write(held_at=None)
         if subject.after and (subject.account.deleted_at or subject.account.erased_at):
@@ -147,10 +147,10 @@ def release_account(*, by: Staff, account: Account) -> None:
 def apply_domain_rule(
     *, account_id: int, limited_since: datetime | None, suspended_since: datetime | None, before: datetime, cause: str
 ) -> None:
-    """Apply the rule for a server to one of its accounts, and undo the sanctions of the rule before.
+    """Apply the rule for a server to one of its accounts, and undo the sanctions of the previous rule.
 
-    Sanctions of the former rule are recognised by their moment, `before`; sanctions that staff have imposed on the account
-    itself stay. `cause` names the rule in the record of ended follows.
+    Sanctions of the previous rule are recognised by their time, `before`; sanctions that staff have imposed on the
+    account itself stay. `cause` names the rule in the record of ended follows.
     """
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).filter(pk=account_id, deleted_at=None).first()

@@ -17,7 +17,7 @@ def make_recovery_codes(*, user: User) -> list[str]:
     """Replace the recovery codes and return the new ones, which are stored as digests only."""
     codes = [new_code() for _ in range(CODES)]
     with transaction.atomic():
-        # Locked, so that of two concurrent calls the codes of one are stored.
+        # Locked, so that of two concurrent calls only one stores its codes.
         User.objects.select_for_update(of=("self",)).get(pk=user.pk)
         RecoveryCode.objects.filter(user=user).delete()
         rows = [RecoveryCode(user=user, digest=digest_of(code)) for code in codes]
@@ -26,7 +26,7 @@ def make_recovery_codes(*, user: User) -> list[str]:
 
 
 def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
-    """Use up a recovery code; return whether it was a valid one of the user. Publishes SecurityChanged.
+    """Use up a recovery code; return whether it was a valid code of the user. Publishes SecurityChanged.
 
     Of two concurrent calls with the same code only one deletes the row and succeeds.
     """
@@ -38,7 +38,8 @@ def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
 
 
 def accept_app_code(*, authenticator: Authenticator, counter: int) -> bool:
-    """Accept a code of an authenticator app, of the time step `counter`; return False unless it is newer than the last one.
+    """Accept a code of an authenticator app, of the time step `counter`; return False unless the time step is later
+    than that of the last accepted code.
 
     No code is accepted twice (RFC 6238 section 5.2).
     """

@@ -26,9 +26,9 @@ _BATCH_SIZE: Final = 1000
 def change_password(*, user: User, password: str, asking_key: str | None = None) -> None:
     """Set a password and end everything opened with the old one: sessions, tokens, authorization codes and streams.
 
-    The row of the session with `asking_key`, of the requesting browser, stays for its page to close; the session is no
-    longer valid either, because a session contains a hash of the password. Counted failed attempts, of the owner or others,
-    are cleared.
+    The row of the requesting browser's session (`asking_key`) stays, for the page to delete it; the session is no
+    longer valid either, because a session contains a hash of the password. Counted failed attempts, of the owner or
+    others, are cleared.
     """
     hashed = make_password(password)
     with transaction.atomic():
@@ -53,7 +53,7 @@ def sign_out_everywhere(*, user: User) -> None:
 def end_sessions(*, user: User, except_key: str | None = None) -> int:
     """End the user's browser sessions, except the one with this key; return how many were ended.
 
-    Tokens stay: this is for changes of how one signs in (a second factor added, another e-mail address).
+    Tokens stay: the function is for changes of the ways to sign in (a second factor added, another e-mail address).
     """
     ending = UserSession.objects.filter(user=user).exclude(session_key=except_key or "")
     with transaction.atomic():
@@ -63,7 +63,7 @@ def end_sessions(*, user: User, except_key: str | None = None) -> int:
 
 
 def end_session(*, user: User, session_id: int) -> str:
-    """End one of the user's browser sessions; return its key. Raises NotFound, also for somebody else's."""
+    """End one of the user's browser sessions; return its key. Raises NotFound, also for another user's session."""
     with transaction.atomic():
         session = require_found(UserSession.objects.select_for_update().filter(user=user, pk=session_id).first())
         key = str(session.session_key)
@@ -73,7 +73,7 @@ def end_session(*, user: User, session_id: int) -> str:
 
 
 def note_visit(*, user: User, session_key: str, address: str, user_agent: str, brands: str) -> None:
-    """Store that a session was used now, with its network address and browser."""
+    """Record that a session was just used, with its network address and browser."""
     UserSession.objects.update_or_create(
         session_key=session_key,
         defaults={
@@ -89,7 +89,7 @@ def note_visit(*, user: User, session_key: str, address: str, user_agent: str, b
 def forget_ended_sessions() -> int:
     """Delete expired sessions, and the browser records of ended ones; return how many rows.
 
-    Each batch is deleted by itself, so that the run can be stopped at any time. Run by the scheduler.
+    Each batch is deleted separately, so that the run can be stopped at any time. Run by the scheduler.
     """
     expired = Session.objects.filter(expire_date__lt=clock.now())
     over = UserSession.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("session_key"))))

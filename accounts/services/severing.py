@@ -22,7 +22,9 @@ from social.kernel.events import Event, publish
 from social.kernel.locks import lock
 
 BATCH_SIZE: Final = 200
-"""Follows that one transaction ends at most: it holds a lock for each, and PostgreSQL has room for some thousands in all."""
+"""Maximum number of follows that one transaction ends: it holds a lock for each, and PostgreSQL has room for some thousands
+in all.
+"""
 
 _COUNT: Final = """
 INSERT INTO accounts_severedaccount (severance_id, account_id, followers_count, following_count, created_at)
@@ -47,9 +49,9 @@ class _Act:
 def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
     """Handle DomainBlocked: end follows and follow requests, both ways, between the account and that server's accounts.
 
-    Each event ends at most BATCH_SIZE follows, and is published again when more are left; else FollowsSevered is published.
-    Ended follows are recorded (`SeveredFollow`). Each step is a transaction, so that an interrupted run loses nothing. A
-    removed block ends no more follows. Publishes AccountUnfollowed for each.
+    Each event ends at most BATCH_SIZE follows, and is published again when follows are left; otherwise FollowsSevered
+    is published. Ended follows are recorded (`SeveredFollow`). Each step is a transaction, so that an interrupted run
+    loses nothing. A removed block ends no more follows. Publishes AccountUnfollowed for each follow.
     """
     for event in events:
         if not blocks_domain(event.account_id, event.domain):
@@ -80,10 +82,10 @@ def sever_suspended(events: Sequence[AccountSuspended]) -> None:
 
 
 def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool:
-    """End at most BATCH_SIZE follows, both ways, between local accounts and the suspended ones of these accounts; return
-    whether there may be more. They are recorded as ended by a block of their server.
+    """End at most BATCH_SIZE follows, both ways, between local accounts and the suspended accounts among `account_ids`;
+    return whether follows may be left. They are recorded as ended by a block of the server `domain`.
 
-    Publishes AccountUnfollowed for each; the caller publishes FollowsSevered when nothing is left.
+    Publishes AccountUnfollowed for each follow; the caller publishes FollowsSevered when nothing is left.
     """
     suspended = Account.objects.filter(id__one_of=account_ids, domain__isnull=False, suspended_at__isnull=False)
     ids = list(suspended.values_list("id", flat=True))
@@ -98,8 +100,8 @@ def suspension_cause(account_id: int, moment: datetime) -> str:
 
 
 def sever_erased(account: Account) -> bool:
-    """End a batch of follows between local accounts and a suspended account that is being erased; return whether there were
-    any. They are recorded with those that ended at the suspension. Publishes FollowsSevered.
+    """End a batch of follows between local accounts and a suspended account that is being erased; return whether there
+    were any. They are recorded with the follows that ended at the suspension. Publishes FollowsSevered.
     """
     if account.suspended_at is None:
         return False
@@ -113,7 +115,9 @@ def sever_erased(account: Account) -> bool:
 
 
 def forget_severed(account_id: int) -> int:
-    """Delete a batch of an account's recorded follows; return how many. Acts without any left are marked as purged."""
+    """Delete a batch of an account's recorded follows; return how many. Acts without recorded follows are marked as
+    purged.
+    """
     rows = SeveredFollow.objects.filter(Q(account_id=account_id) | Q(target_id=account_id))
     found = dict(rows.values_list("id", "severance_id")[:BATCH_SIZE])
     with transaction.atomic():
@@ -131,7 +135,7 @@ def _publish(event: Event) -> None:
 def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
     """End a batch of these follows and follow requests, and record the follows; return whether there may be more.
 
-    `is_here` tells which of a follow's two accounts loses it.
+    `is_here` tells of an account's id whether that account is the one that loses its follows.
     """
     follows = list(Follow.objects.filter(between)[:BATCH_SIZE])
     requests = list(FollowRequest.objects.filter(between)[:BATCH_SIZE])
@@ -155,7 +159,9 @@ def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
 
 
 def _keep(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) -> None:
-    """Record the follows, and count them for each account that loses some. A follow recorded earlier is not counted again."""
+    """Record the follows, and count them for each account that loses follows. A follow recorded earlier is not counted
+    again.
+    """
     severance, _made = Severance.objects.get_or_create(
         cause=act.cause, defaults={"type": act.type, "target_name": act.target_name}
     )

@@ -53,8 +53,8 @@ def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
     """Block e-mail addresses of normalised domains, each mapped to its `allow_with_approval`; return the domains that were
     blocked before.
 
-    Takes one transaction and a fixed number of statements for each 500. Raises Forbidden; Conflict when somebody else
-    blocks one of them at the same moment.
+    Takes one transaction, and a fixed number of statements for every 500 domains. Raises Forbidden; Conflict when
+    somebody else blocks one of the domains at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     found = EmailDomainBlock.objects.filter(domain__one_of=list(domains))
@@ -109,8 +109,8 @@ def write_network_blocks(
     """Block networks with these values, and change existing blocks of those in `changing`, as `block_network` and
     `change_network_block` do; return the other networks that were blocked before, whose blocks stay.
 
-    Takes one transaction and a fixed number of statements for each 500. Raises Forbidden; Invalid; Conflict when somebody
-    else blocks one of them at the same moment.
+    Takes one transaction, and a fixed number of statements for every 500 networks. Raises Forbidden; Invalid; Conflict
+    when somebody else blocks one of the networks at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     with _blocking():
@@ -140,8 +140,8 @@ def write_network_blocks(
 
 
 def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_approval: bool = False) -> UsernameBlock:
-    """Block a username, or with `exact=False` every username that contains it. Raises Forbidden; Invalid for a text that
-    cannot be in a username, and for a blocked one.
+    """Block a username, or with `exact=False` every username that contains it. Raises Forbidden; Invalid for a text
+    that cannot be in a username, and for a blocked username.
     """
     name = username.strip().removeprefix("@")
     if not name:
@@ -157,8 +157,8 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
 
 
 def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any]) -> None:
-    """Change the given ones of `network`, `severity`, `comment` and `expires_at`. Raises Forbidden; NotFound for a deleted
-    block; Invalid as `block_network`.
+    """Change the columns in `changes`: any of `network`, `severity`, `comment` and `expires_at`. Raises Forbidden;
+    NotFound for a deleted block; Invalid as `block_network`.
     """
     require(by, Permission.MANAGE_BLOCKS)
     try:
@@ -178,7 +178,7 @@ def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any
 
 
 def count_refusals(*, email: str, mail_hosts: Collection[str], address: str | None) -> None:
-    """Count a sign-up that e-mail domain blocks have refused, for each of these blocks and for today (UTC)."""
+    """Count a sign-up that was refused by blocks of e-mail domains, for each of these blocks and for today (UTC)."""
     digest = hashlib.sha256((address or "").encode()).hexdigest()
     today = clock.now().astimezone(UTC).date()
     with transaction.atomic():
@@ -199,7 +199,7 @@ def forget_old_refusals(*, batch: int = 5000) -> int:
 
 
 def remove_block(*, by: Staff, block: SignUpBlock) -> None:
-    """Remove a sign-up block of any kind. Raises Forbidden; NotFound for a removed one."""
+    """Remove a sign-up block of any kind. Raises Forbidden; NotFound for a removed block."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(block)
@@ -222,7 +222,9 @@ def _add(by: Staff, block: B, field: str) -> B:
 
 @contextmanager
 def _blocking() -> Iterator[None]:
-    """Open a transaction for many blocks, which take effect at its commit. Raises Conflict for one written meanwhile."""
+    """Open a transaction for many blocks, which take effect at its commit. Raises Conflict if somebody else writes one
+    of the blocks meanwhile.
+    """
     try:
         with transaction.atomic():
             yield

@@ -72,7 +72,7 @@ class EmailDomainFile(BlockFile[bool]):
 
 
 def _kept(plans: Sequence[Planned[D]], known: Collection[str]) -> list[Planned[D]]:
-    """Return the plans; those for `known` names, which somebody else has blocked meanwhile, become "keep"."""
+    """Return the plans; plans for `known` names, which somebody else has blocked meanwhile, become "keep"."""
     reason = _("it is blocked already")
     return [replaced(plan, action="keep", reason=reason) if plan.entry.name in known else plan for plan in plans]
 
@@ -83,7 +83,9 @@ def _asked(allow_with_approval: bool) -> str:
 
 @dataclass(frozen=True)
 class NetworkDraft:
-    """Values of a network block. A comment of None leaves it as it is; `expires_at` counts only if `ends` is set."""
+    """Values of a network block. A `comment` of None leaves the comment as it is; `expires_at` counts only if `ends` is
+    set.
+    """
 
     severity: Severity
     comment: str | None = None
@@ -103,8 +105,8 @@ class NetworkDraft:
 class NetworkFile(BlockFile[NetworkDraft]):
     """File of networks; the default severity blocks sign-ups.
 
-    `own_address` is the address of the person who imports it: lines that would refuse every request from there are invalid,
-    and so are networks that contain a large part of all addresses.
+    `own_address` is the network address of the person who imports the file: lines that would refuse every request from
+    it are invalid, and so are networks that contain a large part of all addresses.
     """
 
     columns = ("#ip", "#severity", "#comment", "#expires_at")

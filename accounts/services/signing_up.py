@@ -33,8 +33,8 @@ from social.kernel.text.names import normalise_domain
 
 
 def look_up_mail_hosts(email: str) -> list[str] | None:
-    """Return the hosts that accept mail for an address; empty when there are none or the DNS does not respond, None when
-    domains are not checked (CHECK_EMAIL_DOMAINS, off by default).
+    """Return the hosts that accept mail for an address; an empty list when there are no hosts or the DNS does not
+    respond, None when domains are not checked (CHECK_EMAIL_DOMAINS, off by default).
 
     Takes at most four seconds: call it outside of transactions. Raises Unavailable when too many web requests wait for
     other machines.
@@ -89,7 +89,7 @@ def sign_up(
         let_in = registrations == "open" or (invite is not None and _lets_in(invite))
         approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
-    # Outside the transaction: hashing takes tens of milliseconds, and a pair of keys a tenth of a second.
+    # Outside the transaction: hashing takes tens of milliseconds, and generating a key pair a tenth of a second.
     password, keys = make_password(draft.password), key_pairs.new_rsa_pair()
     now = clock.now()
     locales = {code for code, _name in settings.LANGUAGES}
@@ -125,7 +125,7 @@ def sign_up(
             if not verified:
                 publish(ConfirmationRequested(user_id=user.id, return_to=draft.return_to))
     except IntegrityError:
-        # Of two concurrent sign-ups for one name the unique index refuses one, which gets an error.
+        # If two people sign up with one name at the same moment, the unique index refuses one of them, who gets an error.
         errors = _findings(draft).errors()
         if not errors:
             raise
@@ -134,7 +134,7 @@ def sign_up(
 
 
 def _findings(draft: SignUpDraft, faulty: Collection[str] = (), mail_hosts: Collection[str] | None = None) -> Findings:
-    """Look up a sign-up in the tables, without `faulty` fields, whose values a statement might not accept."""
+    """Look up the data of a sign-up in the tables, without `faulty` fields, whose values PostgreSQL might not accept."""
     return load_findings(
         username="" if "username" in faulty else draft.username,
         email="" if "email" in faulty else draft.email,
@@ -161,5 +161,7 @@ def _limit(account: Account, met: Sequence[SpamRule]) -> list[SpamRule]:
 
 
 def _lets_in(invite: Invite) -> bool:
-    """Tell whether an invitation replaces the approval: the operator's, or one by a user whose role allows that."""
+    """Tell whether an invitation replaces the approval: the invitation is the operator's, or its inviter has a role
+    that allows this.
+    """
     return invite.inviter is None or invite.inviter.role.can(Permission.INVITE_BYPASS_APPROVAL)

@@ -37,7 +37,7 @@ def create_rule(*, by: Staff, draft: SpamRuleDraft, enabled: bool = False) -> Sp
 
 
 def change_rule(*, by: Staff, rule: SpamRule, draft: SpamRuleDraft) -> None:
-    """Replace a rule's values; it stays enabled or disabled. Raises Forbidden, Invalid, NotFound."""
+    """Replace a rule's values; the rule stays enabled or disabled. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     values = _checked(draft)
     with transaction.atomic():
@@ -79,7 +79,9 @@ def delete_rule(*, by: Staff, rule: SpamRule) -> None:
 
 
 def limit_by_rules(account: Account, rules: Sequence[SpamRule]) -> list[SpamRule]:
-    """Limit an account if a matched rule has that outcome; return that rule, or none if it was limited before."""
+    """Limit an account if a matched rule has that outcome; return that rule in a list, which is empty if the account
+    was limited before.
+    """
     if account.limited:
         return []
     limiting = [rule for rule in rules if rule.outcome == RuleOutcome.LIMIT][:1]

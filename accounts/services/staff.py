@@ -1,6 +1,6 @@
 """Acts of staff and operators on users: roles, approval, confirmation, disabling, lost second factors, follows.
 
-Effective at once, in every process.
+Each act takes effect at once, in every process.
 
 Each function checks the permission of `by` and writes the audit row, whichever page or command calls it.
 """
@@ -136,7 +136,7 @@ def send_password_reset(*, by: Staff, user: User) -> None:
 
 
 def set_email(*, by: Staff, user: User, email: str) -> None:
-    """Replace the e-mail address of a user who has lost access to it; the new one counts as confirmed.
+    """Replace the e-mail address of a user who has lost access to it; the new address counts as confirmed.
 
     Browser sessions end, and the old address gets a mail (security row 24). Publishes EmailChanged. Raises Forbidden;
     Invalid for an address that is malformed, blocked, in use or the current one.
@@ -170,9 +170,9 @@ def reset_second_factor(*, by: Staff, user: User) -> bool:
 
 
 def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
-    """Make a user follow an account, or request to, as if they had done so themselves; twice changes nothing.
+    """Make a user follow an account, or request to, as if they had done so themselves; repeating it changes nothing.
 
-    Raises Forbidden, also for a user who may not follow the account; NotFound, Invalid as `follow_account`.
+    Raises Forbidden, also for a user who may not follow the account; NotFound and Invalid as `follow_account` does.
     """
     with _acting(by, user, "follow", target=f"@{target.acct}"):
         follow_account(account=user.account, target=target, change=FollowChange())
@@ -204,7 +204,7 @@ def _record(by: Staff, action: str, user: User, **details: Any) -> None:
 
 
 def keep_one_administrator(user: User) -> None:
-    """Raise Conflict if the user is the last administrator, who must not lose the rights.
+    """Raise Conflict if the user is the last administrator, who must not lose this role.
 
     The caller holds a transaction; `user` is loaded with its role.
     """

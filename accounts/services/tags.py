@@ -56,8 +56,8 @@ def forget_old_uses(*, batch: int = 5000) -> int:
 def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> list[Tag]:
     """Return the rows of these hashtags (normalised, as written), in their order; missing ones are created.
 
-    `private`: they are used in a post that is not public; else none of them is private any more. The caller passes a
-    limited number, as many as a post or collection may have.
+    `private`: the hashtags are used in a post that is not public; otherwise none of them is private any more. The
+    caller passes a limited number of hashtags, no more than a post or collection may have.
     """
     known = {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in tags])}
     missing = sorted((name, shown) for name, shown in tags if name not in known)
@@ -72,22 +72,24 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> li
 
 
 def kept_spelling(name: str, shown: str) -> str:
-    """The hashtag as it was written, or the normalised name if that is too long: combining characters take more room."""
+    """The hashtag as it was written (`shown`), or the normalised `name` if `shown` is too long because of combining
+    characters.
+    """
     return shown if len(shown) <= TAG_LIMIT else name
 
 
 def ensure_tag(name: str) -> Tag:
-    """Return the row of the hashtag with this name; an unknown one is created as private. Raises NotFound for a text that is
-    no hashtag.
+    """Return the row of the hashtag with this name; an unknown one is created as private. Raises NotFound if `name` is
+    not a valid hashtag.
     """
     tag = named_tag(name)
     return ensure_tags([(tag.name, tag.display_name)], private=True)[0]
 
 
 def follow_tag(*, account_id: int, name: str) -> Tag:
-    """Follow a hashtag, even if nobody has used it; twice changes nothing.
+    """Follow a hashtag, even if nobody has used it; following it again changes nothing.
 
-    Raises NotFound for a text that is no hashtag. Publishes TagFollowed.
+    Raises NotFound if `name` is not a valid hashtag. Publishes TagFollowed.
     """
     with transaction.atomic():
         tag = ensure_tag(name)
@@ -107,9 +109,10 @@ def unfollow_tag(*, account_id: int, tag: Tag) -> None:
 
 
 def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
-    """Feature a hashtag on one's profile; return it, with its `tag` loaded, and whether it is new.
+    """Feature a hashtag on the account's profile; return it, with its `tag` loaded, and whether it is new.
 
-    Raises Invalid for a text that is no hashtag, and for more than FEATURED_TAGS_LIMIT. Publishes FeaturedTagChanged.
+    Raises Invalid if `name` is not a valid hashtag, and for more than FEATURED_TAGS_LIMIT featured hashtags. Publishes
+    FeaturedTagChanged.
     """
     shown = name.strip().removeprefix("#")
     if not is_hashtag(shown) or len(normalise_hashtag(shown)) > TAG_LIMIT:
@@ -129,13 +132,15 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
 
 
 def unfeature_tag(*, account: Account, featured_tag_id: int) -> None:
-    """Remove a hashtag from one's profile. Raises NotFound, also for somebody else's. Publishes FeaturedTagChanged."""
+    """Remove a hashtag from the account's profile. Raises NotFound, also for another account's hashtag. Publishes
+    FeaturedTagChanged.
+    """
     if not _unfeature(account, FeaturedTag.objects.filter(id=featured_tag_id)):
         raise NotFound
 
 
 def unfeature_tag_named(*, account: Account, tag: Tag) -> None:
-    """Remove a hashtag from one's profile, if it is featured there. Publishes FeaturedTagChanged."""
+    """Remove a hashtag from the account's profile, if it is featured there. Publishes FeaturedTagChanged."""
     _unfeature(account, FeaturedTag.objects.filter(tag__name=tag.name))
 
 
@@ -155,7 +160,8 @@ def set_use(featured: FeaturedTag, *, statuses_count: int, last_status_at: datet
 
 
 def count_featured_use(account_id: int, tag_ids: Sequence[int] | QuerySet[Any], used_at: datetime, change: int) -> None:
-    """Change the counts of those hashtags that the account features by `change`: 1 for a new post, -1 for a deleted one.
+    """Add `change` to the counts of the given hashtags that the account features: 1 for a new post, -1 for a deleted
+    one.
 
     The day of the last use stays when a post is deleted. The caller holds a transaction.
     """

@@ -30,8 +30,9 @@ NO_EXPIRY = datetime(9999, 1, 1, tzinfo=UTC)
 END_OF_STREAM = b'{"event":"kill"}'
 REVOKED_RETENTION = timedelta(days=1)
 TOKENS_LIMIT = 10
-"""Tokens with different scopes of one application and user, or of the application itself; a further one revokes the oldest,
-so that limits per token stay effective (security row 69)."""
+"""Maximum number of tokens with different scopes for one application and user, or for the application itself; a further
+token revokes the oldest, so that limits per token stay effective (security row 69).
+"""
 _BATCH_SIZE = 500
 _REMEMBER_REVOKED = """
 INSERT INTO accounts_revokedtoken (token_checksum, revoked_at)
@@ -47,9 +48,9 @@ def channel_of(token_id: int) -> str:
 def issue_token(*, application: Application, user: User | None, scopes: Sequence[str]) -> AccessToken:
     """Return a token for a user, or with `user=None` for the application itself.
 
-    The same application, user and set of scopes get the same token again, also in concurrent calls.
-    Anybody's token may have staff scopes: the role is checked at every call, so that a user who gets a role later can keep
-    the token of their sign-up. On the consent page only staff can grant these scopes (security row 45).
+    The same application, user and set of scopes get the same token again, also in concurrent calls. Every user's token
+    may have staff scopes, because the role is checked at every call: a user who gets a role later can keep the token of
+    their sign-up. On the consent page only staff can grant these scopes (security row 45).
     """
     wanted = tuple(dict.fromkeys(scopes))
     with transaction.atomic():
@@ -78,7 +79,7 @@ def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
     """Delete these tokens, which are refused at once and whose streams close; return how many.
 
     Each batch is a transaction of its own unless the caller has one; an interrupted run is resumed by another call.
-    Publishes TokenRevoked for each. Rows that belong to a token (its push subscription) are deleted with it.
+    Publishes TokenRevoked for each token. Rows that belong to a token (its push subscription) are deleted with it.
     """
     revoked = 0
     while step := _revoke_some(tokens):
@@ -244,7 +245,9 @@ class TokenIdentities:
     """`TokenSource` of the API layer, on the tables of this app."""
 
     def find_identity(self, token: str) -> Identity | None:
-        """Return the identity of a token by `find_holder`: one query, and once a day per token a write of its last use."""
+        """Return the identity of a token by `find_holder`: one query, and once a day per token a write of the time of
+        its last use.
+        """
         found = find_holder(token)
         if found is None:
             return None
