@@ -99,7 +99,7 @@ class Account(models.Model):
     # Start of the erasure of a suspended account's data; before it the suspension can be undone without loss. Reports about
     # the account stay, also when it is deleted.
     erased_at = models.DateTimeField(null=True)
-    # Start of a hold: none of its data may be removed, because a court or an authority may ask for them.
+    # Start of a hold: none of the account's data may be removed, because a court or an authority may ask for them.
     held_at = models.DateTimeField(null=True)
     fetched_at = models.DateTimeField(null=True)
     version = models.PositiveIntegerField(default=1)
@@ -259,8 +259,8 @@ class KeyPair(models.Model):
     """The RSA keys of an account; `private_key` is encrypted with the field keys and empty for remote accounts.
 
     `further_keys` are the other public keys that a remote account lists (contract, federation section 4), by their ids.
-    After a rotation `previous_private_key` is the former key, also encrypted, as long as some servers may not know the new
-    one.
+    After a rotation `previous_private_key` is the former key, also encrypted, as long as some servers may not know the
+    new key.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="key_pair")

@@ -42,7 +42,9 @@ class Application(AbstractApplication):
         return self.name
 
     def allows_grant_type(self, *grant_types: str) -> bool:
-        """Tell whether one of these grants is allowed: authorization code, and client credentials for clients with a secret."""
+        """Tell whether one of these grant types is allowed: authorization code for every client, client credentials for
+        clients with a secret.
+        """
         allowed = {self.GRANT_AUTHORIZATION_CODE}
         if self.client_type == self.CLIENT_CONFIDENTIAL:
             allowed.add(self.GRANT_CLIENT_CREDENTIALS)

@@ -42,8 +42,8 @@ class Follow(_Following):
 
     `direct_since` is when `account` last ended a mute of `target`: older direct posts stay out of the home timeline.
     `follower_state` is in an index, so that delivery reads only active or only remote followers, at no cost for absent
-    ones. A trigger sets `follower_state` for a new row, `timelines.services.presence` changes it when followers become
-    absent or active.
+    followers. A trigger sets `follower_state` for a new row, `timelines.services.presence` changes it when followers
+    become absent or active.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following", db_index=False)

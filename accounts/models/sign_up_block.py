@@ -136,7 +136,8 @@ class UsernameBlock(models.Model):
 
 class RetiredUsername(models.Model):
     """Username of a deleted local account, in lower case, which is never free again: its next owner would get mentions,
-    follows and private posts meant for the former one (security row 18). A trigger adds it, however the account is deleted.
+    follows and private posts meant for the former owner (security row 18). A trigger adds it, however the account is
+    deleted.
     """
 
     username = models.TextField(primary_key=True)

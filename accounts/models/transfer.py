@@ -121,8 +121,8 @@ class Archive(models.Model):
 
 
 class Move(models.Model):
-    """Move of an account to another one. A cancelled move keeps its row, because the waiting time before the next move
-    starts with it.
+    """Move of an account to another account. A cancelled move keeps its row, because the waiting time before the next
+    move starts with it.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moves", db_index=False)

@@ -170,7 +170,9 @@ class CountedAccount:
 
 @dataclass(slots=True)
 class CountedAccounts:
-    """Counters of all accounts by id, cached bodies by their keys, and whole rows by id for the others."""
+    """Counters of all accounts by id, cached bodies by their keys, and whole rows by id for accounts without a cached
+    body.
+    """
 
     counted: dict[int, CountedAccount] = field(default_factory=dict)
     found: dict[str, bytes] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from social.kernel.errors import require_found
 
 
 def find_device(token_id: int) -> Device:
-    """Return the device bound to this access token. Raises NotFound when the token has none."""
+    """Return the device bound to this access token. Raises NotFound when the token has no device."""
     return require_found(Device.objects.filter(access_token_id=token_id).first())
 
 

@@ -33,7 +33,7 @@ def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, 
 
 
 def list_local_emojis() -> list[CustomEmoji]:
-    """List the emojis of the picker: enabled local ones, by shortcode."""
+    """List the emojis of the picker: enabled local emojis, by shortcode."""
     return list(CustomEmoji.objects.filter(domain=None, disabled=False, visible_in_picker=True).order_by("shortcode"))
 
 

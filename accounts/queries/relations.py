@@ -137,8 +137,8 @@ def _hiding(with_followed_by: bool) -> str:
 
 
 def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """Load the relations that decide which posts the viewer may read: the viewer's follows, and blocks of the viewer;
-    otherwise as `load_hiding`.
+    """Load the relations that decide which posts the viewer may read: the viewer's follows, and blocks of the viewer by
+    these accounts; otherwise as `load_hiding`.
     """
     return _load(_READING_AND_FOLLOWERS if with_followed_by else _READING, viewer_id, account_ids)
 

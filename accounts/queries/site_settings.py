@@ -79,7 +79,7 @@ def _find(name: str) -> Any:
 
 
 def _value_of(name: str, stored: Any) -> Any:
-    """Return the value from the environment, else the stored one, else the default."""
+    """Return the value from the environment, else the stored value, else the default."""
     is_default = name in settings.FIXED_SITE_SETTINGS or stored is None or stored == ""
     return getattr(settings, name) if is_default else stored
 

@@ -46,7 +46,7 @@ class OwnState(NamedTuple):
 
 
 class _CountOf(Subquery):
-    """Count of a query's rows, which respects its limit."""
+    """Count of a query's rows, up to the limit of the query."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
     output_field = IntegerField()

@@ -112,7 +112,8 @@ def write_archives(events: Sequence[ArchiveDue]) -> None:
 
 
 def write_archive(archive_id: int) -> None:
-    """Write an archive for TURN_SECONDS; publishes ArchiveDue for the rest, and ArchiveReady when it is complete.
+    """Write an archive for TURN_SECONDS. Publishes ArchiveDue if steps may be left, and ArchiveReady when the archive
+    is complete.
 
     The archive of a deleted account is removed with its files. Raises Unavailable while another process writes it.
     """
@@ -124,7 +125,7 @@ def write_archive(archive_id: int) -> None:
 
 
 def _write_for(archive_id: int, seconds: float) -> bool:
-    """Write steps for `seconds`; return whether steps are left."""
+    """Write steps for `seconds`; return whether steps may be left."""
     end = time.monotonic() + seconds
     while True:
         # Read under the lock, to see what another process has written before.

@@ -59,5 +59,5 @@ def record_by_user(*, by: User | None, **what: Any) -> None:
 
 
 def write_setting(key: str, value: Any) -> None:
-    """Store a setting; one set in the environment still takes precedence."""
+    """Store a setting; a value from the environment still takes precedence."""
     SiteSetting.objects.update_or_create(key=key, defaults={"value": value, "updated_at": clock.now()})

@@ -34,8 +34,8 @@ _CHALLENGE: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 class OAuthRequest:
     """A request of an application: its parameters, from query or body, and the `Authorization` header.
 
-    It holds only parameters that the endpoint declares: oauthlib makes each an attribute of its own request, even `user`.
-    `user` is the person who is asked for authorization, if any.
+    It holds only parameters that the endpoint declares, because oauthlib makes each parameter an attribute of its own
+    request, even if its name is `user`. `user` is the person who is asked for authorization, if any.
     """
 
     parameters: Mapping[str, str]

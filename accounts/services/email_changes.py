@@ -118,7 +118,9 @@ def _link(user: User) -> str:
 
 
 def replace_email(user: User, email: str) -> None:
-    """Replace all addresses of a user by a confirmed one. The caller holds a transaction and a lock on the user's row."""
+    """Replace all addresses of a user by `email`, which counts as confirmed. The caller holds a transaction and a lock
+    on the user's row.
+    """
     EmailAddress.objects.filter(user=user).delete()
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
     user.email, user.new_email = email, None

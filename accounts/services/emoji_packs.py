@@ -152,7 +152,8 @@ def _is_picture(name: str) -> bool:
 def import_emojis(
     *, by: Staff, files: Iterable[tuple[str, bytes]], terms: Terms, dry_run: bool = False
 ) -> Iterator[Outcome]:
-    """Import pictures, each in a transaction of its own, and yield the outcome of each. Writes an audit row for each.
+    """Import pictures, each in a transaction of its own, and yield the outcome of each. Writes an audit row for each
+    picture.
 
     With `dry_run` the pictures are checked but not stored. A picture that is refused, also by the operator's scanner,
     does not stop the import. Raises Forbidden; Invalid for a category that is too long; Unavailable while the scanner
@@ -237,7 +238,7 @@ def export_emojis(*, category: str | None = None) -> Iterator[tuple[str, bytes]]
 
 
 def remove_local_emojis(*, by: Staff, emojis: Sequence[CustomEmoji]) -> None:
-    """Remove local emojis with their files; posts show their shortcodes instead. Writes an audit row for each.
+    """Remove local emojis with their files; posts show their shortcodes instead. Writes an audit row for each emoji.
 
     Raises Forbidden.
     """

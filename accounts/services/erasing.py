@@ -57,7 +57,7 @@ HOLD_CHECK_INTERVAL: Final = timedelta(minutes=5)
 Step = Callable[[int], int]
 """Removes at most BATCH_SIZE rows or files of the account with this id, and returns how many; 0 when nothing is left.
 
-Each call is a transaction of its own, or several.
+Each call uses one or several transactions of its own.
 """
 
 
@@ -108,7 +108,8 @@ def go_on_erasing(events: Sequence[AccountErasureDue]) -> None:
 
 
 def erase_account(account_id: int) -> bool:
-    """Erase an account for TURN_SECONDS, then publish AccountErasureDue for the rest; return whether nothing is left.
+    """Erase an account for TURN_SECONDS, then publish AccountErasureDue if data are left; return whether nothing is
+    left.
 
     A step begins when the steps before it find nothing more. Of a suspended account that is not deleted, its own row
     and the rows of `keep_of_suspended` stay; of a deleted account, its own row and the rows of a lasting hold, if there
@@ -260,7 +261,7 @@ def _end_user(user: User, *, keep_one: bool) -> None:
 
 
 def reject_user(*, by: Staff, user: User) -> None:
-    """Delete a user who waits for approval. Raises Forbidden, also for an approved user; NotFound for a deleted one."""
+    """Delete a user who waits for approval. Raises Forbidden, also for an approved user; NotFound for a deleted user."""
     with transaction.atomic():
         found = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         require(by, Permission.MANAGE_USERS, over=user.role if found is None else found.role)

@@ -53,7 +53,7 @@ def remove_follower(*, account: Account, follower: Account) -> None:
 def accept_waiting(account_id: int) -> None:
     """Accept at most BATCH_SIZE pending requests of an account that has been unlocked, except those of limited accounts.
 
-    Publishes AccountUnlocked when there are more. The caller holds the lock `lock_name` and a transaction.
+    Publishes AccountUnlocked when more requests are left. The caller holds the lock `lock_name` and a transaction.
     """
     waiting = FollowRequest.objects.filter(target_id=account_id, account__limited_at=None).order_by("id")
     followers = list(waiting.values_list("account_id", flat=True)[:BATCH_SIZE])

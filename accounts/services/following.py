@@ -169,7 +169,8 @@ def _check_limit(account: Account) -> None:
 
 
 def accept_requests(*requests: FollowRequest) -> None:
-    """Turn follow requests into follows with the same options and ActivityPub ids; publishes AccountFollowed for each.
+    """Turn follow requests into follows with the same options and ActivityPub ids; publishes AccountFollowed for each
+    request.
 
     The caller holds the locks of the pairs and a transaction. Each counter is written once, at the end.
     """

@@ -30,7 +30,7 @@ from social.kernel.errors import Conflict, Invalid, KernelError, NotFound, requi
 from social.kernel.events import publish
 from social.kernel.text.names import visible_text
 
-#: Seconds after which a turn leaves the rest to the next one, and lines or entries that one step handles.
+#: Seconds after which a turn leaves the rest to the next turn, and lines or entries that one step handles.
 TURN_SECONDS: Final = 1.0
 BATCH_SIZE: Final = 50
 #: Accounts of one server that are looked up for one import at a time, so that the next import waits for no more than these.
@@ -119,8 +119,8 @@ def work_off_imports(events: Sequence[ImportDue]) -> None:
 
 
 def work_off(import_id: int) -> None:
-    """Work on an import for TURN_SECONDS; publishes ImportDue for the rest, due after CHECK_INTERVAL if it only waits for
-    other servers.
+    """Work on an import for TURN_SECONDS; publishes ImportDue if lines are left, due after CHECK_INTERVAL if the import
+    only waits for other servers.
 
     It ends early when its owner can no longer use their account.
     """

@@ -173,9 +173,8 @@ def begin_carrying_over(events: Sequence[AccountMoved]) -> None:
 def carry_over(events: Sequence[CarryOverDue]) -> None:
     """Handle CarryOverDue: copy local accounts' blocks, mutes and notes of the old account to the new one, and move follows.
 
-    Handles BATCH_SIZE rows and publishes the event again for the rest. Each row is handled separately, and handling it
-    again changes nothing; rows that a service refuses are skipped. Nothing more is carried over once the move is
-    cancelled.
+    Handles BATCH_SIZE rows, and publishes the event again if rows may be left. Each row is handled separately and may
+    be handled again; rows that a service refuses are skipped. Nothing more is carried over once the move is cancelled.
     """
     for event in events:
         moved = Account.objects.filter(id=event.account_id, moved_to_id=event.target_id).exists()

@@ -17,7 +17,7 @@ from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 
 EXPAND_MEDIA: Final = ("default", "show_all", "hide_all")
-"""Choices of which media clients show without a click (contract, entities "Preferences")."""
+"""Choices for which media clients show without a click (contract, entities "Preferences")."""
 # Preferences that others see on the account or its posts, so that cached bodies contain them.
 _SHOWN: Final = frozenset({"noindex", "show_application"})
 

@@ -13,7 +13,9 @@ from social.kernel.locks import lock
 
 
 def write_note(*, account: Account, target: Account, comment: str) -> None:
-    """Store a private note about `target`; a blank one removes it. Raises Invalid for more than COMMENT_LIMIT characters."""
+    """Store a private note about `target`; a blank `comment` removes the note. Raises Invalid for more than
+    COMMENT_LIMIT characters.
+    """
     if len(comment) > COMMENT_LIMIT:
         message = _("is too long (maximum is {count} characters)").format(count=COMMENT_LIMIT)
         raise Invalid.of([FieldError("comment", "ERR_TOO_LONG", message, _("Comment"))])

@@ -28,7 +28,8 @@ def links_to_verify(fields: Iterable[Mapping[str, Any]], *, local: bool = True) 
 
 
 def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
-    """Handle ProfileLinksChanged: fetch the pages that local accounts link to, concurrently, and store which link back.
+    """Handle ProfileLinksChanged: fetch the pages that local accounts link to, concurrently, and store which of the
+    pages link back.
 
     A page is fetched over https from exactly the address that is shown; redirects do not count (security row 3). A page
     that does not respond stays unverified until the fields change again.

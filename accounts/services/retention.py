@@ -49,7 +49,7 @@ def count_addresses() -> int:
 
 
 def old_sign_ups() -> QuerySet[User]:
-    """List users whose sign-up address is stored longer than KEEP_ADDRESSES_DAYS."""
+    """List users whose sign-up address has been stored for more than KEEP_ADDRESSES_DAYS."""
     before = clock.days_ago(kept_days("KEEP_ADDRESSES_DAYS"))
     rows = User.objects.filter(sign_up_ip__isnull=False, account__held_at=None)
     return rows.filter(created_at__lt=before) if before is not None else rows.none()

@@ -41,7 +41,9 @@ _BATCH_SIZE: Final = 200
 
 @dataclass
 class _Subject:
-    """Account acted on, with its row locked, and its user if it has one; `after` collects the written values."""
+    """Account that staff act on, with its row locked, and its user if there is one; `after` collects the written
+    values.
+    """
 
     account: Account
     user: User | None

@@ -14,7 +14,7 @@ from accounts.services.sessions import end_sessions
 
 
 def make_recovery_codes(*, user: User) -> list[str]:
-    """Replace the recovery codes and return the new ones, which are stored as digests only."""
+    """Replace the recovery codes and return the new codes, which are stored as digests only."""
     codes = [new_code() for _ in range(CODES)]
     with transaction.atomic():
         # Locked, so that of two concurrent calls only one stores its codes.

@@ -87,7 +87,7 @@ def note_visit(*, user: User, session_key: str, address: str, user_agent: str, b
 
 
 def forget_ended_sessions() -> int:
-    """Delete expired sessions, and the browser records of ended ones; return how many rows.
+    """Delete expired sessions, and the browser records of ended sessions; return how many rows were deleted.
 
     Each batch is deleted separately, so that the run can be stopped at any time. Run by the scheduler.
     """

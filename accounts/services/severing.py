@@ -133,9 +133,9 @@ def _publish(event: Event) -> None:
 
 
 def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
-    """End a batch of these follows and follow requests, and record the follows; return whether there may be more.
+    """End a batch of these follows and follow requests, and record the follows; return whether follows may be left.
 
-    `is_here` tells of an account's id whether that account is the one that loses its follows.
+    `is_here(account_id)` tells whether an account is the side that loses the follow.
     """
     follows = list(Follow.objects.filter(between)[:BATCH_SIZE])
     requests = list(FollowRequest.objects.filter(between)[:BATCH_SIZE])

@@ -40,7 +40,9 @@ B = TypeVar("B", EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock)
 
 
 def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = False) -> EmailDomainBlock:
-    """Block e-mail addresses of a domain and its subdomains. Raises Forbidden; Invalid for an invalid or blocked domain."""
+    """Block e-mail addresses of a domain and its subdomains. Raises Forbidden; Invalid for an invalid or already
+    blocked domain.
+    """
     if not domain.strip():
         raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
     name = normalise_domain(domain)
@@ -72,15 +74,17 @@ def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
 
 
 def block_canonical_email(*, by: Staff, email: str) -> CanonicalEmailBlock:
-    """Block an e-mail address in all its spellings. Raises Forbidden; Invalid for an invalid or blocked address."""
+    """Block an e-mail address in all its spellings. Raises Forbidden; Invalid for an invalid or already blocked
+    address.
+    """
     if not all(email.strip().rpartition("@")[::2]):
         raise Invalid.of([FieldError("email", "ERR_INVALID", _("is invalid"))])
     return _add(by, CanonicalEmailBlock(digest=email_digest(email)), "canonical_email_hash")
 
 
 def block_email_digest(*, by: Staff, digest: str) -> CanonicalEmailBlock:
-    """Block an e-mail address by its digest (64 hexadecimal digits), like `block_canonical_email`. Raises Forbidden; Invalid
-    for an invalid or blocked digest.
+    """Block an e-mail address by its digest (64 hexadecimal digits), like `block_canonical_email`. Raises Forbidden;
+    Invalid for an invalid or already blocked digest.
     """
     text = digest.strip().lower()
     if not text:
@@ -95,8 +99,8 @@ def block_network(
 ) -> IpBlock:
     """Block sign-ups, or every request, from an address or network (CIDR) until `expires_at`.
 
-    It takes effect at once in this process and within `refused_networks.RELOAD_SECONDS` in all others. Raises Forbidden;
-    Invalid for an invalid or blocked network.
+    It takes effect at once in this process and within `refused_networks.RELOAD_SECONDS` in all others. Raises
+    Forbidden; Invalid for an invalid or already blocked network.
     """
     block = _network_block(network, severity)
     block.comment, block.expires_at = comment, expires_at

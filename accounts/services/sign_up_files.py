@@ -93,7 +93,7 @@ class NetworkDraft:
     expires_at: datetime | None = None
 
     def values(self) -> dict[str, Any]:
-        """The values that the file gives, for the service."""
+        """The given values, by the names of the columns of IpBlock."""
         found: dict[str, Any] = {"severity": self.severity}
         if self.comment is not None:
             found["comment"] = self.comment

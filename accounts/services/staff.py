@@ -204,7 +204,7 @@ def _record(by: Staff, action: str, user: User, **details: Any) -> None:
 
 
 def keep_one_administrator(user: User) -> None:
-    """Raise Conflict if the user is the last administrator, who must not lose this role.
+    """Raise Conflict if the user is the last administrator, so that the server always has one.
 
     The caller holds a transaction; `user` is loaded with its role.
     """

@@ -54,7 +54,7 @@ def forget_old_uses(*, batch: int = 5000) -> int:
 
 
 def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> list[Tag]:
-    """Return the rows of these hashtags (normalised, as written), in their order; missing ones are created.
+    """Return the rows of these hashtags, given as (normalised, as written), in their order; missing rows are created.
 
     `private`: the hashtags are used in a post that is not public; otherwise none of them is private any more. The
     caller passes a limited number of hashtags, no more than a post or collection may have.
@@ -154,14 +154,14 @@ def _unfeature(account: Account, rows: QuerySet[FeaturedTag]) -> bool:
 
 
 def set_use(featured: FeaturedTag, *, statuses_count: int, last_status_at: datetime | None) -> None:
-    """Store how often and when last the account has used the featured hashtag."""
+    """Store the number of the account's posts with the featured hashtag, and the time of the last post."""
     featured.statuses_count, featured.last_status_at = statuses_count, last_status_at
     featured.save(update_fields=["statuses_count", "last_status_at"])
 
 
 def count_featured_use(account_id: int, tag_ids: Sequence[int] | QuerySet[Any], used_at: datetime, change: int) -> None:
     """Add `change` to the counts of the given hashtags that the account features: 1 for a new post, -1 for a deleted
-    one.
+    post.
 
     The day of the last use stays when a post is deleted. The caller holds a transaction.
     """
