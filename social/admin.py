@@ -80,12 +80,12 @@ class OutboxRowAdmin(ReadOnlyAdmin):
         return row.name
 
     def has_repair_permission(self, request: HttpRequest) -> bool:
-        """Tell whether the user may retry and discard rows: the permission to change rows, which are read-only otherwise."""
+        """Tell whether the user may retry and discard rows, which takes the model's permission to change rows."""
         return request.user.has_perm("social.change_outboxrow")
 
     @admin.action(description=gettext_lazy("Try the chosen rows again"), permissions=["repair"])
     def retry(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> None:
-        """Retry the chosen rows now, with all their attempts again."""
+        """Retry the chosen rows now, with a fresh set of attempts."""
         count = outbox.retry([row.pk for row in queryset], by=request.user)
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

@@ -43,9 +43,9 @@ class Access:
     def check(self, identity: Identity | None, *, refusal: errors.Unauthorized | None = None) -> None:
         """Raise an error unless the caller has access; checked in the contract's order: token, scope, user, user's state.
 
-        `refusal` is the error for a token that was valid once and is not any more. A token that was never valid counts as
-        no token where none is needed (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or
-        Invalid (422).
+        `refusal` is the error for a token that was valid but is not any more. A token that was never valid is ignored
+        if the action needs none (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or Invalid
+        (422).
         """
         kind = self.kind
         if kind is AccessKind.ANYONE:
@@ -70,8 +70,9 @@ class Access:
             raise errors.Forbidden(_("This method requires an client credentials authentication"))
 
     def effective_caller(self, identity: Identity | None) -> Identity | None:
-        """The caller for whom the action is done, after `check`. A disabled user counts as an anonymous caller where no user
-        is needed, and as the application alone where any token is enough (contract, behaviours section 5; security row 80).
+        """The caller for whom the action is done, after `check`. If the user is disabled, this is an anonymous caller
+        for actions that need no user, and the application for actions that need any token (contract, behaviours section
+        5; security row 80).
         """
         if identity is None or not identity.disabled:
             return identity
@@ -106,14 +107,14 @@ def anyone() -> Access:
 
 
 def optional_user(*scopes: str) -> Access:
-    """Public access, with more to see for a user (`user?`). A valid token must have one of the scopes; an unknown one counts
-    as none.
+    """Public access, with a fuller answer for a user (`user?`). A valid token must have one of the scopes; an unknown
+    token is ignored.
     """
     return _access(AccessKind.OPTIONAL_USER, scopes)
 
 
 def any_token(*scopes: str) -> Access:
-    """Access with any valid token; an application's own is enough (`app`)."""
+    """Access with any valid token; an application's own token is enough (`app`)."""
     return _access(AccessKind.ANY_TOKEN, scopes)
 
 

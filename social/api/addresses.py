@@ -18,13 +18,13 @@ _ADDRESS_LENGTH = 80
 
 
 def client_ip(request: Any) -> str:
-    """The client's address of a request that passed RequestMiddleware; also the attribute `request.client_ip`."""
+    """The client's IP address of a request that passed RequestMiddleware; it is also the attribute `request.client_ip`."""
     address: str = getattr(request, "client_ip", None) or find(request.META)
     return address
 
 
 def find(meta: dict[str, Any]) -> str:
-    """The client's address from the WSGI environment, in canonical form."""
+    """The client's IP address from the WSGI environment `meta`, in canonical form."""
     peer, proxies = _parse(meta.get("REMOTE_ADDR") or ""), settings.TRUSTED_PROXIES
     forwarded = meta.get("HTTP_X_FORWARDED_FOR") or ""
     if forwarded and _is_trusted(peer, proxies):
@@ -41,12 +41,14 @@ def find(meta: dict[str, Any]) -> str:
 
 
 def is_trusted(remote: str) -> bool:
-    """Tell whether the peer is one of our proxies, whose other forwarded headers can be trusted too."""
+    """Tell whether the peer at the address `remote` is a trusted proxy, whose other forwarded headers can be trusted too."""
     return _is_trusted(_parse(remote), settings.TRUSTED_PROXIES)
 
 
 def rate_key(address: str) -> str:
-    """The key of rate limits for an address: the address itself, or the /64 of an IPv6 address, which is one customer's."""
+    """The key of rate limits for an address: an IPv4 address itself, or the /64 network of an IPv6 address, which
+    belongs to one customer.
+    """
     parsed = _parse(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         return f"{ipaddress.IPv6Address(int(parsed) >> 64 << 64)}/64"
@@ -56,8 +58,8 @@ def rate_key(address: str) -> str:
 def connection_key(address: str) -> str | None:
     """The key by which the open connections of an address are counted; None for trusted proxies and private networks.
 
-    A private address is that of a proxy of ours, whether or not TRUSTED_PROXIES names it: if it were counted, all clients
-    behind it would be counted as one.
+    A private address is assumed to be a proxy of this server even if TRUSTED_PROXIES does not name it: if its
+    connections were counted, all clients behind it would share one limit.
     """
     parsed = _parse(address)
     if parsed is None or not parsed.is_global or _is_trusted(parsed, settings.TRUSTED_PROXIES):
@@ -69,7 +71,7 @@ def _is_trusted(peer: ipaddress.IPv4Address | ipaddress.IPv6Address | None, prox
     if not proxies:
         return False
     if peer is None:
-        return True  # a Unix socket: with proxies configured, a process that can open it counts as one
+        return True  # a Unix socket: if proxies are configured, any process that can open it counts as a trusted proxy
     return any(peer in network for network in proxies)
 
 

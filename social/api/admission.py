@@ -1,7 +1,8 @@
 """Identifies the caller of a request and counts the request against the rate limits, in one round trip to Redis.
 
-Redis is only a cache here: without it the caller is read from the database and requests are not counted (fails open). An
-entry lives 60 s in Redis and 1 s in a process; `forget_token` ends both sooner. Only a token's SHA-256 is stored.
+Redis is only a cache here: without it the caller is read from the database and requests are not counted (fails open). A
+caller is cached for 60 s in Redis and 1 s in a process; `forget_token` ends both sooner. Only a token's SHA-256 is
+stored.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _REVOKED_MARK: Final = b"-"
 # KEYS[1]: the identity's entry. ARGV: prefix of counters, client address, the caller's "token:user:account:" if known,
 # the entry to store, its seconds; then name, subject, window, seconds for each rule. The subject of a counter is only
 # known once the entry is read: that is why this is a script, and why it needs a server that is not sharded by key.
-# Answer: the entry (false: unknown, nothing counted), then one number per rule (-1: does not concern this caller).
+# Answer: the entry (false: unknown token, nothing counted), then one number per rule (-1: does not apply to this caller).
 _ADMIT = redis.Script(
     "cache",
     """
@@ -74,10 +75,10 @@ _decoded: dict[bytes, Identity] = {}
 
 @dataclass(slots=True)
 class Admission:
-    """The caller of a request, if known, and the use of their rate limits.
+    """The caller of a request, if known, and the state of their rate limits.
 
-    `counts` are the counters of the server's limits, `families` those of the action's. Both are empty when limits are off
-    or Redis is down. `refusal` is the token source's error for a token that was valid once.
+    `counts` are the counters of the server's limits, `families` the counters of the action's limits. Both are empty
+    when limits are off or Redis is down. `refusal` is the token source's error for a token that is no longer valid.
     """
 
     identity: Identity | None
@@ -95,16 +96,17 @@ class Admission:
 
 
 def checksum_of(token: str) -> str:
-    """The SHA-256 of a token in hexadecimal, as in the column token_checksum: its name where it must not be readable."""
+    """The SHA-256 of a token in hexadecimal, as in the column token_checksum: identifies a token without revealing it."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool = True) -> Admission:
     """Identify the caller and count the request.
 
-    `token` is the token as sent, or None; `address` is the rate key of the client (IPv6: the /64); of `rules`, those that
-    concern the caller are counted. For a request that `acts` (changes something) this process's cache is not used, so that
-    a revoked token cannot change anything. Never raises errors of Redis; those of the database are raised.
+    `token` is the token as sent, or None; `address` is the rate key of the client (IPv6: the /64). The request is
+    counted by those of `rules` that apply to the caller. `acts` says that the request changes something: this process's
+    cache is then not used, so that a revoked token cannot change anything. Raises errors of the database, but none of
+    Redis.
     """
     checksum = checksum_of(token) if token else None
     counted = list(rules) if settings.RATE_LIMITS else []
@@ -115,7 +117,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
     if token and checksum:
         identity = None if acts else _remembered(checksum)
         if identity is None or counted:
-            # With limits on, Redis is queried anyway, and its entry is fresher than the one of this process.
+            # With limits on, Redis is queried anyway, and its entry is fresher than this process's entry.
             since = time.monotonic()
             answer = _ask(entry_key, address, b"", b"", counted)
             found = _decode(answer[0]) if answer is not None and answer[0] else None
@@ -143,11 +145,11 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
 
 
 def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
-    """Count a request that is none of the API, such as one for the sign-in page.
+    """Count a request outside the API, such as a request to the sign-in page.
 
-    `subject` is needed for rules per account or user, `address` for the others.
+    `subject` is needed for rules per account or user, `address` for the other rules.
 
-    The counter is the one of API requests: a limit holds for endpoints and pages together (security row 84). None when
+    API requests use the same counter: a limit holds for endpoints and pages together (security row 84). Returns None if
     limits are off or Redis is down.
     """
     if not settings.RATE_LIMITS:
@@ -164,7 +166,7 @@ def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
 
 
 def forget(rule: Rule, *, subject: str) -> None:
-    """Reset what `count` has counted for a subject in this period."""
+    """Reset a subject's counter of the current period."""
     with redis.best_effort("forget a count"):
         redis.client("cache").delete(_counter(rule, subject, "", int(time.time() // rule.period)))
 
@@ -176,7 +178,7 @@ def _counter(rule: Rule, subject: str, address: str, window: int) -> str:
 
 
 def give_back(admission: Admission) -> None:
-    """Uncount a refused attempt in its families: nothing was done (behaviours section 4)."""
+    """Undo the counting of a refused request by the action's own limits: nothing was done (behaviours section 4)."""
     identity = admission.identity
     for count_ in admission.families:
         if identity is None or identity.account_id is None:
@@ -197,7 +199,7 @@ def forget_token(token_checksum: str) -> bool:
 
 
 def forget_tokens(token_checksums: Sequence[str]) -> bool:
-    """Drop the cached entries of several tokens, such as all of a user or an application, as `forget_token` does."""
+    """Drop the cached entries of several tokens, such as all tokens of a user or an application, as `forget_token` does."""
     for checksum in token_checksums:
         _local.pop(checksum, None)
     if not token_checksums:
@@ -212,7 +214,7 @@ def forget_tokens(token_checksums: Sequence[str]) -> bool:
 
 
 def admission_of(request: Any) -> Admission | None:
-    """The admission of a request, None before authentication."""
+    """The admission of a request; None before authentication."""
     # Not through DRF's request, which searches several places first.
     admission: Admission | None = getattr(getattr(request, "_request", request), "admission", None)
     return admission

@@ -1,7 +1,7 @@
 """Authentication: reads the token of a request and finds its caller.
 
-Source: contract, behaviours section 5 ("Token transport"). The port `TokenSource` and the functions of the cache
-behind it are re-exported here: `plug_in`, `forget_token`, `forget_tokens`, `checksum_of`.
+Source: contract, behaviours section 5 ("Token transport"). The port `TokenSource` and the functions of the token cache
+are re-exported here: `plug_in`, `forget_token`, `forget_tokens`, `checksum_of`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ANONYMOUS = Caller()
 class TokenAuthentication(BaseAuthentication):
     """Finds the caller: `request.auth` is an Identity or None, `request.user` a Caller, `request.admission` the counts.
 
-    `counts`: whether the rate limits of the whole API apply.
+    `counts`: whether requests are counted by the rate limits of the whole API.
     """
 
     counts = True
@@ -53,7 +53,7 @@ class TokenAuthentication(BaseAuthentication):
         """The caller and their identity. Raises RateLimited (429). An invalid token raises nothing here: the action's access
         decides whether one is needed.
         """
-        # Read directly: DRF's request forwards attributes that it does not have, which takes several times as long.
+        # Read directly: DRF's request passes unknown attributes on to this one, which takes several times as long.
         http = request._request
         view = request.parser_context.get("view")
         rules = limits.GENERAL_RULES if self.counts else ()
@@ -87,7 +87,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class UncountedAuthentication(TokenAuthentication):
-    """Authentication for images, which do not count as requests of the API: one page shows many."""
+    """Authentication for images, which do not count as requests of the API, since one page shows many of them."""
 
     counts = False
 

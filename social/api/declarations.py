@@ -15,24 +15,24 @@ from social.api.pagination import ByCursor, Paging
 from social.api.parsers import DEFAULT_MAX_BODY
 
 EMPTY = "Empty"
-"""The entity `{}`, for an action that has nothing to show."""
+"""The entity `{}`, for an action that returns no data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Declaration of an action of a viewset: `endpoints = {"list": Endpoint(user("read:bookmarks"), "Status", ...)}`.
 
-    `access`: who may call it. `entity`: the name of the entity in a 2xx answer (contract, entities), with `many` that of
+    `access`: who may call it. `entity`: the name of the entity in a 2xx answer (contract, entities), or with `many` of
     each item of the list; None for an answer that has no JSON body.
     `input`: the class that reads query and body; `also` names further parameters, which the action reads itself. Paging
-    parameters and tokens are not named.
+    parameters and tokens are not listed.
     `paging`: the pagination of a list, for `ApiViewSet.paginate`.
     `throttles`: rate limits beyond those of the server (`social.api.limits`). `max_body`: the greatest size of a body in
-    bytes; `max_text`: that of a body that is no multipart form and so is held in memory, where it is less.
+    bytes; `max_text`: a lower limit for a body that is held in memory because it is not a multipart form.
     `cache_control`: the `Cache-Control` of a successful GET; by default private for callers with a token, else public for
     15 s (contract, behaviours section 1).
-    `deprecated`: the unix time in seconds since which the endpoint is deprecated; the header `Deprecation` (RFC 9745) of
-    every answer, errors too, holds it.
+    `deprecated`: the unix time in seconds since which the endpoint is deprecated; every answer, errors included, states it
+    in the header `Deprecation` (RFC 9745).
     """
 
     access: Access
@@ -59,8 +59,8 @@ class Endpoint:
         return frozenset(names)
 
     def is_repeated(self, name: str) -> bool:
-        """Tell whether the links to other pages repeat a parameter of the query: those that the endpoint reads, and a list
-        only with brackets, since a single value is dropped.
+        """Tell whether the links to other pages repeat a parameter of the query. They repeat the parameters that the
+        endpoint reads, but a list parameter only if it was sent with brackets, since a single value is dropped.
         """
         lists = self.input.lists() if self.input is not None else ()
         return name.partition("[")[0] in self.parameters and name not in lists

@@ -33,16 +33,16 @@ STATUS: dict[type[errors.KernelError], int] = {
     errors.Unavailable: 503,
     errors.KernelError: 500,
 }
-"""The status code of each kernel error; a subclass has that of its nearest ancestor."""
+"""The status code of each kernel error; a subclass has the code of its nearest ancestor."""
 
-# The time in which an operator can free some space.
+# Seconds in which an operator can free some space.
 _FULL_DISK_SECONDS = 30
-# Fields of a RateLimited that are meant for headers: the admission's counters already fill those.
+# Fields of a RateLimited that are meant for headers, which the admission's counters already fill.
 _HEADER_FIELDS = ("limit", "remaining", "reset")
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    """The answer to an exception of an action or of the check of the caller: always JSON, never with a traceback.
+    """The answer to an exception raised by an action or by the check of the caller: always JSON, without a traceback.
 
     An unforeseen exception is logged with its traceback and sent to Django's `got_request_exception` (for error trackers;
     the test client raises it again).
@@ -75,7 +75,9 @@ def status_of(error: errors.KernelError) -> int:
 
 
 def unauthorized_headers(message: str) -> dict[str, str]:
-    """`WWW-Authenticate` of a 401 (RFC 6750 section 3). A text that is not ASCII is left out: the body has it."""
+    """`WWW-Authenticate` of a 401 (RFC 6750 section 3). A message that is not ASCII is left out here, since the body
+    holds it.
+    """
     if not message.isascii():
         return {"WWW-Authenticate": 'Bearer realm="Social", error="invalid_token"'}
     described = message.replace('"', "'")
@@ -108,7 +110,7 @@ def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
     if isinstance(exc, drf_errors.Throttled):
         return _of_kernel(errors.RateLimited())
     if isinstance(exc, MalformedJson):
-        # The only error whose body holds its status: upstream the server answers it before the API does.
+        # Only this error's body holds its status: in Mastodon, the web server answers it before the API does.
         return responses.reply({"status": exc.status_code, "error": str(exc.detail)}, status=exc.status_code)
     return responses.error(str(exc.detail), status=exc.status_code)
 

@@ -32,7 +32,7 @@ _INVALID = _("is invalid")
 
 
 def as_boolean(value: Any, default: bool = False) -> bool:
-    """A client's boolean; `default` where the value is absent or empty, or an object or a list, which are dropped."""
+    """A client's boolean; `default` if the value is absent or empty, or is an object or a list."""
     if value is None or value == "" or isinstance(value, list | dict):
         return default
     if isinstance(value, str):
@@ -41,7 +41,8 @@ def as_boolean(value: Any, default: bool = False) -> bool:
 
 
 def as_integer(value: Any, default: int = 0) -> int:
-    """A client's integer: 0 for what is no number; `default` where the value is absent, empty, an object or a list.
+    """A client's integer: 0 for a text without leading digits; `default` if the value is absent, empty, an object or a
+    list.
 
     Clamped to 64 bits, so that it can be given to the database.
     """
@@ -63,16 +64,16 @@ def as_integer(value: Any, default: int = 0) -> int:
 
 
 def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list[Any]:
-    """A client's list: JSON array or `a[]`.
+    """A client's list, sent as a JSON array or as `a[]`; empty for any other value, also for `a[0]`.
 
-    Anything else is dropped, `a[0]` too (contract, parameters section 0), and the list is empty. With `by_index`, `a[0]` is a
-    list in the order of its indices; with `scalar`, a single value is a list of one.
+    With `by_index`, `a[0]`, `a[1]`, ... are read as a list in the order of the indices; with `scalar`, a single value
+    as a list of one (contract, parameters section 0).
     """
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
         if by_index and value and all(isinstance(key, str) and key.isascii() and key.isdigit() for key in value):
-            # By number without int(), which refuses 4,301 digits.
+            # Sorted by number without int(), which refuses 4,301 digits.
             return [value[key] for key in sorted(value, key=lambda key: (len(key.lstrip("0")), key.lstrip("0")))]
         return []
     if scalar and value not in (None, ""):
@@ -92,19 +93,19 @@ class _ClientField:
         super().__init__(**options)
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
-        """Treat "" as absent, and null too unless the field may be null."""
+        """Treat "" as absent, and null as well, unless the field may be null."""
         if (data == "" and self.empty_is_absent) or (data is None and not self.allow_null):  # type: ignore[attr-defined]  # a mixin of fields
             data = empty
         return super().validate_empty_values(data)  # type: ignore[misc,no-any-return]  # a mixin of fields
 
 
 class ClientBoolean(_ClientField, serializers.Field[bool, Any, bool, Any]):
-    """A boolean: `false`, `0`, `f` and `off` in any case are false, other values such as `true`, `1` and `on` true; "" is
-    absent.
+    """A boolean: `false`, `0`, `f` and `off` in upper or lower case are false; other values such as `true`, `1` and
+    `on` are true; "" counts as absent.
     """
 
     def to_internal_value(self, data: Any) -> bool:
-        """A bool; SkipField for an object or a list."""
+        """A bool. Raises SkipField for an object or a list."""
         if isinstance(data, list | dict):
             raise SkipField
         return as_boolean(data)
@@ -121,7 +122,7 @@ class ClientAgreement(_ClientField, serializers.Field[bool, Any, bool, Any]):
 
 
 class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
-    """A whole number, 0 for what is none. A number outside of the bounds is invalid."""
+    """A whole number; a text that does not begin with digits is read as 0. A number outside of the bounds is invalid."""
 
     def __init__(self, *, minimum: int | None = None, maximum: int | None = None, **options: Any) -> None:
         self.minimum, self.maximum = minimum, maximum
@@ -174,7 +175,7 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         if isinstance(data, bool):
             data = "true" if data else "false"
         elif isinstance(data, int | float):
-            # JSON's whole numbers beyond 64 bits are floats: written with an exponent, their first digit would pass for an id.
+            # JSON's whole numbers beyond 64 bits are floats: with an exponent, their first digit would look like an id.
             data = f"{data:.0f}" if isinstance(data, float) and data.is_integer() else str(data)
         if not isinstance(data, str):
             raise SkipField
@@ -187,7 +188,7 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
 
 
 class ClearableString(ClientString):
-    """A text that JSON's null clears, as "" does."""
+    """A text that is cleared by JSON's null as well as by ""."""
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
         """Treat null as ""."""
@@ -195,13 +196,13 @@ class ClearableString(ClientString):
 
 
 class ClientWord(ClientString):
-    """A text of which "" is absent."""
+    """A text; "" counts as absent."""
 
     empty_is_absent = True
 
 
 class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
-    """A text that is one of the `choices`; "" is absent."""
+    """A text that is one of the `choices`; "" counts as absent."""
 
     def __init__(self, choices: Iterable[str], **options: Any) -> None:
         self.choices = tuple(choices)
@@ -216,7 +217,9 @@ class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
 
 
 class ClientDateTime(_ClientField, serializers.Field[datetime, Any, str, Any]):
-    """A date and time: ISO 8601 with any offset, a date alone, or the form of mail headers (RFC 5322). Without offset: UTC."""
+    """A date and time: ISO 8601 with any offset, a date alone, or the form of mail headers (RFC 5322). UTC without an
+    offset.
+    """
 
     def to_internal_value(self, data: Any) -> datetime:
         text = data.strip() if isinstance(data, str) else ""
@@ -242,10 +245,10 @@ class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
 
 
 class CursorField(IdField):
-    """An id as a cursor: the digits at its beginning count, and what is no number is 0, as in the parameters of lists."""
+    """An id as a cursor: the digits at its beginning count, and a text without them is 0, as in the parameters of lists."""
 
     def to_internal_value(self, data: Any) -> int:
-        """A 64-bit int; SkipField for an object or a list."""
+        """A 64-bit int. Raises SkipField for an object or a list."""
         if isinstance(data, list | dict):
             raise SkipField
         return max(0, as_integer(data))
@@ -263,7 +266,7 @@ class ListField(_ClientField):
         super().__init__(**options)
 
     def items(self, data: Any) -> Sequence[Any]:
-        """The list that was sent. Raises SkipField where the value is no list."""
+        """The list that was sent. Raises SkipField if the value is not a list."""
         if not isinstance(data, list | dict) and not self.scalar:
             raise SkipField
         items = as_list(data, scalar=self.scalar, by_index=self.by_index)
@@ -275,8 +278,9 @@ class ListField(_ClientField):
 
 
 class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], Any]):
-    """Ids, each once, in their order. `scalar`: a single id counts as a list. A value that cannot be an id is left out, or
-    with `all_known` read as id 0, which no row has: it is then not found, as an unknown id.
+    """Ids in the order sent, without repetitions. `scalar`: a single id counts as a list of one. A value that cannot be
+    an id is left out; with `all_known` it is read as the id 0, which no row has, so that it is not found, like an
+    unknown id.
     """
 
     def __init__(self, *, all_known: bool = False, **options: Any) -> None:
@@ -291,7 +295,7 @@ class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], 
 
 
 class StringListField(ListField, serializers.Field[tuple[str, ...], Any, list[str], Any]):
-    """Texts in their order; numbers become text, other items are left out."""
+    """Texts in the order sent; numbers become text, other items are left out."""
 
     def to_internal_value(self, data: Any) -> tuple[str, ...]:
         return tuple(
@@ -315,7 +319,7 @@ class NestedListField(ListField, serializers.Field[tuple[Any, ...], Any, list[An
 
 
 class ObjectField(_ClientField, serializers.Field[Any, Any, Any, Any]):
-    """An object, read by an `Input`. Any other value is dropped, with `non_empty` an empty object too."""
+    """An object, read by an `Input`. Any other value is dropped, and with `non_empty` also an empty object."""
 
     def __init__(self, child: Any, *, non_empty: bool = False, **options: Any) -> None:
         self.input, self.non_empty = child, non_empty
@@ -347,7 +351,7 @@ class ClientFile(_ClientField, serializers.Field["UploadedFile[Any]", Any, str, 
 
 
 def _decoded(encoded: str) -> bytes:
-    """Decode base64 with or without padding and line breaks. Raises BadRequest for anything else."""
+    """Decode base64 with or without padding and line breaks. Raises BadRequest for any other text."""
     plain = "".join(unquote(encoded).split()) if "%" in encoded else "".join(encoded.split())
     try:
         return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)

@@ -14,9 +14,10 @@ def refusal_of(
 ) -> int | None:
     """Return the status with which a malformed head is refused, None for a valid one. Names of `headers` are in lower case.
 
-    Two servers that parse a request differently can be attacked with it (request smuggling). What the parser (llhttp) itself
-    refuses is not checked again: bare line feeds, folded lines, a length beside a coding. The parser takes several spaces
-    between the parts of the first line as one, as RFC 9112 section 3 allows: a target holds no space, so this is unambiguous.
+    Two servers that parse a request differently can be attacked with it (request smuggling). Heads that the parser
+    (llhttp) refuses are not checked again: bare line feeds, folded lines, a length beside a transfer coding. The parser
+    takes several spaces between the parts of the first line as one, as RFC 9112 section 3 allows: a target holds no
+    space, so this is unambiguous.
     """
     size, count = len(target), 0
     hosts: list[bytes] = []

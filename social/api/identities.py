@@ -12,7 +12,7 @@ _CONFIRMED, _APPROVED, _DISABLED, _SUSPENDED, _MOVED = (1 << bit for bit in rang
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Facts about a valid token. Without `user_id` it is an application's own token (client credentials).
+    """Facts about a valid token. Without `user_id` the token is an application's own (client credentials).
 
     Every endpoint that reads the token refuses `suspended` users; those that need a user also refuse `disabled`, `moved`,
     unconfirmed and unapproved ones (contract, behaviours section 3). `locale` is the user's language for messages, or "".
@@ -37,8 +37,8 @@ class TokenSource(Protocol):
     def find_identity(self, token: str) -> Identity | None:
         """The identity of a token, from the database; None for an unknown or revoked one.
 
-        May raise `errors.Unauthorized` with a text of its own ("The access token was revoked"). Needs one query for a valid
-        token.
+        May raise `errors.Unauthorized` with a specific message ("The access token was revoked"). Needs one query for a
+        valid token.
         """
         ...
 
@@ -52,7 +52,7 @@ _source: TokenSource = _Unplugged()
 
 
 def plug_in(source: TokenSource) -> TokenSource:
-    """Set the token source; returns the one before, so that a test can restore it."""
+    """Set the token source and return the previous one, so that a test can restore it."""
     global _source
     before, _source = _source, source
     return before
@@ -80,7 +80,7 @@ def encode(identity: Identity) -> bytes:
 
 
 def decode(blob: bytes) -> Identity:
-    """Decode what `encode` has made. Raises ValueError for anything else."""
+    """Decode an identity encoded by `encode`. Raises ValueError for any other bytes."""
     token, user, account, rest = blob.split(b":", 3)
     application_id, scopes, flags, locale = orjson.loads(rest)
     return Identity(

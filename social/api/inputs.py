@@ -127,7 +127,9 @@ class Reading:
     @classmethod
     @cache
     def reader(cls) -> serializers.Serializer[Any]:
-        """The serializer, one for all threads: it keeps no state between calls, and making it costs as much as twenty calls."""
+        """The serializer, shared by all threads: it keeps no state between calls, and creating it takes as long as
+        twenty calls.
+        """
         return _Reader(cls.declared())
 
     @classmethod
@@ -144,7 +146,7 @@ class Reading:
 
     @classmethod
     def values(cls, sent: Mapping[str, Any]) -> dict[str, Any]:
-        """Values for the dataclass. Raises BadRequest (400), Invalid (422), NotFound (404)."""
+        """The dataclass's values, read from the parameters `sent`. Raises BadRequest (400), Invalid (422), NotFound (404)."""
         for key in cls.required_keys:
             if sent.get(key) in (None, "", [], {}):
                 raise errors.BadRequest.missing(key)
@@ -192,7 +194,9 @@ class Form(Reading):
 
 
 class Input(Reading, Generic[T]):
-    """Base of inputs that fill a frozen dataclass of the services: `fields` are read by its types, others declared."""
+    """Base of inputs that fill a frozen dataclass of the services: `fields` are read by its types, other fields are
+    declared.
+    """
 
     fields: ClassVar[tuple[str, ...]] = ()
 
@@ -204,7 +208,7 @@ class Input(Reading, Generic[T]):
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Serializer fields for `fields` and of the class's attributes, those of its bases first."""
+        """Serializer fields for `fields`, and those declared as attributes of the class, with those of its bases first."""
         hints = get_type_hints(cls._draft(), include_extras=True) if cls.fields else {}
         found = {name: _field_for(hints[name]) for name in cls.fields}
         for base in reversed(cls.__mro__):

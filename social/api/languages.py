@@ -1,4 +1,4 @@
-"""Choice of an answer's language: that of the parameter `lang`, else the user's, the browser's or the server's.
+"""Choice of an answer's language: the parameter `lang`, else the user's, the browser's or the server's language.
 
 Pages also store the chosen language in a cookie, which takes precedence over the user's language.
 Source: contract, parameters section 0 ("lang").
@@ -19,7 +19,7 @@ _ACCEPT_LIMIT = 120
 
 
 class _Thread(threading.local):
-    """Language in which this thread answers. Reading Django's own takes as long each time as a small middleware."""
+    """Language in which this thread answers. Reading it from Django takes as long each time as a small middleware."""
 
     language: str | None = None
 
@@ -28,7 +28,7 @@ _thread = _Thread()
 
 
 def supported(code: str) -> str | None:
-    """The supported language for `code` (`de` for `de-AT`), None if there is none."""
+    """The supported language for `code` (`de` for `de-AT`); None if it is not supported."""
     try:
         return translation.get_supported_language_variant(code[:35].lower())
     except LookupError:
@@ -64,7 +64,7 @@ def was_asked_for(request: Any) -> bool:
 
 
 def kept(request: Any) -> str | None:
-    """The language of the cookie, chosen on an earlier page."""
+    """The language stored in the cookie, which the user chose on an earlier page."""
     code = request.COOKIES.get(COOKIE)
     return supported(code) if code else None
 

@@ -1,7 +1,7 @@
 """Answers that wait for background work without holding a thread or a database connection.
 
-The web server polls whether the work is done, each time for a moment in one of its threads. Under another WSGI server the
-thread of the request waits itself.
+The web server polls whether the work is done, and uses one of its threads only for each poll. Under another WSGI server
+the request's thread waits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
-#: The key of the WSGI environment under which a server that can wait puts a list, to which a Wait is appended.
+#: The key of the WSGI environment under which a server that can delay answers puts a list, to which a Wait is appended.
 KEY: Final = "social.waits"
 #: Seconds between two polls: the first pause, and the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
@@ -24,19 +24,19 @@ Poll = Callable[[], HttpResponse | None]
 
 @dataclass(frozen=True)
 class Wait:
-    """A waiting answer: `poll` is called until it returns one, for at most `seconds`."""
+    """A delayed answer: `poll` is called until it returns the answer, for at most `seconds`."""
 
     poll: Poll
     seconds: float
 
 
 def is_put_off(request: HttpRequest) -> bool:
-    """Tell whether an answer to this request can wait without a thread."""
+    """Tell whether the server can delay the answer to this request without holding a thread."""
     return KEY in request.META
 
 
 def answer_later(request: HttpRequest, poll: Poll, otherwise: HttpResponse, *, seconds: float) -> HttpResponse:
-    """The answer of `poll` as soon as it has one, else `otherwise` after `seconds`.
+    """The answer of `poll` as soon as it returns one, else `otherwise` after `seconds`.
 
     `poll` may run in any thread, without the request; the database connection that it uses is closed after each call. The
     status, the body and the headers of its answer replace those of `otherwise`, which has passed the middleware.

@@ -21,8 +21,8 @@ Subject = Literal["user", "token", "account", "address", "visitor"]
 class Rule:
     """Limit of `limit` requests in each `period` (seconds) for each subject.
 
-    `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only those without a user.
-    A `family` counts actions that succeeded rather than requests: a refused attempt is uncounted.
+    `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only requests without a user.
+    A `family` counts successful actions rather than requests: the counting of a refused request is undone.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Rule:
 
 
 class Count(NamedTuple):
-    """Use of a rule: the requests in this window, and the window's end (unix seconds)."""
+    """State of a rule's counter: the requests in this window, and the window's end (unix seconds)."""
 
     rule: Rule
     used: int
@@ -82,14 +82,14 @@ SIGN_IN_BROWSER = Rule("sign_in/browser", 25, 3600, "account")
 PASSWORD_RESET_ADDRESS = Rule("password_reset/address", 25, 300, "address")
 PASSWORD_RESET_EMAIL = Rule("password_reset/email", 5, 1800, "account")
 
-# Requests for remote files that are not cached here yet.
+# Requests for remote files that this server has not cached yet.
 FETCHED_FILES = Rule("fetched_files", 900, 600, "address")
 
 LOOK_UPS = Rule("look_ups", 10, 10, "account")
 """Look-ups at one remote server, for searches and mentions of all local accounts together (security row 71)."""
 
 FORWARDED = Rule("forwarded", 300, 3600, "account")
-"""Forwarded activities: those of one server, and those to the followers of one local account."""
+"""Forwarded activities: counted per sending server, and per local account to whose followers they are forwarded."""
 
 REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
 """Reports that one server sends: as many as one local account may make."""
@@ -102,8 +102,8 @@ MENTIONED = Rule("mentioned", 600, 3600, "account")
 
 CLAIMS = Rule("claims", 30, 3600, "account")
 CLAIMS_OF_HOST = Rule("claims_of_host", 100, 3600, "account")
-"""One-time keys of one account that one other account can claim (`CLAIMS`), and that all accounts of one other server can
-claim together (`CLAIMS_OF_HOST`): once all are claimed, conversations begin without a one-time key."""
+"""One-time keys of an account that one other account can claim (`CLAIMS`), and that all accounts of another server can
+claim together (`CLAIMS_OF_HOST`): once all keys are claimed, conversations begin without a one-time key."""
 
 # Pages with costly work, or on which secrets could be guessed. Several pages ask for the password again: they share one
 # counter.
@@ -128,13 +128,13 @@ def limited(name: str) -> tuple[Rule, ...]:
 
 
 def tightest(counts: Iterable[Count]) -> Count | None:
-    """The counter that the headers describe: the one with the fewest requests left, on a tie the first."""
+    """The counter that the headers describe: the one with the fewest requests left, in a tie the first."""
     return min(counts, key=lambda count: count.remaining, default=None)
 
 
 @lru_cache(maxsize=64)
 def iso_reset(reset: int) -> str:
-    """The time of a reset as `2024-01-31T12:35:00.000000Z`: clients parse this and no unix time (clients.md, trap 13)."""
+    """The time of a reset as `2024-01-31T12:35:00.000000Z`: clients cannot parse a unix time (clients.md, trap 13)."""
     return datetime.fromtimestamp(reset, UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 

@@ -79,8 +79,8 @@ class RequestMiddleware:
 
     Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with one.
     Sets `request.id` (taken from X-Request-Id if it is harmless, returned in that header) and `request.client_ip`.
-    Trusts X-Forwarded-Proto and X-Forwarded-For of settings.TRUSTED_PROXIES only. The line holds no query and no header,
-    so no token (security row 48); checks of `/health`, which come every second, are not logged.
+    Trusts X-Forwarded-Proto and X-Forwarded-For of settings.TRUSTED_PROXIES only. The log line holds no query and no
+    header, so no token (security row 48); checks of `/health`, which come every second, are not logged.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -97,7 +97,7 @@ class RequestMiddleware:
         request.id = request_id  # type: ignore[attr-defined]  # kept for this request
         address = addresses.find(meta)
         request.client_ip = address  # type: ignore[attr-defined]  # kept for this request
-        # Several proxies may each append the scheme of their request; the first one's came from the client.
+        # Several proxies may each append the scheme of their request; the first scheme is that of the client's request.
         forwarded = meta.get("HTTP_X_FORWARDED_PROTO", "").partition(",")[0].strip().lower()
         if forwarded == "https" and addresses.is_trusted(meta.get("REMOTE_ADDR", "")):
             meta["wsgi.url_scheme"] = forwarded
@@ -105,11 +105,11 @@ class RequestMiddleware:
             response = self.get_response(request)
         response.headers["X-Request-Id"] = request_id
         response.headers["X-Content-Type-Options"] = "nosniff"
-        # Not if the proxy says that the request came by http: browsers ignore the header there (RFC 6797).
+        # HSTS is not sent if the proxy says that the request came over HTTP: browsers ignore it there (RFC 6797).
         if settings.STRICT_TRANSPORT_SECURITY and forwarded != "http":
             response.headers["Strict-Transport-Security"] = settings.STRICT_TRANSPORT_SECURITY
         if isinstance(response, HttpResponse):
-            # Without it the server sends the body in chunks; CommonMiddleware sets it for pages only.
+            # Without this header the server sends the body in chunks; CommonMiddleware sets it for pages only.
             response.headers.setdefault("Content-Length", str(len(response.content)))
         if settings.ACCESS_LOG and not request.path_info.startswith("/health"):
             line = {
@@ -142,8 +142,8 @@ class LanguageMiddleware:
 class ReaderMiddleware:
     """Shows pages in the language and the time zone of their reader.
 
-    The language is the one of `?lang=`, which is stored in a cookie for the following pages; else the one of the cookie;
-    else that of the signed-in user; else the one that LanguageMiddleware found.
+    The language is named by `?lang=`, which is stored in a cookie for the following pages, else by the cookie, else by
+    the signed-in user's settings; else LanguageMiddleware has found it.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -185,7 +185,7 @@ class _Inner:
 
 
 def api_shortcut_end(get_response: GetResponse) -> GetResponse:
-    """The end of the shortcut: stores the handler behind all middleware, and is itself no part of the chain."""
+    """Store the handler behind all middleware, where the shortcut ends; adds no middleware itself."""
     _Inner.get_response = get_response
     raise MiddlewareNotUsed
 

@@ -1,4 +1,4 @@
-"""Pages of lists, and the `Link` header that leads to the next ones.
+"""Pages of lists, and the `Link` header with the addresses of the next and the previous page.
 
 Source: contract, behaviours section 2 and parameters section 0; clients.md, traps 9-12.
 
@@ -50,9 +50,9 @@ class Limit:
 class ByCursor:
     """Pagination by `max_id`, `since_id` and, on some lists, `min_id`, with a `Link` header.
 
-    `prev`: the parameter of the previous page, "min_id" for statuses and the like; "since_id" for lists of accounts, where
-    `min_id` is a parameter only with `takes_min_id`. `next_when`: the pages with a link to the next one, full ones or, on
-    timelines and notifications, "any" that is not empty.
+    `prev`: the parameter in the link to the previous page, "min_id" for lists of statuses and the like, or "since_id"
+    for lists of accounts, where `min_id` is read only with `takes_min_id`. `next_when`: the pages that have a link to
+    the next page: full pages or, on timelines and notifications, "any" page that is not empty.
     """
 
     limit: Limit
