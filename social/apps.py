@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 def _wake_workers(queues: Sequence[str]) -> None:
-    # Importing Celery takes a third of a second: done at the first change, not by every command.
+    # Imported at the first change, not by every command: importing Celery takes a third of a second.
     from social.broker import send_drain
 
     send_drain(queues)
@@ -25,7 +25,7 @@ class SocialConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Plug in the function that wakes workers, and the quick adapters of values for the database."""
+        """Plug in the function that wakes workers, and fast adapters of values for the database."""
         from social.kernel import adapters
         from social.kernel.wakes import waker
 

@@ -15,7 +15,7 @@ from timelines.consumers.routing import StreamingApplication  # noqa: E402  (mod
 
 #: Seconds between the pings of a WebSocket, and until an unanswered ping closes it (contract, behaviours section 16).
 PING_SECONDS = 30
-#: The greatest size, in bytes, of a message of a client: subscriptions are short.
+#: The greatest size, in bytes, of a client's message: clients send only short subscriptions.
 MAX_MESSAGE = 64 * 1024
 #: Seconds that open streams have to end when the process is stopped.
 GRACE_SECONDS = 3
@@ -44,7 +44,7 @@ def serve() -> None:
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
         ws_max_size=MAX_MESSAGE,
-        # Events have a few kilobytes: compressing each for each client would cost more than all other work.
+        # An event has a few kilobytes: compressing it for each client would cost more than all other work.
         ws_per_message_deflate=False,
         lifespan="on",
         proxy_headers=False,

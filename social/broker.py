@@ -13,7 +13,7 @@ from social.celery import app
 from social.queues import QUEUES, WAKE_QUEUES
 from social.schedule import CELERY
 
-# A request may be what publishes a task: unlike a worker it must not wait for the broker.
+# A task may be published by a request which, unlike a worker, must not wait for the broker.
 _TIMEOUTS: Final = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "max_retries": 0}
 _DRAIN_SECONDS: Final = 60
 _DEFAULT: Final = str(CELERY["task_default_queue"])
@@ -21,7 +21,7 @@ _connections: dict[int, Connection] = {}
 
 
 def _publisher() -> Connection:
-    """Return this process's connection for wake-ups. A forked process opens its own: the parent's is not shared."""
+    """Return this process's connection for wake-ups. A forked process opens a connection of its own."""
     connection = _connections.get(os.getpid())
     if connection is None:
         options = {**CELERY["broker_transport_options"], **_TIMEOUTS}
@@ -35,8 +35,8 @@ def send(task: str, arguments: tuple[Any, ...] = (), **options: Any) -> None:
     try:
         _send(task, arguments, options)
     except Exception:
-        # An immediate error means a connection of the pool that is dead (the broker was restarted): it is retried with a
-        # new one. A time-out is not.
+        # An immediate error means that the pool's connection is dead, because the broker was restarted: the task is sent
+        # again on a new connection. After a time-out it is not.
         if time.monotonic() - began > 0.05:
             raise
         _send(task, arguments, options)
@@ -56,5 +56,5 @@ def send_drain(queues: Sequence[str]) -> None:
     for queue in queues:
         lanes.setdefault(QUEUES[queue if queue in QUEUES else _DEFAULT].lane, []).append(queue)
     for lane, members in lanes.items():
-        # Queues are not declared, since social.schedule defines no exchange to bind them to.
+        # `declare` is empty, because social.schedule defines no exchange to which queues could be bound.
         send("social.tasks.drain_outbox", tuple(members), queue=WAKE_QUEUES[lane], expires=_DRAIN_SECONDS, declare=())

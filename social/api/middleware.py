@@ -77,8 +77,8 @@ def _loggable(path: str) -> str:
 class RequestMiddleware:
     """Gives a request its id and the client's address, and logs it if `settings.ACCESS_LOG` is on.
 
-    Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with one.
-    Sets `request.id` (taken from X-Request-Id if it is harmless, returned in that header) and `request.client_ip`.
+    Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with
+    one. Sets `request.id` (taken from X-Request-Id if it is harmless, returned in that header) and `request.client_ip`.
     Trusts X-Forwarded-Proto and X-Forwarded-For of settings.TRUSTED_PROXIES only. The log line holds no query and no
     header, so no token (security row 48); checks of `/health`, which come every second, are not logged.
     """

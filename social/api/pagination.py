@@ -35,14 +35,16 @@ _POSITIONS = frozenset({"max_id", "since_id", "min_id", "offset"})
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Number of items of a page: by default and at most. `zero_is_all`: `limit=0` means all items (two endpoints)."""
+    """Number of items on a page: `default` unless the client sends `limit`, and never more than `maximum`.
+    `zero_is_all`: `limit=0` means all items (two endpoints).
+    """
 
     default: int
     maximum: int
     zero_is_all: bool = False
 
     def of(self, values: dict[str, Any]) -> int:
-        """The effective limit: the absolute value of what the client sent, capped (security row 42)."""
+        """The effective limit: the absolute value of the client's `limit`, capped at `maximum` (security row 42)."""
         return min(abs(as_integer(values.get("limit"), self.default)), self.maximum)
 
 
@@ -75,9 +77,9 @@ class ByCursor:
 class ByOffset:
     """Pagination by `offset`, in the order of the source.
 
-    `links`: whether there is a `Link` header (trends and collections), with `next` if the page is full. `prev`: whether it
-    has a `prev` if the offset is greater than one limit (trends: on empty pages too) or greater than zero. `path`: the path
-    of the links, if they do not lead to the same list.
+    `links`: whether there is a `Link` header (trends and collections), with `next` if the page is full. `prev`: the
+    header has a `prev` link if the offset is greater than one limit ("beyond_limit"; trends: on empty pages too) or
+    greater than zero ("beyond_zero"). `path`: the path of the links, if they do not lead to the same list.
     """
 
     limit: Limit
@@ -119,9 +121,10 @@ class ListPage(Generic[T]):
 
 
 def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Cursor:
-    """The cursor that a client asks for. Empty values count as absent; with `min_id` False that parameter is ignored.
+    """The cursor in a request. Empty values count as absent; with `min_id` False, the parameter `min_id` is ignored.
 
-    `since_id` asks for the newest items above it, `min_id` for the oldest ones above it; `min_id` takes precedence.
+    `since_id` selects the newest items above that id, `min_id` the oldest items above that id; `min_id` takes
+    precedence.
     """
     values = parameters(request)
     lowest = _position(values, "min_id") if min_id else None
@@ -145,9 +148,9 @@ def paginate(
     """Return a page by cursor.
 
     `source`: an unordered queryset (ordered and cut here; one query) or a loader that returns the items of a `Cursor`,
-    newest first (feeds). `cursor`: the column of the positions, that of the joining row where it is not the entity's; items
-    that are ints are their own positions. `ends`: the lowest and the highest position of the page, for its links; by default
-    those of the last and the first item. `repeated`: as for `page_address`.
+    newest first (feeds). `cursor`: the column that holds an item's position, such as the id of the row that joins it to
+    the list; items that are ints are their own positions. `ends` returns the lowest and the highest position of the
+    page, for its links; by default the positions of the last and the first item. `repeated`: as for `page_address`.
     """
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)
@@ -187,8 +190,8 @@ def paginate_offset(
 
 
 def page_address(request: Request, repeated: IsRepeated, path: str | None = None) -> str:
-    """The address of other pages, to which their position (`max_id=5`) is appended: the request's path, or `path`, and those
-    of its parameters that are `repeated`.
+    """The URL of other pages, to which their position (`max_id=5`) is appended: the request's path, or `path`, with the
+    parameters of the request for which `repeated` is true.
     """
     query: str = request.META.get("QUERY_STRING", "")
     kept = ""

@@ -23,13 +23,15 @@ _NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
 def from_query(query: str) -> dict[str, Any]:
     """Parameters of a query string as the WSGI server passes it (bytes decoded as Latin-1).
 
-    Raises BadRequest beyond a limit and for text that is not UTF-8.
+    Raises BadRequest if a limit is exceeded and for text that is not UTF-8.
     """
     return from_form(query.encode("latin-1", "replace")) if query else {}
 
 
 def from_form(body: bytes) -> dict[str, Any]:
-    """Parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest beyond a limit and for invalid UTF-8."""
+    """Parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest if a limit is exceeded and for
+    invalid UTF-8.
+    """
     return nest(pairs(decode(body)))
 
 
@@ -70,7 +72,7 @@ def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             nested[name] = value
             continue
         if name.endswith("[]") and name.count("[") == name.count("]") == 1 and len(name) > 2:
-            # The usual list, recognised without the slower regular expressions below.
+            # The most frequent form, `a[]`, is recognised without the slower regular expressions below.
             _place(nested, name[:-2], [""], value)
             continue
         matched = _NAME.match(name)

@@ -51,7 +51,7 @@ class TooLarge(APIException):
 
 
 class MalformedJson(APIException):
-    """Refusal of a body that is declared as JSON and is not (400)."""
+    """Refusal of a body that is declared as JSON but is not valid JSON (400)."""
 
     status_code = 400
     default_detail = _("Bad Request")
@@ -74,7 +74,7 @@ def _read(stream: IO[bytes], context: Mapping[str, Any] | None) -> bytes:
 
 
 def _check_complete(received: int, context: Mapping[str, Any] | None) -> None:
-    """Raise BadRequest when the connection broke before the end: an incomplete request must never be executed."""
+    """Raise BadRequest if the connection broke before the end of the body: an incomplete request must never be executed."""
     declared = (context or {}).get("content_length")
     if declared is not None and received < declared:
         raise errors.BadRequest
@@ -85,14 +85,18 @@ def _limit(context: Mapping[str, Any] | None) -> int:
 
 
 class JsonParser(BaseParser):
-    """Parser of `application/json`. A top-level array or scalar is the parameter `_json`; an empty body has no parameters."""
+    """Parser of `application/json`. A top-level array or scalar becomes the parameter `_json`; an empty body has no
+    parameters.
+    """
 
     media_type = "application/json"
 
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The decoded body. Raises MalformedJson (400) if it is not JSON, TooLarge (413) beyond the action's limit."""
+        """The decoded body. Raises MalformedJson (400) if it is not JSON, TooLarge (413) if it is larger than the
+        action's limit.
+        """
         body = _read(stream, parser_context)
         if not body.strip():
             return {}
@@ -138,7 +142,7 @@ class MultipartParser(BaseParser):
         meta["CONTENT_TYPE"] = media_type
         length = meta.get("CONTENT_LENGTH") or "0"
         if length == "0":
-            # Sent in chunks: Django's parser reads nothing without a length.
+            # The body is sent in chunks, without a length: Django's parser would read nothing.
             meta["CONTENT_LENGTH"] = str(_limit(context))
         capped = _Capped(stream, _limit(context))
         try:
@@ -199,7 +203,7 @@ class _RecordingFiles(MultiValueDict[str, "UploadedFile[Any]"]):
 
 
 class _InOrder(MultiPartParser):
-    """Django's parser, which also records the order of all parts: `a[][b]` cannot be read without it."""
+    """Django's parser, extended to record the order of all parts, which is needed to read `a[][b]`."""
 
     def __init__(self, *args: Any) -> None:
         self.in_order: list[tuple[str, Any]] = []

@@ -25,7 +25,7 @@ from social.api.responses import error
 logger = logging.getLogger("social.api")
 RELOAD_SECONDS: float = 5.0
 _INITIAL_TIME: Final = float("-inf")
-#: Paths of probes: they reveal only whether the server is up, and `/metrics` checks its callers itself.
+#: Paths of probes, which reveal only whether the server is up; `/metrics` checks its callers itself.
 _PROBES: Final = re.compile(r"/(?:health(?:/ready)?|metrics)/?")
 
 
@@ -47,15 +47,15 @@ def forget() -> None:
 
 
 def is_refused(address: str) -> bool:
-    """Tell whether an address, in canonical form, is in a blocked network. While the database does not answer, the networks
-    that were loaded last count.
+    """Tell whether an address, in canonical form, is in a blocked network. While the database does not answer, the
+    networks loaded last are used.
     """
     refresh()
     return is_known_to_be_refused(address)
 
 
 def refresh() -> None:
-    """Load the networks again if that was last done more than RELOAD_SECONDS ago."""
+    """Load the networks again if they were loaded more than RELOAD_SECONDS ago."""
     now = time.monotonic()
     if now - _State.loaded_at > RELOAD_SECONDS:
         _State.loaded_at = now
@@ -63,7 +63,9 @@ def refresh() -> None:
 
 
 def is_known_to_be_refused(address: str) -> bool:
-    """Tell whether an address is in one of the networks loaded last. Never queries the database, so event loops can call it."""
+    """Tell whether an address is in one of the networks loaded last. Never queries the database, so that event loops
+    can call this.
+    """
     return bool(_State.networks) and _in_one(address)
 
 

@@ -58,7 +58,7 @@ class ApiRequest(Request):
         _caller = self.user
 
     def call_as(self, identity: Identity | None) -> None:
-        """Set the caller; None stands for an anonymous one."""
+        """Set the caller; None stands for an anonymous caller."""
         if identity is not self.auth:
             self.auth = identity
             self.user = Caller(identity.user_id, identity.account_id) if identity is not None else Caller()
@@ -88,7 +88,9 @@ class ApiRequest(Request):
         return self.content_type.partition(";")[0].strip().lower()
 
     def may_carry_token(self) -> bool:
-        """Tell whether the body is read before authentication: if it is small and of a type that has parameters."""
+        """Tell whether the body is read before authentication, to find a token: if it is small and of a type that has
+        parameters.
+        """
         return self._length() <= DEFAULT_MAX_BODY and (self.media_type in (*_FORM_TYPES, "", "application/json"))
 
     def _length(self) -> int:
@@ -107,7 +109,7 @@ class ApiRequest(Request):
             environ = self._request.META
             chunked = "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower()
             if chunked and self.media_type in (_FORM_TYPES[0], ""):
-                # The end of such a form cannot be distinguished from a broken connection; JSON and multipart mark their end.
+                # A broken connection looks like the end of a form sent in chunks; JSON and multipart mark their end.
                 raise LengthRequired
             # Read from the WSGI server, which ends this stream: Django reads no body without a Content-Length.
             self._stream = environ.get("wsgi.input") if chunked else None

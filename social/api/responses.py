@@ -49,10 +49,10 @@ class OrjsonRenderer(BaseRenderer):
 
 
 class JsonOnly(BaseContentNegotiation):
-    """Negotiation that always chooses JSON, whatever a client accepts or the path's suffix says."""
+    """Negotiation that always chooses JSON, whatever the client's Accept header or the path's suffix says."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        """The parser of the body's media type, None if there is none."""
+        """The parser of the body's media type; None if no parser reads it."""
         media_type = str(request.content_type).partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == media_type), None)
 
@@ -85,8 +85,8 @@ def reply_empty(request: Request, *, status: int = 200) -> HttpResponse:
 
 
 def redirect(url: str, *, shared: bool) -> HttpResponse:
-    """A redirect (302) to a file, cached for ten minutes, since the file can move or be deleted. `shared`: caches may share
-    it, because it is the same for everybody.
+    """A redirect (302) to a file, cached for ten minutes, since the file can move or be deleted. `shared`: shared
+    caches may store it, because it is the same for all callers.
     """
     response = HttpResponseRedirect(url)
     response.headers["Cache-Control"] = f"{'public' if shared else 'private'}, max-age=600"

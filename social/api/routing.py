@@ -42,16 +42,16 @@ class EndpointPattern(URLPattern):
         self.viewset = viewset
         self.actions = dict(actions)
         if "put" in self.actions:
-            # Clients use both methods for a change (contract, parameters section 0).
+            # Clients use both PUT and PATCH for a change (contract, parameters section 0).
             self.actions.setdefault("patch", self.actions["put"])
         super().__init__(RegexPattern(_regex(path), is_endpoint=True), viewset.as_view(self.actions))
 
     def declared(self, method: str) -> Endpoint:
-        """The declaration of the action behind a method (lower case)."""
+        """The declaration of the action that an HTTP method (lower case) runs."""
         return self.viewset.endpoints[self.actions[method]]
 
     def access(self, method: str) -> Access:
-        """The access of the action behind a method (lower case)."""
+        """The access of the action that an HTTP method (lower case) runs."""
         return self.declared(method).access
 
 
@@ -66,7 +66,7 @@ def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -
 
 
 def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPattern]:
-    """The endpoints among URL patterns, included ones too; the tests iterate over them."""
+    """The endpoints among URL patterns, also those of included URL modules; the tests iterate over them."""
     found: list[EndpointPattern] = []
     for pattern in patterns:
         if isinstance(pattern, EndpointPattern):
@@ -77,9 +77,9 @@ def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPatt
 
 
 def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str, str], int | None]:
-    """A function of method and path that returns the size limit of the body, in bytes; None where the default applies.
+    """Return a function that takes a method and a path and returns the body's size limit in bytes, or None for the default.
 
-    Endpoints declare `max_body`; the view function of a page has it as an attribute, which applies to POST.
+    Endpoints declare `max_body`; the view function of a page has an attribute of this name, which applies to POST.
     """
     found = [
         (method.upper(), re.compile("/" + _regex(pattern.path).removeprefix("^")), pattern.declared(method).max_body)
@@ -103,7 +103,7 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
 
 
 def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> list[tuple[str, URLPattern]]:
-    """The pages, also those of the admin, each with the regular expression of its whole path."""
+    """The pages, also of the admin, as pairs of the regular expression of the whole path and the pattern."""
     found: list[tuple[str, URLPattern]] = []
     for pattern in patterns:
         regex = prefix + pattern.pattern.regex.pattern.removeprefix("^")
@@ -129,7 +129,7 @@ class _Node:
     ends: list[EndpointPattern] = field(default_factory=list)
     match: tuple[Callable[..., HttpResponseBase], tuple[str, ...], str] | None = None
     whole: ResolverMatch | None = None
-    """The result for a path without parameters, made once."""
+    """The result for a path without parameters, created once."""
 
 
 class ApiRouter(URLResolver):
@@ -186,7 +186,7 @@ class ApiRouter(URLResolver):
         raise Resolver404({"path": path, "tried": []})
 
     def find(self, path: str) -> ResolverMatch | None:
-        """The endpoint of a path, None where there is none."""
+        """The endpoint of a path; None if the path has no endpoint."""
         return self._endpoint(path.split("/"))
 
     def _endpoint(self, segments: list[str]) -> ResolverMatch | None:
@@ -214,9 +214,10 @@ def _router(urlconf: str) -> ApiRouter | None:
 
 
 def find_endpoint(path: str) -> ResolverMatch | None:
-    """The endpoint of an absolute path, None where there is none.
+    """The endpoint of an absolute path; None if the path has no endpoint.
 
-    Quicker than Django's resolver, which first tries each pattern before the router and takes four times as long.
+    Faster than Django's resolver, which first tries every URL pattern listed before the router's and takes four times
+    as long.
     """
     router = _router(settings.ROOT_URLCONF)
     return router.find(path[1:]) if router is not None else None

@@ -41,34 +41,35 @@ CHILDREN: dict[str, tuple[str, ...]] = {
     "admin:read": tuple(f"admin:read:{thing}" for thing in _STAFF_THINGS),
     "admin:write": tuple(f"admin:write:{thing}" for thing in _STAFF_THINGS),
 }
-"""Children of each parent, which the parent grants. `admin:*` and `crypto` are granted by no other scope."""
+"""Child scopes of each parent scope, which the parent grants. No other scope grants `admin:*` or `crypto`."""
 
 SCOPES: tuple[str, ...] = tuple(
     dict.fromkeys(scope for parent, children in CHILDREN.items() for scope in (parent, *children))
 )
-"""Scopes this server knows, parents before their children."""
+"""Scopes that this server supports, parents before their children."""
 
 DEFAULT = "read"
-"""Scopes of an application that asks for none."""
+"""Scopes of an application that requests none."""
 
 
 @cache
 def sufficient_scopes(scope: str) -> frozenset[str]:
-    """The scopes of which a token needs one where `scope` is required: itself and its parents."""
+    """The scopes that satisfy a requirement of `scope`: `scope` itself and its parents. A token needs one of them."""
     return frozenset({scope, *(parent for parent, children in CHILDREN.items() if scope in children)})
 
 
 @cache
 def sufficient_for_any(scopes: tuple[str, ...]) -> frozenset[str]:
-    """The scopes of which a token needs one where any one of `scopes` is enough.
+    """The scopes that satisfy a requirement of any one of `scopes`. A token needs one of them.
 
-    The old scope `follow` is sufficient only where it is among `scopes`: not, for instance, to read relationships.
+    The old scope `follow` is sufficient only if it is among `scopes`; it does not allow reading relationships, for
+    example.
     """
     return frozenset().union(*(sufficient_scopes(scope) for scope in scopes)) - ({"follow"} - set(scopes))
 
 
 def parse(text: str) -> tuple[str, ...]:
-    """Scopes from a request: separated by spaces or plus signs, each once, in their order (clients.md, trap 4)."""
+    """Scopes from a text that separates them by spaces or plus signs: in order, without repetitions (clients.md, trap 4)."""
     return tuple(dict.fromkeys(text.replace("+", " ").split()))
 
 
@@ -78,6 +79,8 @@ def unknown(scopes: Iterable[str]) -> list[str]:
 
 
 def covers(granted: Iterable[str], wanted: Iterable[str]) -> bool:
-    """Tell whether every wanted scope is granted, itself or by a parent: never more than was authorised."""
+    """Tell whether every wanted scope is among the `granted` ones or has a parent there, so that none exceeds the
+    authorization.
+    """
     held = frozenset(granted)
     return all(sufficient_scopes(scope) & held for scope in wanted)

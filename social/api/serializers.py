@@ -20,7 +20,7 @@ from rest_framework.serializers import BaseSerializer
 
 
 class QueriesForbidden(AssertionError):
-    """A serializer queried the database. What it shows must be loaded beforehand, in a fixed number of queries."""
+    """A serializer queried the database. The data that it needs must be loaded beforehand, in a fixed number of queries."""
 
 
 @contextmanager
@@ -37,14 +37,15 @@ def no_queries() -> Iterator[None]:
 
 
 class EntitySerializer(BaseSerializer[Any]):
-    """Base of the serializers of entities. With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query inside them fails."""
+    """Base of the serializers of entities. With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query in a serializer fails."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """A serializer, also with `many`, for which DRF would create a ListSerializer around a second one."""
+        """A serializer, also with `many`, for which DRF would create a second serializer and a ListSerializer around it."""
         return object.__new__(cls)
 
     def __init__(self, instance: Any = None, *, many: bool = False, context: Mapping[str, Any] | None = None) -> None:
-        # Not DRF's, which prepares for input: it takes longer than showing a small entity, and a page shows hundreds.
+        # Does not call DRF's `__init__`, which prepares for input and takes longer than showing a small entity: a page shows
+        # hundreds of entities.
         self.instance, self.many, self._context = instance, many, context or {}
 
     @property

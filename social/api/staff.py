@@ -1,4 +1,5 @@
-"""Base classes of the admin, with django-unfold as its theme. No row is edited there: every change calls a service.
+"""Base classes of the admin, with django-unfold as its theme. Rows are not edited in the admin: every change calls a
+service.
 
 Only the modules `social.api.staff*` import the theme; the apps' admin classes extend those of this module.
 """
@@ -36,7 +37,7 @@ else:  # The theme's classes have no types.
     from unfold.views import ChangeList
 
     Base = ModelAdmin
-# Each chosen row is a call of a service with its own transaction, and all of them run in one request.
+# A service is called for each chosen row, in a transaction of its own, and all these calls are made in one request.
 ROWS_LIMIT = 200
 NAMES_LIMIT = 20
 _CONFIRMED = "confirmed"
@@ -50,7 +51,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def takes(max_body: int) -> Callable[[Method], Method]:
-    """Set the size limit, in bytes, of the forms of an admin page that takes files; that of other pages is one mebibyte."""
+    """Set the size limit, in bytes, of the forms of an admin page that takes files; the limit of other pages is one
+    mebibyte.
+    """
 
     def marked(method: Method) -> Method:
         method.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server
@@ -67,8 +70,8 @@ def action(
     variant: Any = ActionVariant.DEFAULT,
     url_path: str | None = None,
 ) -> Callable[[Method], Method]:
-    """Make a method a button: of a row's page if `actions_detail` names it (arguments: request, object_id), of the list if
-    `actions_list` does (argument: request).
+    """Make a method a button: on a row's page if `actions_detail` names it (arguments: request, object_id), above the
+    list if `actions_list` names it (argument: request).
 
     `icon` is a name of Material Symbols. Staff without one of the `permissions` (`has_<name>_permission`) can neither see
     the button nor open its URL.
@@ -88,7 +91,7 @@ class _Changes(ChangeList):
             self.full_result_count = self.result_count
 
 
-#: Number of rows that are searched for parts of words: no index finds those.
+#: Number of newest rows that are searched for parts of words, which no index can find.
 SEARCHED = 10_000
 
 
@@ -101,8 +104,8 @@ def newest(rows: QuerySet[Any], limit: int = SEARCHED) -> QuerySet[Any]:
 class ReadOnlyAdmin(Base):
     """Read-only pages of a model. Actions name the role's permission they need (`permissions=["manage"]`).
 
-    Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`: their labels are the admin's,
-    not the names of the table's columns.
+    Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`, with labels of the admin
+    instead of the names of the table's columns.
     """
 
     show_full_result_count = False
@@ -110,24 +113,26 @@ class ReadOnlyAdmin(Base):
     paginator = CappedPaginator
     list_per_page = 50
     list_fullwidth = True
-    # Whether the command palette searches its rows, by `get_search_results`.
+    # Whether the command palette searches the model's rows, by `get_search_results`.
     in_palette: ClassVar[bool] = False
     # "Show all" would put a whole table on one page.
     list_max_show_all = 0
 
     def waiting(self) -> QuerySet[Any] | None:
-        """The rows that wait for staff, whose number the sidebar shows. None for a model whose rows never wait."""
+        """The rows that wait for a decision of staff, whose number the sidebar shows; None for a model whose rows never
+        wait.
+        """
         return None
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[_Changes]:
         return _Changes
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """The row, or None; also for a key with a NUL character, which PostgreSQL would refuse with an error."""
+        """The row, or None, also for a key with a NUL character, for which PostgreSQL would raise an error."""
         return None if "\0" in object_id else super().get_object(request, object_id, from_field)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Tell whether the URL may filter by a look-up: only by those that `list_filter` names (security row 55).
+        """Tell whether the URL may filter by `lookup`, which must be named in `list_filter` (security row 55).
 
         Django allows every column of the table, so that `password__startswith` would reveal a hash letter by letter.
         """
@@ -180,8 +185,8 @@ class ReadOnlyAdmin(Base):
     def ask_for(
         self, request: HttpRequest, form: type[StaffForm], question: str | Promise, *, yes: str | Promise = ""
     ) -> dict[str, Any] | TemplateResponse:
-        """Return the answers to a question that is about no row, or the page that asks it: for `actions_list`. `yes` is the
-        text of its button.
+        """Return the answers to a question that does not concern a row (`actions_list`), or else the page that asks it.
+        `yes` is the text of that page's button.
         """
         answers = self._answers(request, form)
         options = self.model._meta
@@ -205,9 +210,10 @@ class ReadOnlyAdmin(Base):
     ) -> TemplateResponse | None:
         """Run a service for each chosen row, log it in the admin's log as `verb`, and show messages about the result.
 
-        With a `question`, its page is returned first, with the fields of `form`. Once it is answered, the service is run: `act`
-        gets the row and, with a `form`, its `cleaned_data`. `done` may hold `%(count)d`, and be a lazy plural by `count`. A
-        row that the service refuses is named in a message, with the reason.
+        With a `question`, a page that asks it is returned first, with the fields of `form`. Once it is answered, the
+        service `act` is called with the row and, if there is a `form`, its `cleaned_data`. `done` is the message of
+        success: it may hold `%(count)d` and be a lazy plural by `count`. A row that the service refuses is named in a
+        message, with the reason.
         """
         rows = list(queryset[: ROWS_LIMIT + 1])
         if len(rows) > ROWS_LIMIT:
@@ -233,7 +239,8 @@ class ReadOnlyAdmin(Base):
         question: str | Promise,
         form: type[StaffForm] | None = None,
     ) -> HttpResponse:
-        """Ask about one row, then run a service on it as `each` does: for the buttons of a row's page (`actions_detail`).
+        """Ask about one row, then run a service on it as `each` does. Used by the buttons of a row's page
+        (`actions_detail`).
 
         Returns the page of the question, and after the answer a redirect to the row's page, or to the list if the row is gone.
         Raises Http404 for a row that this member of staff cannot see.
@@ -272,7 +279,7 @@ class ReadOnlyAdmin(Base):
         return bool(changed)
 
     def _answers(self, request: HttpRequest, form: type[StaffForm]) -> StaffForm:
-        """The form of a question, empty until it was answered."""
+        """The form of a question, empty until the question is answered."""
         answered = request.method == "POST" and _CONFIRMED in request.POST
         return form(request.POST, request.FILES) if answered else form()
 
@@ -309,7 +316,7 @@ class ReadOnlyAdmin(Base):
         back: str = "",
         yes: str | Promise = "",
     ) -> TemplateResponse:
-        """The page of a question; `back` is the path from which it was opened, if that is not the list's."""
+        """The page of a question; `back` is the path from which the page was opened, if that is not the list."""
         context = {
             **self.admin_site.each_context(request),
             "title": question,

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
     Pages = Paginator[Any]
-else:  # Django's class takes no type argument when it runs
+else:  # Django's class takes no type argument at run time
     Pages = Paginator
 Column = Callable[[Any], Any]
 PLACEHOLDER = "–"
-# Nobody turns pages further than this to find a row; counting all posts would take seconds.
+# Nobody opens pages beyond this many rows to find one; counting all posts would take seconds.
 COUNT_LIMIT = 1_000
-# The request whose page is being made: Django passes columns only the row.
+# The request for the page that is being rendered: Django passes only the row to a column.
 _request: ContextVar[HttpRequest] = ContextVar("staff_request")
 
 
@@ -43,7 +43,8 @@ def shown(
     order: str | BaseExpression | None = None,
     minor: bool = False,
 ) -> Column:
-    """A column or a line of a row's page. `name` is its CSS class, and the attribute when `read` is not given.
+    """A column, or a line of a row's page. `name` is its CSS class; `read` returns its value, by default the attribute
+    `name`.
 
     `order` is the expression by which the list is sorted when the heading is clicked; without it the column cannot be
     sorted. A `minor` column is hidden on phones, where the list shows only a row's name and state.
@@ -101,7 +102,7 @@ def link(url: str, text: str) -> SafeString:
 
 @contextmanager
 def read_by(request: HttpRequest) -> Iterator[None]:
-    """Make a page for the user of the request, whose permissions `may_open` and `row_link` check meanwhile."""
+    """Have `may_open` and `row_link` check the permissions of the request's user inside the block, which renders a page."""
     token = _request.set(request)
     try:
         yield
@@ -110,12 +111,12 @@ def read_by(request: HttpRequest) -> Iterator[None]:
 
 
 def may_open(model: type[Model]) -> bool:
-    """Tell whether the reader of the page that is being made may open the admin pages of a model."""
+    """Tell whether the user for whom a page is being rendered may open the admin pages of a model."""
     return bool(admin.site.get_model_admin(model).has_view_permission(_request.get()))
 
 
 def row_link(model: type[Model], key: Any, text: str) -> SafeString:
-    """A link to a row's page in the admin with this text; the text alone for readers who may not open the page."""
+    """A link to a row's page in the admin with `text`; the text alone for users who may not open that page."""
     if not may_open(model):
         return address(text)
     return link(reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[key]), text)
@@ -127,12 +128,12 @@ def address(text: str) -> SafeString:
 
 
 def shortened(text: str, length: int) -> SafeString:
-    """The beginning of a text, whose lines can break anywhere, so that one long word does not widen the table."""
+    """The first `length` characters of a text, whose lines can break anywhere so that a long word does not widen the table."""
     return format_html('<span class="words" dir="auto">{}</span>', Truncator(text).chars(length))
 
 
 def table(headers: Sequence[str | Promise], rows: Sequence[Sequence[Any]]) -> SafeString:
-    """A table within a row's page, over its whole width; a dash if there are no rows."""
+    """A table as wide as the row's page that contains it; a dash if there are no rows."""
     if not rows:
         return format_html("{}", PLACEHOLDER)
     cells = [[written(cell) for cell in row] for row in rows]
@@ -149,7 +150,7 @@ class ConditionFilter(admin.SimpleListFilter):
         return [(value, words) for value, (words, _condition) in self.conditions.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows that meet the chosen condition; all of them without one."""
+        """The rows that meet the chosen condition; all rows if none is chosen."""
         chosen = self.conditions.get(self.value() or "")
         return queryset if chosen is None else queryset.filter(chosen[1])
 
@@ -161,5 +162,5 @@ class CappedPaginator(Paginator):
     def count(self) -> int:
         """The number of rows, at most COUNT_LIMIT."""
         rows: Any = self.object_list
-        # The keys alone: otherwise annotations would be computed for all rows that are counted.
+        # Only keys are selected: otherwise annotations would be computed for all rows that are counted.
         return int(rows.order_by().values("pk")[:COUNT_LIMIT].count())

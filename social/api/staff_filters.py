@@ -1,6 +1,6 @@
 """Filters of the admin that are form fields instead of links: the theme's dropdowns and text fields.
 
-A `list_filter` with one of them needs `list_filter_submit = True`, so that the fields are submitted.
+An admin class that uses them in `list_filter` needs `list_filter_submit = True`, so that the fields are submitted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ else:  # The theme's classes have no types.
 
 
 class AutocompleteSelectFilter(Autocomplete):
-    """Filter by a row of another table, searched while one types. Hidden from staff who may not see that table."""
+    """Filter by a row of another table, with search as you type. It is hidden from staff who may not see that table."""
 
     def __init__(self, field: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         super().__init__(field, request, *args, **kwargs)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     _Mixin = object
 
-# The first class that matches counts: some of Django's widgets extend others.
+# The first widget class that matches is used, since some of Django's widgets extend others.
 _CLASSES: tuple[tuple[type[forms.Widget], list[str]], ...] = (
     (forms.CheckboxInput, CHECKBOX_CLASSES),
     (forms.RadioSelect, RADIO_CLASSES),

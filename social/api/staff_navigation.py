@@ -30,8 +30,8 @@ FOUND_ROWS: Final = 5
 class SidebarLine:
     """A line of the sidebar: the list of `model` ("app.model"), or another `view` of its admin class.
 
-    The admin class decides who sees the line (`has_view_permission`) and what it counts (`waiting`). A model that is not
-    registered has no line.
+    The admin class decides who sees the line (`has_view_permission`) and what it counts (`waiting`). A model that is
+    not registered in the admin has no line.
     """
 
     model: str
@@ -48,7 +48,7 @@ class SidebarLine:
         return f"{path}?{self.query}" if self.query else path
 
 
-# Names of icons: https://fonts.google.com/icons (Material Symbols), which the theme brings.
+# Names of icons: https://fonts.google.com/icons (Material Symbols), which the theme contains.
 GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
     (
         gettext_lazy("Moderation"),
@@ -126,7 +126,7 @@ def pages(request: HttpRequest) -> Iterator[tuple[str | _StrPromise, list[tuple[
 
 
 def waiting(request: HttpRequest) -> dict[str, int]:
-    """Count the rows that wait for staff, by model ("app.model"), of those that the user may see: at most WAITING_LIMIT each.
+    """Count the rows that wait for staff for each model ("app.model") that the user may see, up to WAITING_LIMIT.
 
     Needs one statement, executed once per request.
     """
@@ -151,7 +151,7 @@ def _capped(rows: Any) -> Any:
 
 
 def written_count(count: int) -> str:
-    """A count as the sidebar shows it: `99+` for WAITING_LIMIT."""
+    """A count in the form that the sidebar shows: `99+` for WAITING_LIMIT."""
     return str(count) if count < WAITING_LIMIT else f"{WAITING_LIMIT - 1}+"
 
 
@@ -188,7 +188,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def search(request: HttpRequest, term: str) -> list[SearchResult]:
-    """Rows in which a term is found, for the command palette: at most FOUND_ROWS of each model that is searched."""
+    """Rows that contain the term, for the command palette: at most FOUND_ROWS of each model that is searched."""
     found: dict[str, SearchResult] = {}
     for _group, group in pages(request):
         for page, model_admin in group:

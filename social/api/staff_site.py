@@ -35,9 +35,11 @@ WANTED_PAGE = "staff_wanted_page"
 
 
 class StaffSite(Site):
-    """The admin of this server, which uses the site's sign-in with its second factor instead of one of its own.
+    """The admin of this server, which uses the site's sign-in, with its second factor, instead of Django's own sign-in
+    page.
 
-    It shows only models that the project itself registers: the forms of libraries write without calling the services.
+    It shows only models that this project registers, since the admin classes of libraries write without calling the
+    services.
     """
 
     index_title = _("Home")
@@ -56,7 +58,7 @@ class StaffSite(Site):
             try:
                 with read_by(request):
                     response = guarded(request, *args, **kwargs)
-                    # Rendered inside the block, since columns are evaluated while a page is rendered.
+                    # Rendered inside the block, because rendering evaluates the columns.
                     if isinstance(response, TemplateResponse):
                         response.render()
             except (BadRequest, DisallowedModelAdminLookup):

@@ -1,4 +1,6 @@
-"""Sentences of the admin's theme, which are English only: listed here so that our catalogues can translate them."""
+"""Sentences of the admin's theme, which exist in English only, listed here so that this project's catalogues can
+translate them.
+"""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class ApiViewSet(ViewSet):
         view.actions = methods  # type: ignore[attr-defined]  # as DRF's `as_view` does
         view.initkwargs = initkwargs  # type: ignore[attr-defined]  # as DRF's `as_view` does
         view.login_required = False  # type: ignore[attr-defined]  # as DRF's `as_view` does
-        # A token is no cookie: another site cannot make a browser send it.
+        # Another site cannot make a browser send a token, as it could a cookie.
         view.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
         return view
 
@@ -153,7 +153,7 @@ class ApiViewSet(ViewSet):
             if not throttle.allow_request(request, self):
                 raise errors.RateLimited
         if cast(ApiRequest, request).has_body and not languages.was_asked_for(request):
-            # Only now: the body is not read for a caller without access.
+            # Only after the checks, since the body is not read for a caller without access.
             languages.activate_named(cast(ApiRequest, request).parameters.get("lang"))
 
     def require_permission(self, permission: IntFlag) -> None:
@@ -175,7 +175,7 @@ class ApiViewSet(ViewSet):
                 response.headers[name] = value
         response.headers.setdefault("Cache-Control", self._cache_control(request, admission, response.status_code))
         response.headers.setdefault("Vary", "Authorization")
-        declared = self.endpoints.get(self.action)  # a path that is no endpoint has none
+        declared = self.endpoints.get(self.action)  # a path without an endpoint has no declaration
         if declared is not None and declared.deprecated is not None:
             response.headers["Deprecation"] = f"@{declared.deprecated}"
         if isinstance(response, Response):
@@ -193,7 +193,7 @@ class ApiViewSet(ViewSet):
         cursor: str = "id",
         ends: Callable[[Sequence[T]], tuple[int, int]] | None = None,
     ) -> ListPage[T]:
-        """The requested page, by the paging that the endpoint declares (`social.api.pagination`)."""
+        """The requested page of `source`, paginated as the endpoint declares (`social.api.pagination`)."""
         paging, repeated = self.endpoint.paging, self.endpoint.is_repeated
         if isinstance(paging, ByCursor):
             loader = cast("Loader[T]", source)
@@ -204,12 +204,12 @@ class ApiViewSet(ViewSet):
 
     @property
     def endpoint(self) -> Endpoint:
-        """The declaration of the action that runs."""
+        """The declaration of the current action."""
         return self.endpoints[self.action]
 
     @property
     def identity(self) -> Identity:
-        """The caller, where the access guarantees one. Raises Unauthorized otherwise."""
+        """The caller of an action whose access requires one. Raises Unauthorized if there is none."""
         identity = self.caller
         if identity is None:
             raise errors.Unauthorized
@@ -217,7 +217,7 @@ class ApiViewSet(ViewSet):
 
     @property
     def caller(self) -> Identity | None:
-        """The caller, None for an anonymous one."""
+        """The caller; None for an anonymous caller."""
         return self.request.auth  # type: ignore[return-value]  # ours, not a token of DRF
 
     @property
@@ -228,7 +228,9 @@ class ApiViewSet(ViewSet):
 
     @property
     def account_id(self) -> int:
-        """The id of the caller's account, where the access guarantees a user. Raises Unauthorized otherwise."""
+        """The id of the caller's account, for an action whose access requires a user. Raises Unauthorized if there is
+        no user.
+        """
         account_id = self.identity.account_id
         if account_id is None:
             raise errors.Unauthorized
@@ -248,7 +250,7 @@ class ApiViewSet(ViewSet):
         parsed = {}
         for name, value in kwargs.items():
             if is_id(name):
-                # A suffix such as `.json` makes another path, which does not exist (contract, behaviours section 3).
+                # A path with a suffix such as `.json` does not exist (contract, behaviours section 3).
                 value = errors.require_found(parse_id(value) if "." not in value else None)
             elif "\0" in value:
                 raise errors.NotFound
@@ -257,7 +259,7 @@ class ApiViewSet(ViewSet):
 
     @classmethod
     def _machinery(cls, name: str) -> tuple[Any, ...]:
-        # DRF creates these for every request; ours have no state, so that one instance per class is enough.
+        # DRF creates these objects for every request; ours have no state, so that one instance per class is enough.
         made = cls.__dict__.get("_made")
         if made is None:
             made = {}
