@@ -14,7 +14,9 @@ from social.settings import env
 
 
 def _every(task: str, queue: str = "scheduler", **period: float) -> dict[str, Any]:
-    """Make an entry of the schedule. A run that was not taken within its period expires, since the next one replaces it."""
+    """Make an entry of the schedule. A message that no worker has taken within the period expires, since the next one
+    replaces it.
+    """
     every = timedelta(**period)
     return {"task": task, "schedule": every, "options": {"queue": queue, "expires": every.total_seconds()}}
 
@@ -61,7 +63,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
 
 
 def installed_schedule(apps: Collection[str]) -> dict[str, Any]:
-    """The entries whose services belong to installed apps: no worker has the tasks of others."""
+    """The entries whose services belong to installed apps: workers do not have the tasks of other apps."""
     return {name: entry for name, entry in SCHEDULE.items() if entry["task"].partition(".")[0] in apps}
 
 
@@ -84,9 +86,9 @@ CELERY: Final[dict[str, Any]] = {
         "global_keyprefix": _KEY_PREFIX,
         "socket_keepalive": True,
     },
-    # The nameless exchange puts a message straight into the queue. Named ones store their bindings in Redis, and after a
-    # FLUSHALL no process could send a message until every worker has been restarted. Messages are not acknowledged
-    # (social.runtime.lanes): each is a wake-up or a scheduled run, and the sweep makes up for a lost one.
+    # The nameless exchange puts a message straight into the queue. Named exchanges store their bindings in Redis, so that
+    # after a FLUSHALL no process could send a message until every worker has been restarted. Messages are not acknowledged
+    # (social.runtime.lanes): each is a wake-up or a scheduled run, and the sweep replaces lost wake-ups.
     "task_queues": [
         Queue(name, Exchange("", type="direct"), routing_key=name, no_ack=True)
         for name in (*QUEUES, *WAKE_QUEUES.values())

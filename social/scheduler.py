@@ -1,4 +1,4 @@
-"""Scheduler of Celery's tasks; of several, only the holder of a lease sends them."""
+"""Scheduler of Celery's tasks. If several run, only the holder of a lease sends the tasks."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ LEASE_SECONDS: Final = 15.0
 
 
 class LeaderScheduler(Scheduler):
-    """Celery's beat with its state in memory. Any number may run: only the holder of the lease sends tasks.
+    """Celery's beat with its state in memory. Any number of schedulers may run: only the holder of the lease sends tasks.
 
-    All have the same schedule; those that do not lead tick without sending. When the leader dies, another one gets the lease
-    after at most LEASE_SECONDS, and sends at once the tasks that have become due since the lease was last renewed.
+    All schedulers have the same schedule; without the lease they tick without sending. When the leader dies, another
+    scheduler gets the lease after at most LEASE_SECONDS, and sends at once the tasks that have become due since the
+    lease was last renewed.
     """
 
-    # Beat's own producer would wait for a broker that is down with ever longer pauses, and notice its return late.
+    # Beat's own producer would retry a broker that is down with ever longer pauses, and notice its return late.
     producer = None  # type: ignore[assignment]  # a cached property there
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -47,11 +48,11 @@ class LeaderScheduler(Scheduler):
 
     @property
     def leads(self) -> bool:
-        """Tell whether this process may send: by its own clock, its lease does not end within the next second."""
+        """Tell whether this process may send: whether, by its own clock, its lease lasts for more than another second."""
         return time.monotonic() < self._leads_until
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
-        """Renew the lease and the heartbeat if due, then tick like beat, and return the seconds to sleep."""
+        """Renew the lease and the heartbeat if due, then tick like Celery's beat, and return the seconds to sleep."""
         from social.kernel import heartbeats
 
         self._renew()
@@ -61,7 +62,9 @@ class LeaderScheduler(Scheduler):
         return float(super().tick(*args, **kwargs))
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
-        """Send the entry if this process leads, else store that it was due. If the broker is down, only this run is lost."""
+        """Send the entry's task if this process has the lease, else record that it was due. If the broker is down, this
+        run is lost.
+        """
         if self.leads:
             self._send(entry)
         else:
@@ -71,11 +74,11 @@ class LeaderScheduler(Scheduler):
         try:
             send(str(entry.task), tuple(entry.args or ()), kwargs=entry.kwargs, **(entry.options or {}))
         except Exception as error:
-            # Any error of the client libraries: the task is sent again after its interval.
+            # The client libraries raise many types of errors. The task is sent again after its interval.
             logger.warning("The broker did not take %s (%s: %s)", entry.name, type(error).__name__, error)
 
     def close(self) -> None:
-        """Release the lease, so that the next leader need not wait for its end."""
+        """Release the lease, so that the next leader need not wait until it expires."""
         from django.db import Error
 
         from social.kernel import locks

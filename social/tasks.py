@@ -21,8 +21,8 @@ logger = logging.getLogger("social.outbox")
 
 #: Seconds after which a drain ends and sends itself a new wake-up, which another process can take.
 SLICE: Final = 5.0
-#: Seconds for which a drain waits for further rows if this process has drained the queue within the last STREAM seconds: a
-#: single event is run at once, a stream of events in batches.
+#: Seconds for which a drain waits for further rows if this process has drained the queue within the last STREAM seconds, so
+#: that a single event is handled at once and a stream of events in batches.
 BATCH_WINDOW: Final = 0.03
 STREAM: Final = 0.25
 
@@ -41,7 +41,7 @@ def drain_outbox(*queues: str) -> None:
 
 
 def _drain_in_thread(queue: str) -> None:
-    # As Celery does for a task: errors are logged, and the connection is returned to the pool. The sweep retries.
+    # Errors are logged and the connection is returned to the pool, as Celery does for a task. The sweep wakes the queue again.
     try:
         drain_queue(queue)
     except Exception:
@@ -51,9 +51,9 @@ def _drain_in_thread(queue: str) -> None:
 
 
 def drain_queue(queue: str) -> None:
-    """Run due rows of `queue`, until the end of the batch that is running after SLICE seconds; a new wake-up takes the rest.
+    """Run due rows of `queue` for at most SLICE seconds, then finish the current batch and send a wake-up for the remaining rows.
 
-    A full batch is a sign of a backlog: then one more worker is woken, which may wake another.
+    A full batch is a sign of a backlog: one more worker is then woken, which may wake another worker.
     """
     if time.monotonic() - _drained_at.get(queue, float("-inf")) < STREAM:
         time.sleep(BATCH_WINDOW)

@@ -13,12 +13,12 @@ from django.views.generic import RedirectView
 from social.api.routing import ApiRouter
 from social.pages.views import robots
 
-# Of pages with the same URL the first counts: those of federation also serve an ActivityPub document.
+# If two pages have the same URL, the first one is used: the pages of federation also serve an ActivityPub document.
 _APPS = ("federation", "accounts", "statuses", "timelines", "moderation", "notifications")
 
 urlpatterns = [
     path("", include("social.runtime.urls")),
-    # Browsers request this path for all that names no icon: pictures, documents, errors of a proxy.
+    # Browsers request this path for answers that name no icon, such as pictures, JSON documents and errors of a proxy.
     path("favicon.ico", RedirectView.as_view(url=static("favicon.ico"))),
     path("robots.txt", robots),
     path("", include("social.pages.api_docs")),

@@ -15,14 +15,14 @@ from django.db import close_old_connections, reset_queries
 
 def _leave_out_what_changes_nothing() -> None:
     """Disconnect signal handlers of Django that have no effect with our settings, but take time in each request."""
-    # A request has already returned its connection at its end.
+    # Each request returns its connection when it ends.
     request_started.disconnect(close_old_connections)
-    # The clients of caches stay open for all requests.
+    # The connections of caches stay open between requests.
     request_finished.disconnect(close_caches)
     # Every request sets its own URLconf.
     request_finished.disconnect(reset_urlconf)
     if not settings.DEBUG:
-        # Statements are only recorded with DEBUG.
+        # Django records SQL statements only with DEBUG.
         request_started.disconnect(reset_queries)
 
 

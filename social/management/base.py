@@ -13,7 +13,7 @@ from social.kernel.errors import KernelError
 
 
 def add_yes(parser: ArgumentParser) -> None:
-    """Declare the option --yes, needed for changes about which the pages of staff ask first."""
+    """Declare the option --yes, which confirms changes for which the pages of staff ask for a confirmation."""
     parser.add_argument("--yes", action="store_true", help="do it although it is rather a mistake, or ends follows")
 
 
@@ -21,7 +21,9 @@ class OperatorCommand(BaseCommand):
     """Base of commands that call services: if a service refuses, one line shows the reason and the exit status is 1."""
 
     def ask(self, doubt: str, options: Mapping[str, Any]) -> None:
-        """Raise CommandError for a doubt, unless it is empty or --yes was given. A dry run only prints it."""
+        """Raise CommandError with the question `doubt`, unless it is empty or --yes was given. A dry run only prints
+        the question.
+        """
         if not doubt or options["yes"]:
             return
         text = _("%(doubt)s Say --yes to go on.") % {"doubt": doubt}

@@ -16,7 +16,7 @@ _SHOWN_AFTER: Final = 1.0
 
 @contextmanager
 def progress_bar(label: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show the progress at a terminal, from the first second on; elsewhere only the label.
+    """Show the progress in a terminal after the first second; other outputs get only the label.
 
     Yields a function to be called with the amount done since its last call. `total` is None if the total is unknown.
     """

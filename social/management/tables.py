@@ -9,7 +9,7 @@ _WIDEST: Final = 60
 
 
 class Output(Protocol):
-    """Output of a command."""
+    """Stream to which a command prints."""
 
     def write(self, msg: str) -> None:
         """Write a line."""
@@ -17,8 +17,8 @@ class Output(Protocol):
 
 
 def table(output: Output, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows that have the same columns, below the columns' names. Of each value the first line is shown, shortened
-    except in the last column.
+    """Print rows that have the same columns, below the columns' names. Only the first line of each value is shown,
+    shortened except in the last column.
     """
     lines = [tuple(rows[0])]
     for row in rows:

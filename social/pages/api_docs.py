@@ -1,6 +1,7 @@
 """Page at `/api/docs` that shows the OpenAPI document and lets developers try its endpoints.
 
-It is Swagger UI, whose static files come with drf-spectacular-sidecar: only browsers load them, no process of the server.
+The page is Swagger UI, whose static files are part of drf-spectacular-sidecar. Browsers load them; the server's
+processes do not.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from social.pages.views import page
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponseBase:
-    """The page. Requests that are tried there are sent to this server, with a token or by OAuth."""
+    """The page, on which developers try requests to this server, with a token or by OAuth."""
     return allow_scripts(show(request, "pages/api_docs.html", {}))
 
 
 @require_safe
 def api_docs_authorized(request: HttpRequest) -> HttpResponseBase:
-    """The last page of OAuth, which passes the code to the page that opened this window, and closes the window."""
+    """The last page of OAuth, which passes the authorization code to the page that opened this window, and closes the
+    window.
+    """
     return allow_scripts(show(request, "pages/api_docs_authorized.html", {}))
 
 

@@ -29,7 +29,7 @@ def error_page(request: HttpRequest, title: str, text: str, *, status: int, deta
     """A page that describes an error and what to do about it; `detail` is for developers."""
     context: dict[str, Any] = {
         **frame(request),
-        # The reader's account is unknown here, so the header offers none.
+        # The user is unknown here, so the page's header shows no account.
         "in_popup": True,
         "sharing": Sharing("website", "", title, text, absolute(static("thumbnail.png"))),
         "status": status,
@@ -39,7 +39,7 @@ def error_page(request: HttpRequest, title: str, text: str, *, status: int, deta
         "request_id": getattr(request, "id", ""),
     }
     response = HttpResponse(loader.render_to_string("pages/error.html", context), status=status)
-    # Errors occur in popups too, and the page holds nothing that the opening window could steal.
+    # Errors occur in popups too, and the page holds no data that the opening window could steal.
     protect(response, in_popup=True)
     return response
 
@@ -60,7 +60,7 @@ def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
 
 
 def _sentence(message: str) -> str:
-    """A message of the API, which has no full stop, as a sentence for a page."""
+    """A message of the API as a sentence for a page, with a full stop."""
     return message if message.endswith((".", "!", "?", "؟")) else f"{message}."
 
 
@@ -80,7 +80,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpResponse:
-    """Answer 405: a path that only takes POST was opened as a page."""
+    """Answer 405: a path that accepts only POST was opened as a page."""
     text = _("Only a button on a page leads here. Go back, and press it there.")
     response = error_page(request, _("This cannot be opened"), text, status=405)
     response.headers["Allow"] = refusal.headers["Allow"]
@@ -107,7 +107,7 @@ def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer 403: a form without its CSRF token, mostly of a page open for too long or a browser without cookies."""
+    """Answer 403: a form lacks its CSRF token, mostly because the page was open for too long or the browser refuses cookies."""
     text = _("This page was open for too long, or your browser keeps no cookies. Go back, reload, and try again.")
     return _answer(request, 403, _("The form could not be checked"), text)
 

@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 from social.kernel import links
 
 R = TypeVar("R", bound=HttpResponseBase)
-# Long enough for a link that many open at once, short enough that new posts show up soon.
+# Long enough for a link that many people open at once, short enough that new posts are soon visible.
 _CACHED: Final = "public, max-age=15"
 
 
@@ -45,7 +45,9 @@ def show(request: HttpRequest, template: str, context: dict[str, Any], *, status
 
 
 def allow_forms_to(response: HttpResponseBase, sources: Iterable[str]) -> None:
-    """Allow the forms of this page to lead to these Content-Security-Policy sources too (security row 46)."""
+    """Allow the forms of this page to be submitted, or redirected, to these Content-Security-Policy sources (security
+    row 46).
+    """
     response.form_action_sources = list(sources)  # type: ignore[attr-defined]  # read by the middleware
 
 
@@ -81,9 +83,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
 
 
 def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool = True) -> None:
-    """Set the security headers. They forbid scripts (but see `allow_scripts`), content of other origins, frames around the
-    page (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`: whether the answer may depend on
-    cookies or set one.
+    """Set the security headers. They forbid scripts (but see `allow_scripts`), content of other origins, framing by
+    other pages (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`: whether the answer may
+    depend on cookies or set a cookie.
     """
     sources = ["'self'", *getattr(response, "form_action_sources", ())]
     policy = {
@@ -103,7 +105,7 @@ def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool
     response.headers["Cache-Control"] = _CACHED if cacheable else "private, no-store"
     patch_vary_headers(response, ("Accept-Language", "Cookie"))
     if in_popup:
-        # Web clients open these pages in a window and need its handle; any other value cuts it off (clients.md, trap 51).
+        # Web clients open these pages in a window and need its handle, which any other value takes away (clients.md, trap 51).
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
 
 
@@ -164,17 +166,17 @@ def absolute(address: str) -> str:
 
 
 def path_of(url: str | None) -> str:
-    """The path of a URL of this server, so that links also work under another name of it; other URLs unchanged, "" for none."""
+    """The path of a URL of this server, so that links also work under another host name; other URLs unchanged, "" for None."""
     return (url or "").removeprefix(settings.BASE_URL)
 
 
 def shown_picture(address: str) -> str:
-    """The absolute URL of a picture for previews; empty for the default avatar and for none."""
+    """The absolute URL of a picture for previews; empty for the default avatar and for no picture."""
     return "" if address in ("", static("avatar.png")) else absolute(address)
 
 
 def sharing_of_site(path: str, *, title: str = "", description: str = "") -> Sharing:
-    """The preview of a page that is about the site, not about an account."""
+    """The preview of a page about the whole site instead of an account."""
     return Sharing(
         kind="website",
         url=links.web_url(path),

@@ -18,7 +18,7 @@ _READS_LIKE: Final = re.compile(r"(?:https?://)?([^\s/?#@:]+\.[^\s/?#@:.]{2,})(?
 
 
 def shown_html(html: str) -> SafeString:
-    """HTML of our own formatter or sanitizer, with the hosts of misleading links (security row 62).
+    """Add the hosts of misleading links to HTML that this server's formatter or sanitizer has produced (security row 62).
 
     A link's text is preceded by its host, in Punycode, if the host has letters of other scripts, if the URL has a user name,
     or if the text is the URL of another host.
@@ -36,7 +36,7 @@ def _with_host(link: re.Match[str]) -> str:
 
 
 def _misread_host(url: str, text: str) -> str:
-    """The host of a misleading link; empty for other links and for those without a host."""
+    """The real host of a misleading link; empty for other links and for links without a host."""
     try:
         netloc = urlsplit(url).netloc
     except ValueError:

@@ -1,4 +1,4 @@
-"""Decorators that make views pages, and `/robots.txt`, the paths that crawlers should not read (RFC 9309)."""
+"""Decorators for the views of pages, and `/robots.txt` with the paths that crawlers should not read (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _compression: Final = GZipMiddleware(lambda request: HttpResponse())
 
 
 def page(view: View, *, in_popup: bool = False) -> View:
-    """Wrap a view whose answers are pages: adds their frame and security headers, and shows kernel errors as pages.
+    """Wrap a view whose answers are pages: add the frame and the security headers, and show kernel errors as pages.
 
     `in_popup`: the page is a step of signing in or of authorizing an application, which web clients open in a popup.
     """
@@ -63,7 +63,7 @@ def with_script(view: View) -> View:
     return wrapped
 
 
-# Other pages declare themselves whether they may be indexed; these cost work and are useless to crawlers.
+# Requests to these paths cost work and are useless to crawlers; other pages declare themselves whether they may be indexed.
 _DISALLOWED_PATHS: Final = (
     "/admin/",
     "/api/",

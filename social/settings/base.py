@@ -52,15 +52,15 @@ CLIENT_VERSION = f"{UPSTREAM_VERSION}+social.{VERSION}"
 API_VERSION = 11
 SOURCE_URL = "https://github.com/social/social"
 WEB_THREADS = 8
-# Uploads have threads of their own, so that pictures that are slow to decode delay only each other.
+# Uploads have separate threads, so that pictures that are slow to decode delay only other uploads.
 UPLOAD_THREADS = 2
-# Pictures drawn at the same time in one process: in all web processes together, as many as there are cores.
+# Pictures that one process draws at the same time: all web processes together draw as many as there are cores.
 IMAGE_WORKERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
 # The greatest age of cached answers that are the same for everybody (the instance documents).
 RECENT_SECONDS = 10
 
 # Links are always made from BASE_URL, and the API answers by any host name. Pages and metrics answer only by these names,
-# whatever name leads a browser here; the machine's own names are for probes.
+# whatever other names resolve to this server; the machine's own names are for probes.
 _OWN_HOSTS = [re.sub(r":\d+$", "", domain) for domain in (LOCAL_DOMAIN, WEB_DOMAIN)]
 ALLOWED_HOSTS = [*_OWN_HOSTS, ".localhost", "127.0.0.1", "[::1]"]
 ROOT_URLCONF = "social.urls"
@@ -73,7 +73,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SITE_ID = None
 
 INSTALLED_APPS = [
-    # Before the admin, as the theme's documentation requires; the site is ours (`StaffSite`).
+    # Listed before the admin, as the theme's documentation requires; the admin site is `StaffSite`.
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "social",
@@ -141,14 +141,14 @@ TEMPLATES = [
 ]
 
 # --- data -------------------------------------------------------------------------------------------------------
-# The URLs of the two servers are read here, not earlier: the runtime sets them for embedded servers.
+# The URLs of PostgreSQL and Redis are read here, not earlier, because the runtime sets them for embedded servers.
 _database_url = os.environ.get("DATABASE_URL", "")
 DATABASES: dict[str, dict[str, Any]] = {"default": env.database(_database_url or "postgres://social@/social")}
 DATABASES["default"]["ENGINE"] = "social.kernel.postgresql"
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"]["pool"] = {"max_size": WEB_THREADS + UPLOAD_THREADS, "timeout": 10}
-# A machine or network that is gone sends nothing: by default, connections would wait for hours.
+# By default, connections wait for hours if the other machine or the network has failed without closing them.
 DATABASES["default"]["OPTIONS"] = {
     "connect_timeout": 5,
     "keepalives_idle": 30,
@@ -157,7 +157,7 @@ DATABASES["default"]["OPTIONS"] = {
     "tcp_user_timeout": 15_000,
 } | DATABASES["default"]["OPTIONS"]
 # Prepared statements are parsed and planned once per connection, not once per request. A transaction pooler must support
-# them (PgBouncer since 1.21); for one that does not, they can be switched off.
+# them (PgBouncer since 1.21); for other poolers, prepared statements can be switched off.
 DATABASES["default"]["OPTIONS"] |= {
     "server_side_binding": env.PREPARED_STATEMENTS,
     "prepare_threshold": 3 if env.PREPARED_STATEMENTS else None,
@@ -178,7 +178,7 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
-# The second is for hashes of other software, which signing in replaces.
+# The second hasher is for hashes of other software, which are replaced when their user signs in.
 PASSWORD_HASHERS = ["social.kernel.crypto.PasswordHasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
@@ -206,12 +206,12 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_CONFIRM_EMAIL_ON_GET = True
-# Only in the browser in which the user has just signed up.
+# Confirming an address signs in only the browser in which the user has just signed up.
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_SESSION_REMEMBER = True
 # The server's own counters (social.api.limits) replace these, and obey RATE_LIMITS. allauth's limit for wrong codes of a
-# second factor (security row 26) stays, and cannot be switched off.
+# second factor (security row 26) still applies, and cannot be switched off.
 ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
     "login": None,
     "login_failed": "10/10m/key",
@@ -232,14 +232,14 @@ MFA_FORMS = {
     "login_webauthn": "accounts.pages.factor_forms.PasskeyAloneForm",
     "reauthenticate_webauthn": "accounts.pages.factor_forms.PasskeyAgainForm",
 }
-# Recovery codes are our own: those of allauth can be decrypted with the database and its keys.
+# This server has its own recovery codes, since allauth's can be decrypted with the database and its keys.
 MFA_SUPPORTED_TYPES = ["totp", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
-# The server's own counters replace this.
+# The server's own counters (social.api.limits) replace this limit.
 MFA_RATE_LIMITS: dict[str, str | None] = {"webauthn_login": None}
 MFA_TOTP_ISSUER = LOCAL_DOMAIN
 MFA_TOTP_TOLERANCE = 1
-# allauth would write at every request; accounts.pages.visits writes once a day.
+# allauth would write to the database at every request; accounts.pages.visits writes once a day.
 USERSESSIONS_TRACK_ACTIVITY = False
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
 # Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
@@ -250,7 +250,7 @@ CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
 SECURE_CONTENT_TYPE_NOSNIFF = True
-# For this host alone: the owner's other hosts below the domain are unknown here.
+# Without subdomains, because the owner's other hosts below the domain are unknown here.
 STRICT_TRANSPORT_SECURITY = "max-age=63072000" if env.SCHEME == "https" else ""
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
@@ -293,7 +293,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
 }
-# On in tests: serializers must not query, their data must be loaded beforehand in a fixed number of queries.
+# True in tests: serializers must not query the database; their data is loaded beforehand in a fixed number of queries.
 SERIALIZER_QUERIES_FORBIDDEN = False
 # These paths are served without cookies, sessions and forms; their errors are JSON.
 SESSIONLESS_PATHS = (
@@ -316,7 +316,7 @@ CORS_EXPOSE_HEADERS = [
     "X-RateLimit-Reset",
     "X-Request-Id",
 ]
-# The parsers limit bodies themselves, per endpoint. This limits the texts in a form: the largest picture in base64, escaped.
+# Parsers limit bodies per endpoint. This setting limits the texts in a form: the largest is a picture in escaped base64.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 33 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
@@ -339,7 +339,7 @@ else:
 EMAIL_TIMEOUT = 10
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-# Only the Swagger UI of the package, for `/api/docs`: its other files need not be served.
+# Only the package's Swagger UI is served, for `/api/docs`; its other files are not needed.
 _API_DOCS = files("drf_spectacular_sidecar") / "static" / "drf_spectacular_sidecar" / "swagger-ui-dist"
 STATICFILES_DIRS = [BASE_DIR / "social" / "static", ("swagger-ui", str(_API_DOCS))]
 MEDIA_URL = env.MEDIA_URL
@@ -355,7 +355,7 @@ KEEP_NOTIFICATIONS_DAYS = env.KEEP_NOTIFICATIONS_DAYS
 SITE_SETTINGS, FIXED_SITE_SETTINGS = env.SITE_SETTINGS, env.FIXED_SITE_SETTINGS
 # Bytes that cached copies of remote files may take.
 REMOTE_MEDIA_BUDGET = env.REMOTE_MEDIA_MEGABYTES * 1_000_000
-# For files that only a page serves, to their owner, never by a public URL.
+# Folder of files that only a page serves, to their owner; they have no public URL.
 PRIVATE_ROOT = DATA_DIR / "private"
 STORAGES = {
     "default": env.MEDIA_STORAGE or {"BACKEND": "social.kernel.media.storage.DurableStorage"},

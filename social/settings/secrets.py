@@ -17,7 +17,9 @@ from social.settings.env import manage_command
 
 @dataclass(frozen=True)
 class Secrets:
-    """Secrets, which stay the same unless an operator replaces them; made by `manage.py setup` or set in the environment."""
+    """Secrets, which never change unless an operator replaces them. `manage.py setup` generates them, or the
+    environment has them.
+    """
 
     secret_key: str
     vapid_private_key: str
@@ -32,7 +34,7 @@ _SHORTEST_SECRET_KEY = 32
 def load_secrets(data_dir: Path) -> Secrets:
     """Load the secrets; the environment takes precedence over `DATA_DIR/secrets.json`.
 
-    Raises ImproperlyConfigured, with the remedy, if a secret is missing in both or is invalid.
+    Raises ImproperlyConfigured, with the remedy, if a secret is missing in both places or is invalid.
     """
     stored: dict[str, Any] = {}
     path = data_dir / "secrets.json"

@@ -1,6 +1,6 @@
 """Settings of the admin's theme, django-unfold.
 
-Only `social/api/staff*.py` use the theme, so that it could be removed again (`adr/0030`).
+Only `social/api/staff*.py` use the theme, so that it can be removed again (`adr/0030`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings for the type checker: enough to load the models, without servers and secrets."""
+"""Settings for the type checker, which only loads the models: it needs no servers and secrets."""
 
 import os
 

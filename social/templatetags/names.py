@@ -16,7 +16,7 @@ _WIDE: Final = 16
 
 @register.filter
 def breakable(name: str) -> SafeString:
-    """A name with possible line breaks before its dots, so that it is not broken inside a word."""
+    """A server's name with possible line breaks before its dots, so that it is not broken inside a word."""
     return format_html_join(mark_safe("<wbr>."), "{}", ((part,) for part in name.split(".")))
 
 

@@ -51,7 +51,7 @@ class Command(BaseCommand):
         name = archive.name_of(settings.LOCAL_DOMAIN, datetime.now(UTC))
         folder = (options["output"] or (options["into"] or settings.DATA_DIR / "backups") / name).absolute()
         if options["keep"] and not options["dry_run"]:
-            # First, so that the check of free space counts the space of interrupted backups as free.
+            # Interrupted backups are removed first, so that the check of free space counts their space as free.
             self._say_removed(remove_interrupted(folder.parent), options)
         found = plan(folder, with_media=options["with_media"])
         if not found.with_media:
@@ -62,7 +62,7 @@ class Command(BaseCommand):
             size = filesizeformat(found.bytes)
             self.stdout.write(f"{folder}: the database and {found.files} files, up to {size}.")
             if options["keep"]:
-                # This backup would be one of the N newest.
+                # One less than `keep`, because the new backup will be one of the newest.
                 older = archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"] - 1)
                 for former in (*archive.find_interrupted(folder.parent, settings.LOCAL_DOMAIN), *older):
                     self.stdout.write(f"{former} would be removed.")

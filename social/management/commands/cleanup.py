@@ -16,7 +16,7 @@ from social.schedule import installed_schedule
 
 
 class Command(OperatorCommand):
-    """Command that lists and runs scheduled tasks. They are idempotent: running one twice, or beside the scheduler, is safe."""
+    """Command that lists and runs scheduled tasks. Running a task twice, or at the same time as the scheduler, is safe."""
 
     help = (
         "Show what the scheduler runs at which interval (what is forgotten, removed, refreshed and counted by itself), or run "

@@ -18,7 +18,7 @@ _MARKS = {"ok": "ok", "warning": "WARN", "failed": "FAIL"}
 
 
 class Command(BaseCommand):
-    """Command that makes all checks; it exits with 1 when one failed."""
+    """Command that makes all checks and exits with 1 if one fails."""
 
     help = "Check what an operator can get wrong; exit with 1, and the remedies, when something is."
     requires_system_checks: list[str] = []
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="Print one JSON object instead of the table.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print every check as it is made."""
+        """Print the result of each check as soon as it is made."""
         checks = []
         for check in examine():
             checks.append(check)

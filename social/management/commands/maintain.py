@@ -1,4 +1,4 @@
-"""`manage.py maintain`: finds wrong counters, unused and lost files and failed rows, and corrects the first two."""
+"""`manage.py maintain`: finds wrong counters, unused and lost files and failed rows, and corrects the counters and files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PARTS: Final = ("counts", "files", "rows")
 
 
 class Command(OperatorCommand):
-    """Command that can run beside the server, and can be interrupted and run again."""
+    """Command that can run while the server runs, and can be interrupted and run again."""
 
     help = (
         "Look for what no longer fits together, and mend it: counters that are wrong (counts), stored files that nothing names "

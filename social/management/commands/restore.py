@@ -17,7 +17,7 @@ from social.settings import env
 
 
 class Command(BaseCommand):
-    """Command that restores. `manage.py` has locked the data directory and started the embedded servers before."""
+    """Command that restores a backup. Before it runs, `manage.py` locks the data directory and starts the embedded servers."""
 
     help = (
         "Restore a backup: check every file of it, then put back the files, the database and the secrets. Into an empty "
@@ -43,7 +43,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"].absolute()
         target = restoring.look(alone=not options["dry_run"])
-        # The quick refusals first: reading the whole backup takes a while.
+        # The quick checks come first, since reading the whole backup takes a while.
         if options["digest"] is not None:
             archive.check_digest(folder, options["digest"])
         restoring.check(folder, archive.read_manifest(folder), target, replace=options["force"])

@@ -29,7 +29,9 @@ _FORMER_KEYS: Final = {"secret-key": "SECRET_KEY_FALLBACKS", "encryption-key": "
 
 
 class Command(OperatorCommand):
-    """Command that replaces a secret. The server must be stopped: a running process would go on writing with the old one."""
+    """Command that replaces a secret. The server must be stopped: a running process would continue to write with the
+    old secret.
+    """
 
     help = (
         "Replace a secret in secrets.json on the day it may be in the wrong hands. secret-key: sessions, links in mails and "
@@ -63,7 +65,7 @@ class Command(OperatorCommand):
         if kind == "web-push" and not options["yes"]:
             raise CommandError(f"{self._plan(kind)} Say --yes to go on.")
         if kind == "encryption-key" and options["forget_old"]:
-            # While the former keys are still in the file: if this is killed, all rows can still be decrypted.
+            # The former keys are still in the file: if the command is killed here, all rows can still be decrypted.
             self._reencrypt(stored["FIELD_ENCRYPTION_KEYS"])
         secrets_file.replace_secrets(env.DATA_DIR, stored | changed)
         if kind == "web-push":

@@ -16,7 +16,9 @@ from social.runtime.options import add_options, remember
 
 
 class Command(BaseCommand):
-    """Command that sets the database and the folders up. `manage.py` has made the secrets and started the servers before."""
+    """Command that prepares the database and the folders. Before it runs, `manage.py` generates secrets and starts the
+    servers.
+    """
 
     help = "Make the secrets, the database's tables and the static files, and store the domain. Safe to repeat."
     requires_system_checks: list[str] = []
@@ -34,8 +36,10 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Set everything up, then store the digest of the schema for quick starts. Raises OperatorError for another domain or
-        other secrets before anything is changed, and afterwards for tables that differ from the models."""
+        """Set everything up, then store the digest of the schema for quick starts. Raises OperatorError, before
+        anything is changed, if the domain or the secrets differ from the stored ones, and at the end if tables differ
+        from the models.
+        """
         with connection.cursor() as cursor:
             database.check_domain(cursor, settings.LOCAL_DOMAIN)
             if not options["new_secrets"]:
@@ -43,13 +47,13 @@ class Command(BaseCommand):
         pending = health.pending_migrations()
         if pending:
             self.stdout.write(f"Applying {len(pending)} migrations.")
-        # Even with nothing to apply: it also creates the rows that models need (permissions, content types).
+        # Called even without a migration to apply: it also creates rows that models need (permissions, content types).
         migrate(interactive=False, verbosity=2 if options["verbosity"] > 1 else 0)
         if options["add_missing"]:
             for added in tables.add_missing():
                 self.stdout.write(f"Added: {added}.")
         tables.check_tables()
-        # Before the domain is stored in the database: a command that waits for that then reads this file.
+        # Written before the domain is stored in the database: a command that waits for the domain then reads this file.
         remember(settings.DATA_DIR, settings.LOCAL_DOMAIN)
         with transaction.atomic(), connection.cursor() as cursor:
             database.keep_domain(cursor, settings.LOCAL_DOMAIN)

@@ -58,7 +58,7 @@ class Command(BaseCommand):
         parser.add_argument("--discard", metavar="ID", type=int, help="delete a row without running its reaction")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Retry or discard rows, or show the table if neither was asked for."""
+        """Retry or discard rows, or show the table if neither option was given."""
         if options["limit"] < 1:
             raise CommandError(_("--limit wants a whole number above 0."))
         if options["queue"] and options["queue"] not in QUEUES:

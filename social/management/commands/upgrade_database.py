@@ -16,7 +16,7 @@ from social.settings import env
 
 
 class Command(BaseCommand):
-    """Command that upgrades. `manage.py` has locked the data directory before, and has started no server."""
+    """Command that upgrades the database. Before it runs, `manage.py` locks the data directory, without starting a server."""
 
     help = (
         f"Bring the data of the embedded PostgreSQL to version {MAJOR}, when a release of this server brings a newer one than "
