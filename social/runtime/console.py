@@ -19,11 +19,12 @@ _CHUNK = select.PIPE_BUF
 
 
 class Console:
-    """Output of all processes: takes lines, redacts them, prefixes the process's name, and writes them to `fd` as fast as
-    they are read from it.
+    """Output of all processes: takes lines, redacts them, prefixes the process's name, and writes them to `fd` as fast
+    as its reader takes them.
 
-    `colour=None` means: only on a terminal. With `as_json` every line is one JSON object with a `process` member, for log
-    collectors. If the reader stops reading, lines are dropped, and their number is printed; the server is not blocked.
+    `colour=None` means colours only in a terminal. With `as_json` every line is one JSON object with a `process`
+    member, for log collectors. If the reader stops reading, lines are dropped, and their number is printed; the server
+    is not blocked.
     """
 
     def __init__(self, fd: int = 1, *, colour: bool | None = None, as_json: bool = False) -> None:
@@ -47,7 +48,7 @@ class Console:
         self._add(self._shape(name, redact(text)))
 
     def say(self, text: str) -> None:
-        """Add a line of the supervisor itself, for the operator."""
+        """Add a line from the supervisor itself, for the operator."""
         if self._json:
             self.line("run", text)
         else:
@@ -84,7 +85,7 @@ class Console:
             self._pending.append(data[start : start + _CHUNK])
 
     def write_some(self) -> None:
-        """Write what `fd` takes without blocking; call it when `select` reports `fd` as writable."""
+        """Write as much as `fd` takes without blocking; call this when `select` reports that `fd` is writable."""
         while self._pending and not self._closed:
             try:
                 if not select.select([], [self.fd], [], 0)[1]:
@@ -104,7 +105,7 @@ class Console:
                 self._pending[0] = self._pending[0][written:]
 
     def finish(self, seconds: float = 1.0) -> None:
-        """Write the rest, as far as it is read within `seconds`."""
+        """Write the remaining lines for at most `seconds`; lines that the reader does not take by then are lost."""
         deadline = time.monotonic() + seconds
         while self._pending and (left := deadline - time.monotonic()) > 0:
             select.select([], [self.fd], [], left)

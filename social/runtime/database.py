@@ -1,9 +1,9 @@
 """Checks of PostgreSQL and Redis before Django is loaded: connection, stored domain, current schema.
 
-The domain is stored at the first start and never changed; another one is refused. To check the schema in milliseconds, a
-start compares two digests, of the code's migrations and models and of the database's applied migrations and columns, with
-those that `manage.py setup` stored in `DATA_DIR/run/schema.json` when it found both in agreement. Any later change of the
-database changes its digest.
+The domain is stored at the first start and never changed; a start with another domain is refused. To check the schema
+in milliseconds, a start computes two digests, of the code's migrations and models and of the database's applied
+migrations and columns, and compares them with the digests that `manage.py setup` stored in `DATA_DIR/run/schema.json`
+when it found both in agreement. Any later change of the database changes its digest.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ TABLE = "social_installation"
 
 
 class Cursor(Protocol):
-    """Common part of Django's cursors and psycopg's: these queries are run with and without Django."""
+    """Common part of Django's and psycopg's cursors: the queries of this module are run with and without Django."""
 
     def execute(self, sql: Any, params: Any = ..., /) -> Any:
         """Execute one statement."""
@@ -110,7 +110,7 @@ def stored_domain(cursor: Cursor) -> str | None:
 
 
 def check_domain(cursor: Cursor, domain: str) -> bool:
-    """Tell whether a domain is stored. Raises OperatorError if it is not `domain`."""
+    """Tell whether a domain is stored. Raises OperatorError if the stored domain is not `domain`."""
     stored = stored_domain(cursor)
     if stored is not None and stored != domain:
         raise OperatorError(
@@ -133,7 +133,7 @@ def check_web_domain(cursor: Cursor, web_domain: str) -> None:
 
 
 def keep_domain(cursor: Cursor, domain: str) -> None:
-    """Store `domain` if none is stored. Raises OperatorError if another one is."""
+    """Store `domain` if no domain is stored. Raises OperatorError if another domain is stored."""
     cursor.execute(
         f"INSERT INTO {TABLE} (id, local_domain, fingerprints, created_at) "  # noqa: S608 (constants)
         "VALUES (1, %s, '{}', now()) ON CONFLICT (id) DO NOTHING",
@@ -172,7 +172,7 @@ def code_mark(apps: Iterable[str]) -> str:
 
 
 def _folder(app: str) -> Path | None:
-    """The folder of an app, found without an import: that of `django.contrib.admin` alone takes a third of a second."""
+    """The folder of an app, found without an import: importing `django.contrib.admin` alone takes a third of a second."""
     top, *rest = app.split(".")
     spec = find_spec(top)
     if spec is None or not spec.submodule_search_locations:
@@ -211,7 +211,7 @@ def database_mark(cursor: Cursor) -> str:
 
 
 def is_schema_current(cursor: Cursor, data_dir: Path, apps: Iterable[str]) -> bool:
-    """Tell whether the tables are known to be those of this code. False can also mean that they were never compared."""
+    """Tell whether the tables are known to match the models of this code; False if they were never compared."""
     try:
         noted = json.loads((data_dir / _FILE).read_text())
     except (OSError, ValueError):
@@ -220,7 +220,7 @@ def is_schema_current(cursor: Cursor, data_dir: Path, apps: Iterable[str]) -> bo
 
 
 def note_schema(cursor: Cursor, data_dir: Path, apps: Iterable[str]) -> None:
-    """Store that the tables are those of this code. Call it after a complete `migrate` and `tables.check_tables`."""
+    """Record that the tables match the models of this code. Call it after a complete `migrate` and `tables.check_tables`."""
     path = data_dir / _FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".new")

@@ -49,7 +49,7 @@ def _user() -> str:
 
 
 def check_room(path: Path, needed: int) -> None:
-    """Raise OperatorError if fewer than `needed` bytes are free for us on the disk of `path`."""
+    """Raise OperatorError if this user has fewer than `needed` bytes free on the disk of `path`."""
     free = shutil.disk_usage(path).free
     if free < needed:
         raise OperatorError(
@@ -98,7 +98,7 @@ def _sign(file: IO[str]) -> None:
 
 
 def holder(path: Path) -> str:
-    """The process id that the holder of an exclusive lock has written into the file, for messages."""
+    """The process id of the holder of an exclusive lock, who has written it into the lock file; "unknown" without one."""
     try:
         return path.read_text().strip() or "unknown"
     except OSError:
@@ -110,7 +110,7 @@ def _supervisor_lock(data_dir: Path) -> Path:
 
 
 def running_supervisor(data_dir: Path) -> str | None:
-    """The process id of the data directory's supervisor; None if none runs."""
+    """The process id of the data directory's supervisor; None if no supervisor runs."""
     path = _supervisor_lock(data_dir)
     lock = try_lock(path, shared=True) if path.exists() else None
     if lock is None:

@@ -25,9 +25,9 @@ from social.runtime.failures import OperatorError
 from social.runtime.machine_checks import RUN_SETUP, Check, first_line
 from social.settings import env
 
-#: Seconds between our clock and the database's, above which signatures of other servers begin to be refused.
+#: Seconds of difference to the database's clock above which signatures of other servers begin to be refused.
 CLOCK_SKEW_LIMIT = 5.0
-#: Seconds without a heartbeat: two were missed, and the third is late.
+#: Seconds without a heartbeat after which a process is reported: two heartbeats were missed, and the third is late.
 SILENCE_LIMIT = 2.5 * heartbeats.INTERVAL
 #: Seconds that a due row of the outbox may wait; the sweep takes it after 10 s.
 WAITING_LIMIT = 60.0
@@ -41,7 +41,7 @@ def examine() -> Iterator[Check]:
     answers = True
     for check in _CHECKS:
         if check in _ASK_THE_DATABASE and not answers:
-            # Skipped, because each would wait for the time-out of the pool.
+            # Other checks of the database are skipped: each would wait for the time-out of the connection pool.
             yield Check(_title(check), "failed", "the database does not answer", "See to the database first.")
             continue
         try:
@@ -92,8 +92,8 @@ def _domain() -> Iterator[Check]:
 
 
 def _ids() -> Iterator[Check]:
-    """Check that the ids of local accounts are below BASE_URL. Others were made by a command with other settings, or before
-    the pages moved.
+    """Check that the ids of local accounts are below BASE_URL. Other ids were made by a command with other settings, or
+    before the pages moved to this domain.
     """
     strays = Account.objects.filter(domain=None).exclude(uri__startswith=f"{settings.BASE_URL}/").order_by("id")
     if not (number := strays.count()):
@@ -147,7 +147,7 @@ def _redis() -> Iterator[Check]:
 
 
 def _start(name: str) -> str:
-    """The remedy for a process that gives no sign of life: to start it, unless a supervisor already does."""
+    """The remedy for a process that gives no sign of life: how to start it, unless a running supervisor will start it."""
     pid = running_supervisor(env.DATA_DIR)
     if pid is not None:
         return f"Process {pid} starts it, now or when it has ended: wait a minute, then read what that process printed."
@@ -211,7 +211,7 @@ def _proxies() -> Iterator[Check]:
 
 
 def _blocks() -> Iterator[Check]:
-    """Check blocked networks: one with very many addresses is probably a mistake (security row 79)."""
+    """Check blocked networks: blocking a network with very many addresses is probably a mistake (security row 79)."""
     networks = load_refused_networks()
     if wide := [network for network in networks if doubt_about_network(network)]:
         remedy = f"If that is not meant: {env.manage_command(f'block_sign_ups network {wide[0]} --remove')}"

@@ -1,8 +1,9 @@
-"""PostgreSQL and Valkey from their wheels: servers of one installation, without a port, used by supervisor and commands.
+"""PostgreSQL and Valkey from their wheels: servers of one installation, without ports, used by the supervisor and commands.
 
-Two locks, which the kernel releases when their process ends, coordinate them. The one process that runs the servers holds
-`servers.owner`; all processes that need them share `servers.users`. A command that is the owner stops the servers only when
-it holds the second lock exclusively, so after the last user; the supervisor, when stopped by a signal, does not wait.
+Two locks coordinate the processes; the kernel releases a lock when its process ends. The process that runs the servers
+holds `servers.owner`; all processes that need them share `servers.users`. A command that runs the servers stops them
+only when it holds the second lock exclusively, which is after the last user has ended; the supervisor, when stopped by
+a signal, does not wait.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ __all__ = ["Embedded", "generate_secrets"]
 
 @dataclass
 class Embedded:
-    """The embedded servers of one data directory: both, or the wanted one.
+    """The embedded servers of one data directory: PostgreSQL, Valkey or both.
 
-    `durable=False` is for tests: quick, but a power cut loses data.
+    `durable=False` is for tests: the servers are faster, but a power cut loses data.
     """
 
     data_dir: Path
@@ -43,7 +44,7 @@ class Embedded:
     valkey_wanted: bool = True
 
     def __post_init__(self) -> None:
-        with contextlib.suppress(OSError):  # `prepare` reports what is wrong
+        with contextlib.suppress(OSError):  # `prepare` reports the error
             self.data_dir.mkdir(parents=True, exist_ok=True)
         self.postgres = Postgres(self.data_dir, self.durable, self.postgres_settings)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -69,13 +70,13 @@ class Embedded:
         return f"unix://{quote(str(self.sockets))}/valkey.sock?db=0"
 
     def environment(self) -> dict[str, str]:
-        """The variables that the server's processes need to find the wanted ones."""
+        """The environment variables by which other processes find these servers."""
         found = {"DATABASE_URL": self.database_url} if self.postgres_wanted else {}
         return found | ({"REDIS_URL": self.redis_url} if self.valkey_wanted else {})
 
     def prepare(self) -> None:
-        """Create missing folders and the cluster, and wait for former servers of this directory to end. Raises OperatorError
-        with the remedy.
+        """Create missing folders and the cluster, and wait for former servers of this directory to end. Raises
+        OperatorError, with the remedy, if that fails.
         """
         if self.postgres_wanted:
             self.postgres.prepare()
@@ -98,8 +99,8 @@ class Embedded:
         return pid if is_running(pid, "valkey") else None
 
     def _see_out(self, name: str, find: Callable[[], int | None], signum: int) -> None:
-        """Wait for the end of a server whose parent process was killed. It is shutting down: it gets another signal after 3 s.
-        Raises OperatorError after 15 s.
+        """Wait for the end of a server whose parent process was killed. It is already shutting down: it is sent
+        `signum` after 3 s. Raises OperatorError if it still runs after 15 s.
         """
         started, asked = time.monotonic(), False
         while (pid := find()) is not None:
@@ -135,7 +136,7 @@ class Embedded:
             alive=lambda: replies(self.sockets / "valkey.sock", b"PING\r\n"),
             explain=self._explain_valkey,
             pid_file=self.data_dir / "run" / "valkey.pid",
-            # Advice for servers that use most of the machine's memory; this one does not.
+            # This warning concerns servers that use most of the machine's memory, unlike this one.
             hushed=("Memory overcommit must be enabled",),
         )
 
@@ -172,7 +173,7 @@ class Embedded:
     def start(self) -> None:
         """Start the wanted servers as children of this process, with which they end, and wait until they answer.
 
-        Call it from the main thread. Raises OperatorError if one ends or does not answer within 60 s.
+        Call it from the main thread. Raises OperatorError if a server ends or does not answer within 60 s.
         """
         (self.data_dir / "run").mkdir(parents=True, exist_ok=True)
         self.prepare()
@@ -207,7 +208,7 @@ class Embedded:
             time.sleep(0.01)
 
     def answers(self) -> bool:
-        """Tell whether the wanted servers of this directory answer, whichever process started them."""
+        """Tell whether these servers answer, whichever process has started them."""
         return (not self.valkey_wanted or self.valkey_answers()) and (
             not self.postgres_wanted or self.postgres.answers()
         )
@@ -237,7 +238,7 @@ def users_lock(data_dir: Path) -> Path:
 def borrowed_servers(
     embedded: Embedded, *, patience: float = START_SECONDS, also_silent: bool = False
 ) -> Iterator[Embedded]:
-    """The servers, for a command: those that run already, or else started here and stopped after their last user.
+    """The servers for a command. If they do not run yet, this process starts them and stops them after their last user.
 
     If another process runs them and they do not answer within `patience` seconds, raises OperatorError, or continues
     without them (`also_silent`, for the doctor).
@@ -253,7 +254,7 @@ def borrowed_servers(
             with users:
                 yield embedded
             return
-        # Their owner is starting them, or about to stop them and waiting for our lock.
+        # The servers' owner is either starting them, or waiting for our lock in order to stop them.
         users.close()
         if time.monotonic() > deadline:
             pid = holder(owner_lock(data_dir))

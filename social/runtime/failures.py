@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class OperatorError(Exception):
-    """Error that an operator can correct: the message is one line that names it and its remedy."""
+    """Error that an operator can correct: the message is one line that names the fault and its remedy."""
 
 
 class Interrupted(Exception):

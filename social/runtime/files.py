@@ -38,14 +38,14 @@ class _Part(io.FileIO):
 
 
 def media(request: HttpRequest, path: str) -> HttpResponseBase:
-    """`GET /system/<path>`: a stored file or one range of it (RFC 9110 section 14). Raises Http404 for anything else."""
+    """`GET /system/<path>`: a stored file or one range of it (RFC 9110 section 14). Raises Http404 for any other path."""
     kind = TYPES.get(Path(path).suffix)
     if request.method not in ("GET", "HEAD") or kind is None or "\0" in path:
         raise Http404
     if not storage.is_local():
         # Other servers still use the URLs from before the files were moved to an object storage.
         return HttpResponseRedirect(storage.url(path))
-    # The name serves as the tag, since a file never changes.
+    # The file's name serves as its ETag, since a file never changes.
     tag = f'"{Path(path).stem}"' if Path(path).stem.isalnum() else ""
     headers = _HEADERS | ({"ETag": tag} if tag else {})
     try:
@@ -63,7 +63,7 @@ def media(request: HttpRequest, path: str) -> HttpResponseBase:
 
 
 def _narrow(response: FileResponse, file: _Part, first: str, last: str) -> None:
-    """Make a response 206 with the range, or 416 if the file does not have it; an invalid range is ignored."""
+    """Make a response 206 with the range, or 416 if the file is too short for the range; an invalid range is ignored."""
     size = os.fstat(file.fileno()).st_size
     if first:
         start, end = int(first), min(int(last) + 1 if last else size, size)

@@ -1,7 +1,7 @@
-"""Comparison of the secrets with those of the installation, whose fingerprints are stored in the database.
+"""Comparison of the secrets with the fingerprints that the database has stored for this installation.
 
-If they were replaced unnoticed, everybody would be signed out, every push subscription would end, and second factors and
-the accounts' signing keys would be unreadable.
+If the secrets were replaced unnoticed, everybody would be signed out, every push subscription would end, and second
+factors and the accounts' signing keys would be unreadable.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ Fingerprints = dict[str, list[str]]
 
 
 def fingerprints_of(secrets: Secrets) -> Fingerprints:
-    """The fingerprints of each secret. Of secret keys and field encryption keys there may be several; the first one writes."""
+    """The fingerprints of each secret. There may be several secret keys and field encryption keys; the first key of
+    each kind signs or encrypts.
+    """
     values = {
         "SECRET_KEY": [secrets.secret_key, *secrets.secret_key_fallbacks],
         "VAPID_PRIVATE_KEY": [secrets.vapid_private_key],
@@ -50,8 +52,8 @@ def stored_fingerprints(cursor: Cursor) -> Fingerprints:
 def check_secrets(cursor: Cursor, secrets: Secrets, data_dir: Path) -> bool:
     """Tell whether the database has the fingerprints of exactly these secrets.
 
-    False if some are not stored yet: at the first start, and after a field encryption key was added. Raises OperatorError,
-    with the remedy, if a stored fingerprint is none of theirs.
+    False if some are not stored yet: at the first start, and after a field encryption key was added. Raises
+    OperatorError, with the remedy, if a stored fingerprint belongs to none of these secrets.
     """
     stored, present = stored_fingerprints(cursor), fingerprints_of(secrets)
     wrong = [name for name in present if not set(stored.get(name, [])) <= set(present[name])]
@@ -64,7 +66,7 @@ def check_secrets(cursor: Cursor, secrets: Secrets, data_dir: Path) -> bool:
 
 
 def refuse_new_secrets(data_dir: Path) -> OperatorError:
-    """The error for an installation whose secrets are missing."""
+    """Return the error for an installation whose secrets are missing; the caller raises it."""
     return OperatorError(
         f"{data_dir / 'secrets.json'} is missing, and the database was made with the secrets in it. "
         f"{_remedy(data_dir, list(EFFECTS_OF_LOSS))}"
@@ -81,7 +83,9 @@ def _remedy(data_dir: Path, names: list[str]) -> str:
 
 
 def keep_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
-    """Store the fingerprints of these secrets in place of all others. Raises OperatorError for VAPID keys that do not match."""
+    """Store the fingerprints of these secrets in place of all stored ones. Raises OperatorError for VAPID keys that do
+    not match.
+    """
     check_pair(secrets)
     cursor.execute(
         f"UPDATE {TABLE} SET fingerprints = %s::jsonb WHERE id = 1",  # noqa: S608  (a constant)
@@ -90,7 +94,7 @@ def keep_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
 
 
 def check_pair(secrets: Secrets) -> None:
-    """Raise OperatorError for VAPID keys that do not match: push services would refuse what is signed with them."""
+    """Raise OperatorError for VAPID keys that do not match: push services would refuse messages signed with them."""
     import base64
 
     from cryptography.hazmat.primitives import serialization

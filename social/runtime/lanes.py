@@ -1,4 +1,4 @@
-"""Worker processes: their threads are divided among the queues of their lanes, and messages are not acknowledged."""
+"""Celery pool of worker processes, whose threads are divided among queues, and requests that are not acknowledged."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _REQUEST: Final = 2
 
 
 class LanePool(BasePool):
-    """Celery pool with threads for each queue, so that a queue whose tasks all wait blocks no other queue.
+    """Celery pool with separate threads for each queue, so that slow tasks of one queue do not block other queues.
 
-    `social.queues` has their numbers. Threads are started when they are first needed. A wake-up runs on a thread of its
-    lane, where it only passes work on to the threads of its queues (`threads_of`).
+    `social.queues` declares the number of threads of each queue. Threads are started when they are first needed. A
+    wake-up runs on a thread of its lane, where it only passes work on to the threads of its queues (`threads_of`).
     """
 
     body_can_be_buffer = True
@@ -59,7 +59,7 @@ class LanePool(BasePool):
         return ApplyResult(executor.submit(apply_target, target, args, kwargs, callback, accept_callback))
 
     def on_stop(self) -> None:
-        """Let running tasks finish; the sweep of another process finds those that have not begun."""
+        """Let running tasks finish; the sweep of another process finds the work of tasks that have not begun."""
         threads_of.unplug()
         for executor in self._executors.values():
             executor.shutdown(wait=False, cancel_futures=True)
@@ -68,8 +68,8 @@ class LanePool(BasePool):
 
 
 class UnacknowledgedRequest(Request):
-    """Message of a task in a worker, which is never acknowledged. The queues need no acknowledgement, but kombu would send
-    one to Redis all the same, which takes a third of the time of a short task.
+    """Message of a task in a worker, which is never acknowledged. The queues need no acknowledgements, but kombu would
+    send them to Redis, which takes a third of the time of a short task.
     """
 
     def acknowledge(self) -> None:

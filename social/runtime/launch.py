@@ -26,7 +26,7 @@ from social.runtime.supervisor import Supervisor
 from social.settings import env
 from social.settings.secrets import load_secrets
 
-#: Seconds without a heartbeat after which a process counts as hung. A worker sends none while it connects to its broker.
+#: Seconds without a heartbeat after which a process counts as hung. A worker sends none before its broker answers.
 SILENCE_LIMITS = {"web": 30.0, "streaming": 45.0, "worker": 180.0, "scheduler": 180.0}
 #: The port and path of each server's liveness check.
 HEALTH = {"web": (env.PORT, "/health"), "streaming": (env.STREAMING_PORT, "/api/v1/streaming/health")}
@@ -35,8 +35,8 @@ HEALTH = {"web": (env.PORT, "/health"), "streaming": (env.STREAMING_PORT, "/api/
 def run() -> int:
     """Start everything, keep it running until a signal to stop, and return the exit code.
 
-    The settings, the secrets and the data directory have been checked before. Raises OperatorError, with everything stopped
-    again, if something cannot start.
+    The caller has checked the settings, the secrets and the data directory. If a process cannot start, stops all others
+    and raises OperatorError.
     """
     began = time.monotonic()
     console = Console(as_json=os.environ.get("LOG_FORMAT") == "json")
@@ -63,7 +63,7 @@ def run() -> int:
 
 
 def _embedded(stack: ExitStack) -> tuple[Embedded, list[ProcessSpec]] | None:
-    """The embedded servers that are needed, locked for this process. Their URLs are put into the environment."""
+    """The embedded servers that are needed, locked for this process; also puts their URLs into the environment."""
     postgres = not os.environ.get("DATABASE_URL")
     valkey = not all(env.REDIS_URLS.values())
     if not postgres and not valkey:
@@ -107,7 +107,7 @@ def _start(supervisor: Supervisor, embedded: tuple[Embedded, list[ProcessSpec]] 
     remember(env.DATA_DIR, env.LOCAL_DOMAIN)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         database.keep_web_domain(cursor, env.WEB_DOMAIN)
-    # The web server first, with the whole machine until it answers: people wait for it, not for the others.
+    # The web server starts first and has the whole machine until it answers, since people wait for it.
     for name in ("web", "streaming"):
         supervisor.start(_python(name, "-m", "social.runtime.serve", name))
     supervisor.wait_until_ready(["web"], 120.0, attempts=3)
@@ -128,7 +128,9 @@ def _python(name: str, *arguments: str) -> ProcessSpec:
 
 
 def _is_set_up() -> bool:
-    """Tell whether the schema is current and the domain and the secrets are stored. Raises OperatorError if these differ."""
+    """Tell whether the schema is current and the domain and the secrets are stored. Raises OperatorError if the stored
+    domain or secrets differ.
+    """
     from django.conf import settings
 
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
@@ -156,9 +158,10 @@ def answers(name: str) -> bool:
 
 
 def check_ports() -> None:
-    """Raise OperatorError if a port cannot be listened on.
+    """Raise OperatorError if this process cannot listen on one of the server's ports.
 
-    Called before anything is started. A former server of ours that is just ending gets 2 s.
+    Called before anything is started. A former server of this installation that is just ending has 2 s to release its
+    port.
     """
     if env.PORT == env.STREAMING_PORT:
         raise OperatorError(f"PORT and STREAMING_PORT are both {env.PORT}. Give one of them another number.")

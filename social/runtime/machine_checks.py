@@ -35,7 +35,7 @@ State = Literal["ok", "warning", "failed"]
 _READER_SECONDS = 10
 # A GIF of one pixel.
 _PIXEL = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;"
-#: Open files that a web process needs: two per connection (the connection, and a body or file), and some for all else.
+#: Open files that a web process needs: two per connection (its socket, and a body or file), and some for other uses.
 LEAST_OPEN_FILES = 2 * Limits().connections + 256
 LEAST_FREE, LOW_FREE = 256 << 20, 2 << 30
 _FREE_SPACE = (
@@ -47,7 +47,7 @@ RUN_SETUP = f"Run {env.manage_command('setup')}"
 
 @dataclass(frozen=True)
 class Check:
-    """Result of a check. With warnings alone the doctor succeeds; a failure names its remedy."""
+    """Result of a check. The doctor succeeds if there are only warnings; a failure names its remedy."""
 
     name: str
     state: State
@@ -74,7 +74,7 @@ def secrets() -> Iterator[Check]:
 
 
 def storage() -> Iterator[Check]:
-    """Check that the folders, and the bucket or the shared folder of files, can be written, and that files are served."""
+    """Check that the folders, and the bucket or the shared folder of files, are writable, and that files are served."""
     for name in ("", "media", "mail", "run"):
         folder = env.DATA_DIR / name
         if not folder.is_dir():
@@ -106,7 +106,7 @@ def _object_storage(bucket: str) -> Check:
 
 
 def _served(what: str) -> Check:
-    """Check that a stored file is served, with a small one that is removed again. Raises the errors of the storage."""
+    """Store a small file, check that it is served, and remove it. Raises the errors of the storage."""
     path = default_storage.save(f"doctor/{token_hex(16)}.gif", ContentFile(_PIXEL))
     address = media_storage.url(path)
     try:
@@ -142,7 +142,7 @@ def decoding() -> Iterator[Check]:
 
 
 def disk() -> Iterator[Check]:
-    """Check free space on the disk of the data directory, and on those of files and of temporary files if they differ."""
+    """Check the free space on the disks of the data directory, of uploaded files and of temporary files."""
     free = shutil.disk_usage(env.DATA_DIR).free
     detail = f"{free / (1 << 30):.1f} GB free at {env.DATA_DIR}"
     if free < LEAST_FREE:

@@ -39,9 +39,9 @@ SERVERLESS_COMMANDS = frozenset(
         "test",
     ]
 )
-#: Commands that create an installation. All others need an existing one and never create any.
+#: Commands that create an installation. All other commands need an existing installation and never create one.
 STARTING_COMMANDS = frozenset(["run", "setup", "migrate"])
-#: Commands that may run before the first start has stored the domain. Others could make ids with a wrong domain.
+#: Commands that may run before the first start has stored the domain. Other commands could create ids with a wrong domain.
 COMMANDS_WITHOUT_DOMAIN = frozenset(
     ["setup", "restore", "doctor", "migrate", "showmigrations", "sqlmigrate", "sqlflush", "dbshell"]
 )
@@ -69,7 +69,7 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output is gone: redirected, so that Python does not write to it again when it ends.
+        # The reader of the output is gone: redirect it, so that Python does not fail when it flushes it at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
     except Exception as error:
@@ -115,7 +115,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
 
 
 def _restore(arguments: list[str]) -> int:
-    """Run `restore`, also where no installation exists: it runs with temporary secrets, not those of the restored server."""
+    """Run `restore`, also if no installation exists. It runs with temporary secrets, not the secrets of the restored server."""
     from social.runtime.datadir import open_data_dir, sole_supervisor
     from social.runtime.secrets_file import use_temporary_secrets
 
@@ -123,7 +123,7 @@ def _restore(arguments: list[str]) -> int:
     recall(data_dir)
     open_data_dir(data_dir)
     use_temporary_secrets()
-    # A dry run changes nothing, so it may run beside the server.
+    # A dry run changes nothing, so it may run while the server runs.
     taken = contextlib.nullcontext() if "--dry-run" in arguments else sole_supervisor(data_dir)
     with taken, _servers("restore"):
         return _django(arguments)
@@ -141,7 +141,7 @@ def _upgrade_database(arguments: list[str]) -> int:
 
 
 def _forgo_pool() -> None:
-    """Switch the connection pool off: a command uses one connection, and waits for it without a time-out."""
+    """Switch the connection pool off: a command uses one connection, for which it waits without the pool's time-out."""
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 
@@ -154,8 +154,8 @@ def _data_dir() -> Path:
 
 
 def _prepare_data_dir(*, renewing: bool) -> None:
-    """Create the data directory and its secrets if needed. Raises OperatorError if it cannot be used, or if it has lost the
-    secrets with which its database was made.
+    """Create the data directory and its secrets if needed. Raises OperatorError if the directory cannot be used, or if
+    the secrets of an existing database are missing; with `renewing`, they are generated again.
     """
     from social.runtime.datadir import open_data_dir
     from social.runtime.secrets_file import generate_secrets, has_secrets
@@ -172,7 +172,7 @@ def _prepare_data_dir(*, renewing: bool) -> None:
 
 
 def _was_begun(data_dir: Path) -> bool:
-    """Tell whether a database exists that was made with secrets."""
+    """Tell whether the database of an installation exists, and therefore its secrets did."""
     if not os.environ.get("DATABASE_URL"):
         from social.runtime.postgres import Postgres
 
@@ -250,12 +250,12 @@ def _list_commands() -> int:
 
 
 def _is_own(path: str) -> bool:
-    """Tell whether an app is in this repository, not in a library."""
+    """Tell whether the app at `path` is part of this repository, not of a library."""
     return Path(path).parent == ROOT
 
 
 def _run(arguments: list[str]) -> int:
-    """Run `run` without loading Django: it only starts other processes, and should be quick and small."""
+    """Run `run` without loading Django: `run` only starts other processes, and should start quickly and use little memory."""
     from argparse import ArgumentParser
 
     from social.runtime.options import add_options
@@ -271,9 +271,10 @@ def _run(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def _servers(command: str) -> Iterator[None]:
-    """Provide the database and Redis for one command: the configured ones, or the embedded ones of the data directory.
+    """Provide the database and Redis for one command: the configured servers, or else the embedded servers of the data
+    directory.
 
-    For the doctor, failures of the servers are no error here: reporting them is its work.
+    The doctor runs even if the servers fail, since it reports the failures.
     """
     from social.runtime import database
     from social.runtime.embedded import Embedded, borrowed_servers
@@ -294,7 +295,7 @@ def _servers(command: str) -> Iterator[None]:
         if command != "restore":
             with contextlib.suppress(*([OperatorError] if command == "doctor" else [])):
                 _take_domain(command)
-        importlib.reload(env)  # it had read the environment before the servers' URLs were in it
+        importlib.reload(env)  # the module has read the environment before the servers' URLs were in it
         if secrets is not None:
             with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
                 database.check_domain(cursor, env.LOCAL_DOMAIN)
@@ -304,7 +305,7 @@ def _servers(command: str) -> Iterator[None]:
 
 
 def _take_domain(command: str) -> None:
-    """Put the stored domains into the environment, where it has none. Waits for a first start that is under way.
+    """Put the stored domains into the environment, unless it has domains. Waits for a first start that is under way.
 
     Raises OperatorError if the first start does not end.
     """
@@ -334,7 +335,7 @@ def _take_domain(command: str) -> None:
 def _connected(command: str) -> psycopg.Connection[Any]:
     """A connection to the database. `setup`, often the first command after a boot, waits for a database that is starting.
 
-    Raises OperatorError.
+    Raises OperatorError if there is no connection.
     """
     from social.runtime import database
 

@@ -31,7 +31,7 @@ from social.settings import env
 QUEUES: Final = ("default", "feeds", "deliveries")
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
-# The file of a process's metrics grows with its series; with at most this many it stays within `_RESERVED` bytes.
+# The file of a process's metrics grows with the number of series; up to this number it stays within `_RESERVED` bytes.
 _SERIES_LIMIT: Final = 1000
 _RESERVED: Final = 8 * 1024 * 1024
 _FORWARDED: Final = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA", "HTTP_X_FORWARDED_HOST")
@@ -83,8 +83,8 @@ def _find_series(route: str, method: str) -> Histogram | None:
 
 
 class MetricsMiddleware:
-    """Measures the time of every request, which takes a few microseconds. First in MIDDLEWARE, so that the time of all other
-    middleware is included.
+    """Measures the time of every request, which takes a few microseconds. It is the first in MIDDLEWARE, so that the
+    time of all other middleware is included.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -137,7 +137,7 @@ class _Outbox:
 
 
 class _Heartbeats:
-    """Collector of the seconds since the last heartbeat of worker and scheduler; one without heartbeat is left out."""
+    """Collector of the seconds since the last heartbeat of worker and scheduler; a process without heartbeats is left out."""
 
     def collect(self) -> Iterator[Metric]:
         ages = GaugeMetricFamily("social_process_last_seen_seconds", "Since the last sign of life", labels=["role"])
@@ -163,9 +163,9 @@ class _Refusals:
 
 
 def _may_read(request: HttpRequest) -> bool:
-    """Tell whether the caller may read the metrics. With METRICS_TOKEN they must send it. Without, the request must come from
-    this machine, through no proxy, and by a name of this server: a page of another site could direct a browser on this
-    machine here by a domain of its own (security row 77).
+    """Tell whether the caller may read the metrics. If METRICS_TOKEN is set, the caller must send it. Otherwise the
+    request must come from this machine, without a proxy, and to a host name of this server, because a page of another
+    site could use its own domain to lead a browser on this machine here (DNS rebinding, security row 77).
     """
     if env.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")

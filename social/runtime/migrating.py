@@ -23,10 +23,10 @@ class PreparingExecutor(MigrationExecutor):
     def apply_migration(
         self, state: ProjectState, migration: Migration, fake: bool = False, fake_initial: bool = False
     ) -> ProjectState:
-        """Apply one migration. A new database, on which no process waits, is migrated as by Django."""
+        """Apply one migration. A new database, which no other process uses, is migrated as Django does."""
         if self.loader.applied_migrations:
-            # An autovacuum yields its table to a lock request that has waited this long, behind which writers queue up. Only
-            # superusers may set this, as with the embedded PostgreSQL; elsewhere it stays one second.
+            # An autovacuum releases its table after a lock request has waited this long, and writers wait behind that request.
+            # Only superusers may set the time, as with the embedded PostgreSQL; elsewhere it remains one second.
             with suppress(ProgrammingError), self.connection.cursor() as cursor:
                 cursor.execute("SET deadlock_timeout = '100ms'")
         if fake or not migration.atomic or not self.loader.applied_migrations:

@@ -2,9 +2,9 @@
 
 Requests to web processes, tasks of workers and their requests to other servers are traced.
 
-The libraries (requirements/observability.txt) are loaded only if a setting needs them. Reports contain no secrets, bodies,
-addresses of people or values of variables: errors are redacted like the log, and of a trace only the attributes in
-`_ATTRIBUTES` are sent.
+The libraries (requirements/observability.txt) are loaded only if a setting needs them. Reports contain no secrets,
+bodies, addresses of people or values of variables: errors are redacted like the log, and only the attributes in
+`_ATTRIBUTES` are sent with a trace.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _NEEDED: Final = {
         "opentelemetry.instrumentation.aiohttp_client",
     ),
 }
-#: Methods, routes, tasks and results. URLs may hold tokens and reveal whom people read; user agents and IP addresses are
-#: personal data.
+#: Attributes of traces that are sent: methods, routes, tasks and results. URLs are not, since they may hold tokens and reveal
+#: whom people read; nor are user agents and IP addresses, which are personal data.
 _ATTRIBUTES: Final = frozenset(
     {
         "celery.action",
@@ -48,7 +48,7 @@ _ATTRIBUTES: Final = frozenset(
         "http.status_code",
     }
 )
-#: Members of a Sentry event that can hold our own texts.
+#: Members of a Sentry event that can hold texts of this server, which are redacted.
 _TEXTS: Final = ("exception", "extra", "logentry", "message", "threads", "transaction")
 
 
@@ -94,7 +94,7 @@ def _report_errors(role: str) -> None:
         server_name=env.WEB_DOMAIN,
         default_integrations=False,
         auto_enabling_integrations=False,
-        # Errors are logged where they occur, and the log's errors are reported.
+        # Only errors in the log are reported: every error is logged where it occurs.
         integrations=[
             AtexitIntegration(callback=lambda pending, timeout: None),
             DedupeIntegration(),

@@ -1,4 +1,5 @@
-"""Options of `manage.py` that are moved into the environment before the settings are read, and those of the last start.
+"""Options of `manage.py`, which are moved into the environment before the settings are read, and the options of the
+last start.
 
 `DATA_DIR/run/last.json` holds the domains and ports of the last `run` or `setup`, so that other commands find the same
 installation without repeating the options; the environment takes precedence. Without it, `manage.py create_account` in a
@@ -77,7 +78,7 @@ def _file(data_dir: Path) -> Path:
 
 
 def remember(data_dir: Path, local_domain: str) -> None:
-    """Store the domains and ports in use. A full disk is ignored here, since other checks report it."""
+    """Store the domains and ports in use. Errors such as a full disk are ignored, since other checks report them."""
     values = {name: os.environ[name] for name in NAMES if os.environ.get(name)} | {"LOCAL_DOMAIN": local_domain}
     temporary = _file(data_dir).with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):
@@ -94,7 +95,8 @@ def _noted(data_dir: Path) -> dict[str, object]:
 
 
 def recall_domain(data_dir: Path) -> None:
-    """Use, for `run`, the domain of the first start if none is given, even if the server listens on another port now.
+    """Use, for `run`, the domain of the first start unless a domain is given, even if the server now listens on another
+    port.
 
     With a loopback domain, the pages and the API move to the new port (WEB_DOMAIN); accounts' addresses keep the old one.
     """
@@ -109,7 +111,7 @@ def recall_domain(data_dir: Path) -> None:
 
 
 def recall(data_dir: Path) -> None:
-    """Put the stored values into the environment, where it has none. Call it before the settings are read."""
+    """Put the stored values into the environment, unless it has values for them. Call this before the settings are read."""
     values = _noted(data_dir)
     for name in NAMES:
         value = values.get(name)

@@ -22,7 +22,7 @@ from social.runtime.failures import OperatorError
 from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, die_with_parent, is_running, replies
 
 MAJOR = "18"
-#: Former versions whose programs the wheel contains, with the programs' folder.
+#: Former major versions whose programs the wheel contains, each with the folder of these programs.
 FORMER_MAJORS: Final = {"16": "pginstall"}
 SYSTEM_FOLDER = Path("/var/lib/social")
 # sun_path holds 104 bytes on macOS and 108 on Linux; the socket's own name takes part of it.
@@ -31,8 +31,8 @@ _SOCKET_PATH_LIMIT = 100
 # of quoting.
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 
-# By default, glibc keeps freed memory up to the size of the largest block ever freed: 4 MiB more in each process for
-# connections, after it has planned long statements. Other systems ignore these variables.
+# By default, glibc keeps freed memory up to the size of the largest block ever freed, which is 4 MiB more for each server
+# process of a connection after it has planned long statements. Other systems ignore these variables.
 _MALLOC: Final = {"MALLOC_MMAP_THRESHOLD_": str(256 * 2**10), "MALLOC_TRIM_THRESHOLD_": str(2**20)}
 
 
@@ -46,7 +46,7 @@ def package_folder() -> Path:
 
 @dataclass(frozen=True)
 class Owner:
-    """The user who runs PostgreSQL: our own, or `nobody` if we are root, as which PostgreSQL refuses to run."""
+    """The user who runs PostgreSQL: the current user, or `nobody` if that is root, as PostgreSQL refuses to run as root."""
 
     uid: int
     gid: int
@@ -54,7 +54,7 @@ class Owner:
 
     @classmethod
     def current(cls) -> Owner:
-        """The owner for this process."""
+        """The user who runs PostgreSQL if this process starts it."""
         if os.geteuid() != 0:
             return cls(os.geteuid(), os.getegid(), False)
         entry = pwd.getpwnam("nobody")
@@ -65,7 +65,7 @@ class Owner:
         return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.other else {}
 
     def can_reach(self, path: Path) -> bool:
-        """Tell whether this user can reach `path`: every ancestor has its search bit set for them."""
+        """Tell whether this user can reach `path`: every parent folder has its search bit set for the user."""
         for folder in path.parents:
             if not folder.exists():
                 continue
@@ -81,7 +81,8 @@ class Owner:
 class Postgres:
     """The cluster of one data directory. Its methods raise OperatorError for faults that an operator has to correct.
 
-    `install` is the folder of the programs in the wheel, `name` that of the cluster; only upgrades use other values.
+    `install` is the folder of the programs in the wheel, `name` the folder of the cluster; only upgrades use other
+    values.
     """
 
     data_dir: Path
@@ -96,7 +97,8 @@ class Postgres:
 
     @property
     def folder(self) -> Path:
-        """`DATA_DIR/postgres`, or the system folder to which it links if we are root and `nobody` cannot reach the former.
+        """`DATA_DIR/postgres`, or the system folder to which it links if root runs this and `nobody` cannot reach
+        `DATA_DIR/postgres`.
 
         Only the link names the system folder: a data directory that was removed and created again gets a new cluster.
         """
@@ -126,8 +128,8 @@ class Postgres:
         return f"host={self.sockets} user=social dbname={database}"
 
     def _own_folder(self, path: Path, mode: int) -> None:
-        """Make `path` a folder of the owner. Raises OperatorError if another user has already created it, as is possible in a
-        shared temporary directory.
+        """Make `path` a folder of `self.owner`. Raises OperatorError if another user has already created it, as is
+        possible in a shared temporary directory.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         if not os.path.lexists(path):
@@ -142,7 +144,7 @@ class Postgres:
         path.chmod(mode)
 
     def binaries(self) -> Path:
-        """The folder of PostgreSQL's programs: the wheel's, or a copy of it if their user cannot reach that."""
+        """The folder of PostgreSQL's programs: the wheel's folder, or a copy of it if `self.owner` cannot reach that folder."""
         package = package_folder()
         if not self.owner.other or self._may_execute(package):
             return package / self.install / "bin"
@@ -170,8 +172,8 @@ class Postgres:
         return readable and self.owner.can_reach(program) and self.owner.can_reach(library)
 
     def prepare(self) -> None:
-        """Create the cluster if there is none. Raises OperatorError for one of another major version or one that cannot be
-        reached.
+        """Create the cluster if there is none. Raises OperatorError if the existing cluster is of another major version
+        or cannot be reached.
         """
         try:
             self.prepare_folders()
@@ -213,9 +215,9 @@ class Postgres:
         self._own_folder(self.sockets, 0o700)
 
     def make_cluster(self) -> None:
-        """Create a new cluster. Raises OperatorError."""
+        """Create a new cluster. Raises OperatorError if that fails."""
         check_room(self.folder, ROOM_FOR_A_NEW_DATABASE)
-        # A new cluster gets its name when it is complete: `initdb` writes PG_VERSION early, and may be killed after.
+        # A new cluster gets its name when it is complete: `initdb` writes PG_VERSION early, and may be killed afterwards.
         unfinished = self.folder / f"{self.name}.new"
         shutil.rmtree(unfinished, ignore_errors=True)
         command = [str(self.binaries() / "initdb"), "-D", str(unfinished), "-U", "social", "--auth=trust"]
@@ -261,7 +263,7 @@ class Postgres:
             pid = int((self.cluster / "postmaster.pid").read_text().split()[0])
         except (OSError, ValueError, IndexError):
             return None
-        # PostgreSQL refuses to start while that id exists, even of an ended process that its parent has not collected.
+        # PostgreSQL refuses to start while a process with that id exists, even a zombie.
         return pid if is_running(pid, str(self.cluster), uncollected=True) else None
 
     def spec(self) -> ProcessSpec:
@@ -271,7 +273,7 @@ class Postgres:
             "unix_socket_directories": str(self.sockets),
             "shared_buffers": "128MB",
             "max_connections": "100",
-            # Statements of requests are short: compiling them, or starting parallel workers, takes longer than it saves.
+            # Requests execute short statements: compiling them, or starting parallel workers, takes longer than it saves.
             "jit": "off",
             "max_parallel_workers_per_gather": "0",
             "timezone": "UTC",
@@ -304,7 +306,7 @@ class Postgres:
         )
 
     def answers(self) -> bool:
-        """Tell whether the server takes connections, by its pid file: a starting server is not disturbed by connections."""
+        """Tell by its pid file whether the server accepts connections, so that no connection disturbs a starting server."""
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
             return lines[7].strip() == "ready" and is_running(int(lines[0]), str(self.cluster))

@@ -1,4 +1,4 @@
-"""Child processes: described, started, and ended together with what they started, also when their parent was killed."""
+"""Child processes: their description, their start, and their end, together with their own children, even if we are killed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from typing import IO, Final
 
 from social.kernel.liveness import DESCRIPTOR
 
-#: The longest time, in seconds, between two looks of a watcher that runs.
+#: The longest time, in seconds, that is counted between two calls of `AwakeTime.look`.
 LOOK_SECONDS: Final = 1.0
 
 
 class AwakeTime:
-    """Clock that counts only the time in which a watcher ran: at most LOOK_SECONDS between two looks.
+    """Clock that counts only the time during which this process ran: at most LOOK_SECONDS between two calls of `look`.
 
     While the machine was paused or busy with other processes, the watched processes could not send heartbeats either.
     """
@@ -33,7 +33,7 @@ class AwakeTime:
         self._last = time.monotonic()
 
     def look(self) -> float:
-        """The counted seconds, including those since the last look."""
+        """Return the seconds counted so far, including the time since the last call."""
         now = time.monotonic()
         self.seconds += min(now - self._last, LOOK_SECONDS)
         self._last = now
@@ -60,8 +60,8 @@ def _prctl() -> Callable[[int], None]:
 def die_with_parent(signum: int) -> Callable[[], None] | None:
     """A `preexec_fn` that has the kernel send `signum` to the child when the thread that started it ends.
 
-    Start such children from the main thread. Returns None on other systems than Linux, where `follow_parent` does the same
-    for our own programs.
+    Start such children from the main thread. Returns None on systems other than Linux; there, `follow_parent` does the
+    same for our own programs.
     """
     if not _LINUX:
         return None
@@ -85,7 +85,7 @@ def _watch(parent: int) -> None:
 def _attach(parent: int) -> None:
     if _LINUX:
         _prctl()(signal.SIGKILL)
-        if os.getppid() != parent:  # the parent ended before the kernel was asked
+        if os.getppid() != parent:  # the parent ended before the death signal was set
             _end()
     else:
         _watch(parent)
@@ -117,11 +117,11 @@ DATA_SERVER_SILENCE = 60.0
 class ProcessSpec:
     """Description of a child process.
 
-    `environment` is added to ours. `stop_signal` asks the process to end; the kernel sends it `death_signal` when we die.
-    `user` holds the keyword arguments of `subprocess` that change its user. `ready` tells, within 2 s, whether the process
-    does its work. `explain` turns the last lines of a child that could not start into one line with a remedy. Lines that
-    contain one of `hushed` are not shown. `reload_signal` makes the process load the program again, by itself or by ending
-    and being restarted; 0 for programs that are not ours.
+    `environment` is added to ours. `stop_signal` asks the process to end; the kernel sends `death_signal` when its
+    parent dies. `user` holds the keyword arguments of `subprocess` that change its user. `ready` tells, within 2 s,
+    whether the process does its work. `explain` turns the last lines of a child that could not start into one line with
+    a remedy. Lines that contain one of `hushed` are not shown. `reload_signal` makes the process load the program
+    again, by itself or by ending and being restarted; 0 for programs that are not ours.
 
     `silence`: seconds without a sign of life after which the process counts as hung. Our own programs send heartbeats
     (`social.kernel.liveness`); other programs are checked by `alive`, which returns within 2 s.
@@ -158,7 +158,7 @@ def replies(path: Path, question: bytes) -> bool:
 def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = None) -> subprocess.Popen[bytes]:
     """Start a process in a session and process group of its own, so that a Ctrl-C in the terminal reaches only us.
 
-    `heartbeat`: a file descriptor that it inherits and writes its heartbeats to.
+    `heartbeat`: a file descriptor that the process inherits, to which it writes its heartbeats.
 
     Call it from the main thread: the death signal is tied to the thread that starts the child.
     """
@@ -181,7 +181,7 @@ def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = No
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Tell whether a process has ended, without collecting it: until it is collected, its process id and its group's cannot
+    """Tell whether a process has ended, without reaping it: until it is reaped, its process id and its group id cannot
     be reused.
     """
     if process.returncode is not None:
@@ -195,7 +195,7 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def end_group(process: subprocess.Popen[bytes]) -> int:
-    """Kill the rest of a process's group, collect the process and return its exit code (negative: the signal that ended it)."""
+    """Kill the rest of a process's group, reap the process and return its exit code (negative: the signal that ended it)."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -225,7 +225,7 @@ def describe_exit(code: int) -> str:
 def is_running(pid: int, mark: str, *, uncollected: bool = False) -> bool:
     """Tell whether a process with this id is alive and has `mark` in its command line (where the system shows that).
 
-    With `uncollected`, a process that has ended counts too while its parent has not collected it, since it still has its id.
+    With `uncollected`, a zombie (ended, but not yet reaped by its parent) counts too, since it still has its id.
     """
     try:
         os.kill(pid, 0)

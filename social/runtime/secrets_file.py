@@ -18,12 +18,12 @@ temporary: set[str] = set()
 
 
 def has_secrets(data_dir: Path) -> bool:
-    """Tell whether the secrets exist: in the file, or all of them in the environment."""
+    """Tell whether the secrets exist: in `secrets.json`, or all of them in the environment."""
     return (data_dir / "secrets.json").exists() or all(os.environ.get(name) for name in NAMES)
 
 
 def read_secrets(data_dir: Path) -> dict[str, str]:
-    """The secrets in the file, empty if there is none. Raises OperatorError if it cannot be read."""
+    """The secrets in `secrets.json`; empty if there is no such file. Raises OperatorError if it cannot be read."""
     path = data_dir / "secrets.json"
     try:
         stored: dict[str, str] = json.loads(path.read_text())
@@ -35,7 +35,7 @@ def read_secrets(data_dir: Path) -> dict[str, str]:
 
 
 def replace_secrets(data_dir: Path, values: dict[str, str]) -> None:
-    """Replace the file (mode 0600) atomically. Raises OperatorError."""
+    """Replace `secrets.json` (mode 0600) atomically. Raises OperatorError if it cannot be written."""
     path = data_dir / "secrets.json"
     temporary = data_dir / f".secrets.{os.getpid()}"
     temporary.unlink(missing_ok=True)
@@ -61,8 +61,8 @@ def use_temporary_secrets() -> None:
 def generate_secrets(data_dir: Path) -> bool:
     """Generate `secrets.json` (mode 0600) unless it exists or the environment has all secrets; tell whether it was written.
 
-    It holds secret key, VAPID pair (P-256, RFC 8292) and field encryption key (256 bits). If two processes generate it at
-    the same moment, one file remains. Raises OperatorError if the directory cannot be written.
+    The file holds the secret key, the VAPID key pair (P-256, RFC 8292) and the field encryption key (256 bits). If two
+    processes generate it at the same moment, one file remains. Raises OperatorError if the directory cannot be written.
     """
     path = data_dir / "secrets.json"
     if has_secrets(data_dir):
@@ -77,7 +77,7 @@ def generate_secrets(data_dir: Path) -> bool:
                 json.dump(generated, file, indent=1)
                 file.flush()
                 os.fsync(file.fileno())
-            os.link(temporary, path)  # unlike a rename, it never replaces what another process has just generated
+            os.link(temporary, path)  # unlike a rename, a link never replaces another process's new file
         finally:
             temporary.unlink(missing_ok=True)
     except FileExistsError:

@@ -37,7 +37,7 @@ class Child:
     unread: bytes = b""
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=30))
     heartbeat: int | None = None
-    # Times in the awake time of the supervisor. Before the first heartbeat, `last_sign` is the time of the start.
+    # Times are read from the supervisor's AwakeTime. Before the first heartbeat, `last_sign` is the time of the start.
     has_shown_life: bool = False
     last_sign: float = 0.0
     last_check: float = 0.0
@@ -57,9 +57,9 @@ def restart_delay(failures: int) -> float:
 class Supervisor:
     """Starts children, passes their lines to the console, restarts those that end, and stops all on SIGTERM or SIGINT.
 
-    One thread with one `select`: children are forked from the main thread, to which their death signal is tied, and no wait
-    for a reader, a child or a probe is longer than 2 s. When a child ends, the rest of its process group is killed before it
-    is started again.
+    One thread with one `select`: children are forked from the main thread, to which their death signal is tied, and no
+    wait for a reader, a child or a liveness check is longer than 2 s. When a child ends, the rest of its process group
+    is killed before it is started again.
     """
 
     def __init__(self, console: Console) -> None:
@@ -75,7 +75,7 @@ class Supervisor:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[Supervisor]:
-        """Handle the signals; at the end, stop everything and restore the former handlers."""
+        """Handle signals inside the block; at its end, stop everything and restore the former handlers."""
         names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
         before = {name: signal.signal(name, self._on_signal) for name in names}
         wakeup = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
@@ -91,7 +91,7 @@ class Supervisor:
             self.console.finish()
 
     def _on_signal(self, signum: int, frame: FrameType | None) -> None:
-        # At a terminal, SIGHUP means that it was closed, so that it stops the server.
+        # In a terminal, SIGHUP means that the terminal was closed, and stops the server.
         if signum == signal.SIGHUP and not os.isatty(0):
             self._reloading = True
         elif signum != signal.SIGCHLD:
@@ -127,7 +127,7 @@ class Supervisor:
     def wait_until_ready(self, names: Sequence[str], seconds: float, *, attempts: int = 1) -> None:
         """Wait until all named children do their work.
 
-        Raises OperatorError when one has ended `attempts` times or after `seconds`, Interrupted on a signal.
+        Raises OperatorError if a child has ended `attempts` times or after `seconds`, Interrupted on a signal to stop.
         """
         deadline = time.monotonic() + seconds
         pending = list(names)
@@ -147,7 +147,7 @@ class Supervisor:
                 raise Interrupted
 
     def wait_for_exit(self, spec: ProcessSpec) -> int:
-        """Run a child once, to its end, and return its exit code. Raises Interrupted on a signal."""
+        """Run a child once, until it ends, and return its exit code. Raises Interrupted on a signal to stop."""
         self.start(spec)
         child = self.children[spec.name]
         process = child.process
@@ -214,7 +214,7 @@ class Supervisor:
             self._restart()
 
     def _read_heartbeat(self, child: Child) -> None:
-        if child.heartbeat is None:  # closed with its output, a moment ago
+        if child.heartbeat is None:  # closed a moment ago, together with the child's output
             return
         with contextlib.suppress(BlockingIOError):
             if os.read(child.heartbeat, 4096):
@@ -227,7 +227,7 @@ class Supervisor:
         child.has_shown_life, child.last_sign = True, self._awake.seconds
 
     def _end_hung(self) -> None:
-        """Kill children that give no sign of life; they are then restarted like all that end."""
+        """Kill children that give no sign of life; they are then restarted like every child that ends."""
         now = self._awake.seconds
         for child in self.children.values():
             if child.process is None or child.spec.silence is None:
@@ -246,7 +246,7 @@ class Supervisor:
         fd = child.output
         if fd is None:
             return
-        for _ in range(16):  # at most a megabyte each time: one child with much output must not delay the others
+        for _ in range(16):  # at most a megabyte per turn: a child with much output must not delay the others
             try:
                 data = os.read(fd, 65536)
             except BlockingIOError:
@@ -307,7 +307,8 @@ class Supervisor:
                 self._launch(child)
 
     def stop(self, last: Iterable[str] = ("valkey", "postgres"), grace: float = 5.0, last_grace: float = 3.0) -> None:
-        """Stop everything within little more than `grace + last_grace` seconds; the children in `last` after the others.
+        """Stop everything within little more than `grace + last_grace` seconds; stop the children in `last` after the
+        others.
 
         A further signal during the wait kills the rest at once.
         """

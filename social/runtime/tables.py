@@ -1,4 +1,4 @@
-"""Compares the tables of the database with the models: a list of applied migrations does not say what they made."""
+"""Compares the tables of the database with the models, since the list of applied migrations does not show their effects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REMEDY = "Start the release that this database belongs to, or load a dump that 
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference between a model and its table; `what` is a part of a sentence.
+    """Difference between a model and its table; `what` describes it, as a clause without a full stop.
 
     `missing` is a field, index or constraint that can be added to the table without changing existing data.
     """
@@ -39,8 +39,8 @@ class Difference:
 
 
 def differences() -> list[Difference]:
-    """Missing tables, columns, indexes and constraints; columns of another type or nullability; columns that only another
-    release fills.
+    """Missing tables, columns, indexes and constraints; columns of another type or nullability; columns that require a
+    value but are unknown to this release.
 
     Needs two queries.
     """
@@ -72,7 +72,7 @@ def _of_model(
             continue
         kind, nullable, _filled = columns[column]
         wanted = (field.db_type(connection) or "").split(" DEFAULT ")[0].replace("varchar", "character varying")
-        # For tables of many-to-many fields, Django's migrations use another width of ids than its models.
+        # For tables of many-to-many fields, Django's migrations use ids of a different width than its models.
         if kind != wanted and not model._meta.auto_created:
             yield Difference(f"{table}.{column} is {kind} instead of {wanted}", model)
         if nullable != field.null:
@@ -92,7 +92,7 @@ def describe(found: list[Difference]) -> str:
 
 
 def remedy(found: list[Difference]) -> str:
-    """The remedy for differences in a database with all migrations recorded as applied."""
+    """The remedy for differences in a database that records all migrations as applied."""
     if all(one.missing for one in found):
         return (
             f"Make a dump of the database (pg_dump), then add what is missing: {manage_command('setup --add-missing')}"
@@ -109,7 +109,7 @@ def check_tables() -> None:
 def add_missing() -> list[str]:
     """Add missing columns, indexes and constraints of the models, and return descriptions of them.
 
-    Either all are added or none. Raises OperatorError if the existing rows do not allow it.
+    Adds all of them or none. Raises OperatorError if the existing rows do not allow one of them.
     """
     found = [one for one in differences() if one.missing]
     try:

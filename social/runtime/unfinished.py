@@ -1,4 +1,6 @@
-"""Marker for a data directory whose contents are being replaced: until that is finished, nothing else may start in it."""
+"""Marker for a data directory whose contents are being replaced: until the operation is finished, no other command may
+start in it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ _NAME: Final = "unfinished.json"
 
 
 def begin(data_dir: Path, *, what: str, remedy: str) -> None:
-    """Mark the data directory before anything in it is changed. `remedy` is the command that repeats the operation."""
+    """Mark the data directory before the operation `what` changes anything in it. `remedy` is the command that repeats it."""
     temporary = data_dir / f".{_NAME}"
     with temporary.open("w") as file:
         json.dump({"what": what, "remedy": remedy}, file)
@@ -46,7 +48,7 @@ def end(data_dir: Path) -> None:
 
 
 def refuse_unfinished(data_dir: Path, *, but: str = "") -> None:
-    """Raise OperatorError, with the remedy, if the data directory is marked by another operation than `but`."""
+    """Raise OperatorError, with the remedy, if the data directory is marked by an operation other than `but`."""
     mark = _read(data_dir)
     if mark is not None and mark["what"] != but:
         raise OperatorError(

@@ -1,6 +1,6 @@
-"""Upgrades the embedded PostgreSQL's data from a former major version: dumped by the old one, loaded by the new one.
+"""Upgrades the embedded PostgreSQL's data from a former major version: the old version dumps it, the new one loads it.
 
-The new cluster is created beside the old one and takes its place when it is complete; the old one is kept until the
+The new cluster is created beside the old one and takes its place when it is complete; the old cluster is kept until the
 operator removes it.
 """
 
@@ -37,7 +37,7 @@ class _Server(Embedded):
 
 
 def find_former(data_dir: Path) -> list[Path]:
-    """The clusters of former versions that upgrades have kept."""
+    """The folders of the clusters of former versions that upgrades have kept."""
     folder = Postgres(data_dir).folder
     return [path for major in FORMER_MAJORS if (path := folder / f"data.{major}").exists()]
 
@@ -63,8 +63,9 @@ def major_of(data_dir: Path) -> str:
 def upgrade(data_dir: Path, report: Report, *, again: str) -> Path:
     """Upgrade the cluster to the current version and return the folder of the old one.
 
-    The caller has stopped and locked the servers. The old cluster is not changed before the new one is complete; an upgrade
-    that is killed at any moment is repeated with the command `again`. Raises OperatorError.
+    The caller has stopped and locked the servers. The old cluster is not changed before the new one is complete; an
+    upgrade that is killed at any moment is repeated with the command `again`. Raises OperatorError if the upgrade
+    fails.
     """
     former = major_of(data_dir)
     if former not in FORMER_MAJORS:
@@ -106,7 +107,7 @@ def upgrade(data_dir: Path, report: Report, *, again: str) -> Path:
 
 
 def _complete_switch(postgres: Postgres) -> None:
-    """Put a complete new cluster in the place of the old one, also if a former attempt was killed meanwhile."""
+    """Put the complete new cluster in the place of the old one, also if a former attempt was killed halfway."""
     unfinished.refuse_unfinished(postgres.data_dir, but=_NAME)
     if unfinished.find_mark(postgres.data_dir) is None:
         return

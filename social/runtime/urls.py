@@ -1,4 +1,4 @@
-"""URLs for operators, and those of uploaded files; only the first is part of the contract."""
+"""URLs for operators and of uploaded files; only the first URL is part of the contract."""
 
 from __future__ import annotations
 

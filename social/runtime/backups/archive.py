@@ -1,8 +1,8 @@
 """Format of a backup: a folder with `manifest.json`, `checksums.sha256`, `database.sql.gz`, `secrets.json`, `media` and
 `private`.
 
-`checksums.sha256` has the format of `sha256sum -c`, and the manifest holds the checksum of that file. The folder gets its
-name when it is complete; until then its name ends with `.partial` and it is no backup.
+`checksums.sha256` has the format of `sha256sum -c`, and the manifest holds the checksum of that file. The name of the
+folder ends with `.partial` until the backup is complete.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ LOCK: Final = ".lock"
 CHUNK: Final = 1 << 20
 
 Advance = Callable[[int], None]
-"""Function to be called with the amount done since its last call."""
+"""Function to be called with the number of bytes done since its last call."""
 Report = Callable[[str, int | None], AbstractContextManager[Advance]]
 """Function that shows the progress of a step: takes its name and its total in bytes, or None if that is unknown."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of a backup. `database_bytes` is the size of the database that was saved; `media` says where the files
-    are: `included` or `object storage`. `migrations` are those that were applied to the database.
+    """Description of a backup. `database_bytes` is the size of the database that was saved; `media` says where the
+    files are: `included` or `object storage`. `migrations` are the migrations that were applied to the database.
     """
 
     format: int
@@ -59,7 +59,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a backup. Raises OperatorError for a folder that is no backup, and for one of a newer release."""
+    """The manifest of a backup. Raises OperatorError for a folder that is not a backup, and for a backup of a newer release."""
     if folder.name.endswith(PARTIAL):
         raise OperatorError(f"{folder} was not completed: the backup was interrupted. Take another one.")
     try:
@@ -79,7 +79,9 @@ def name_of(domain: str, moment: datetime) -> str:
 
 
 def find_interrupted(parent: Path, domain: str) -> list[Path]:
-    """The incomplete backups of this domain in a folder that have names of `name_of` and are not being taken now."""
+    """The interrupted backups of this domain in the folder `parent`: incomplete, named by `name_of`, and not being
+    taken now.
+    """
     name = re.compile(rf"{re.escape(domain.replace(':', '_'))}-\d{{8}}T\d{{6}}Z{re.escape(PARTIAL)}", re.ASCII)
     return sorted(path for path in parent.glob(f"*{PARTIAL}") if name.fullmatch(path.name) and not _is_taken(path))
 
@@ -96,7 +98,7 @@ def _is_taken(partial: Path) -> bool:
 
 
 def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
-    """The complete backups of this domain in a folder, except the `keep` newest. Other folders are ignored."""
+    """The complete backups of this domain in the folder `parent`, except the `keep` newest. Other folders are ignored."""
     found = []
     for path in parent.glob(f"*/{MANIFEST}"):
         try:
@@ -110,7 +112,7 @@ def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of a backup."""
+    """A file of a backup, as `checksums.sha256` lists it."""
 
     path: str
     digest: str
@@ -138,12 +140,12 @@ def _is_known(path: str) -> bool:
 
 
 def digest_of(folder: Path) -> str:
-    """The digest of a whole backup: that of its manifest, which holds the digest of the checksums of all files."""
+    """The digest of a whole backup, which is the digest of its manifest: the manifest holds the digest of all checksums."""
     return checksum(folder / MANIFEST)
 
 
 def check_digest(folder: Path, digest: str) -> None:
-    """Raise OperatorError for a backup that has another digest than when it was taken."""
+    """Raise OperatorError unless `digest`, noted when the backup was taken, is still the backup's digest."""
     if (found := digest_of(folder)) != digest.strip().lower():
         raise OperatorError(
             f"{folder} was changed since it was taken: its digest is {found}. Nothing was changed here."
@@ -187,7 +189,7 @@ def checksum(path: Path, advance: Advance | None = None) -> str:
 
 
 def copy(source: IO[bytes], target: IO[bytes] | None, advance: Advance | None = None) -> str:
-    """Read the rest of a file, copy it to the target, if there is one, and return its SHA-256."""
+    """Read the rest of the file `source`, copy it to `target` unless that is None, and return its SHA-256."""
     digest = hashlib.sha256()
     while chunk := source.read(CHUNK):
         digest.update(chunk)

@@ -1,4 +1,4 @@
-"""PostgreSQL's client programs: those in PATH for an operator's own server, else those of the embedded one."""
+"""PostgreSQL's client programs: from PATH for a server that the operator runs, else from the embedded PostgreSQL."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Program:
 def program(name: str, url: str, *, oldest: int) -> Program:
     """A client program (`pg_dump`, `psql`) for the database at `url`, of at least the major version `oldest`.
 
-    Raises OperatorError when there is none.
+    Raises OperatorError if no such program is found.
     """
     found = next((path for path in _candidates(name, url) if _major(path) >= oldest), None)
     if found is None:

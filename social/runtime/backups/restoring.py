@@ -1,8 +1,8 @@
 """Restores a backup into an empty server, or in place of an existing one, completely or not at all.
 
-The data directory is marked before anything is changed, and the server does not start in a marked one. Files are added
-under names that are unique. The database is emptied and loaded in one transaction. A restore that is killed is run again,
-from the beginning.
+The data directory is marked before anything is changed, and the server does not start in a marked one. Files have
+unique names, so that adding them replaces no other file. The database is emptied and loaded in one transaction. A
+restore that was killed must be run again, from the beginning.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SELECT count(*) FROM pg_stat_activity
 
 
 NUMBERS_PASSED_OVER: Final = 1_000_000
-"""Numbers of each sequence that are skipped: more than a server uses between a backup and its restore, few of 64 bits."""
+"""Numbers skipped in each sequence: more than a server uses between a backup and its restore, and few compared with 64 bits."""
 _MOVE_ON: Final = """
 SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value + %s)
   FROM pg_sequences WHERE schemaname = 'public' AND data_type = 'bigint'::regtype AND last_value IS NOT NULL
@@ -50,7 +50,7 @@ SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value 
 
 @dataclass
 class Target:
-    """State of the server that is restored: what it already holds, and whether a restore of it was interrupted."""
+    """State of the server to be restored: the data that it already holds, and whether a former restore was interrupted."""
 
     tables: int
     domain: str | None
@@ -64,8 +64,8 @@ class Target:
 
 
 def look(*, alone: bool) -> Target:
-    """Find out the state of the server. Raises OperatorError if another kind of work was interrupted here, and with `alone`
-    if other processes use the database.
+    """Return the state of the server. Raises OperatorError if an operation other than a restore was interrupted here,
+    and with `alone` if other processes use the database.
     """
     unfinished.refuse_unfinished(env.DATA_DIR, but=_NAME)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
@@ -150,7 +150,7 @@ def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *,
 
 
 def _restore_files(folder: Path, manifest: Manifest, report: Report) -> None:
-    """Store every file at its former path. A file that is already there is the same one: no name is used twice."""
+    """Store every file at its former path. An existing file is the same file, since no name is used twice."""
     with report("Files", manifest.bytes) as advance:
         for entry in archive.entries(folder):
             source = folder / entry.path
@@ -184,22 +184,22 @@ def _load(path: Path, report: Report) -> None:
 
 
 def _move_sequences_on() -> None:
-    """Move sequences beyond the numbers that were used after the backup: other servers may know ids made of these, such as
-    those of likes, and an id must never name two things.
+    """Move sequences beyond the numbers that were used after the backup: other servers may know ids made of these
+    numbers, such as the ids of likes, and an id must never name two things.
     """
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(_MOVE_ON, [NUMBERS_PASSED_OVER])
 
 
 def _put_secrets(folder: Path) -> None:
-    """Write the secrets of the backup, unless the environment has them all."""
+    """Write the secrets of the backup to `secrets.json`, unless the environment has all secrets."""
     if all(name in os.environ and name not in secrets_file.temporary for name in secrets_file.NAMES):
         return
     secrets_file.replace_secrets(env.DATA_DIR, _stored_secrets(folder))
 
 
 def _forget_what_was() -> None:
-    """Empty Redis, whose caches and feeds belong to the former rows, and have the next start check the tables."""
+    """Empty Redis, whose caches and feeds belong to the former rows, and remove the note that the tables need no check."""
     (env.DATA_DIR / "run" / "schema.json").unlink(missing_ok=True)
     for url in dict.fromkeys(env.REDIS_URLS.values()):
         with redis.Redis.from_url(url) as client:

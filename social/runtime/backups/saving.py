@@ -1,4 +1,4 @@
-"""Takes a backup: the database in one snapshot, the files after it, so that no row lacks its file."""
+"""Takes a backup: first the database in one snapshot, then the files, so that no row lacks its file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Plan:
 
 
 def plan(folder: Path, *, with_media: bool) -> Plan:
-    """Plan a backup. `with_media` includes the files of an object storage; those of a local folder are always included.
+    """Plan a backup. `with_media` includes the files of an object storage; files in a local folder are always included.
 
     Raises OperatorError if `folder` exists or its disk has too little free space.
     """
@@ -73,7 +73,7 @@ def _check_room(found: Plan) -> None:
 
 
 def save(found: Plan, report: Report) -> Manifest:
-    """Take the backup, also while the server runs. The folder gets its name when all its files are on the disk.
+    """Take the backup, also while the server runs. The folder gets its final name when all its files are on the disk.
 
     Files that are deleted meanwhile are left out. Raises OperatorError when something fails; the folder is then removed.
     """
@@ -99,9 +99,9 @@ def save(found: Plan, report: Report) -> Manifest:
 
 
 def remove_interrupted(parent: Path) -> list[Path]:
-    """Remove the folders that interrupted backups of this server, on any machine, have left in a folder of backups
-    (`archive.find_interrupted`). Returns the folders. Raises OperatorError if a backup is being taken or a folder cannot be
-    removed.
+    """Remove the folders that interrupted backups of this server, on any machine, have left in the folder `parent`
+    (`archive.find_interrupted`). Returns the folders. Raises OperatorError if a backup is being taken or a folder
+    cannot be removed.
     """
     with _sole():
         return [remove(folder) for folder in archive.find_interrupted(parent, settings.LOCAL_DOMAIN)]
@@ -142,7 +142,7 @@ def _fill(folder: Path, found: Plan, report: Report) -> Manifest:
         raise OperatorError("Nothing is set up in this database: there is nothing to back up.")
     with (folder / archive.CHECKSUMS).open("w") as lines:
         with report("Database", None) as advance:
-            # A backup with media leaves out the files of remote copies, so also their rows: they are fetched again on demand.
+            # A backup with media leaves out cached copies of remote files and their rows: they are fetched again on demand.
             without = [model._meta.db_table for model in (RemoteCopy, CopyFetch)] if found.with_media else []
             dump(os.environ["DATABASE_URL"], folder / archive.DATABASE, advance, without=without)
         _write_secrets(folder / archive.SECRETS)

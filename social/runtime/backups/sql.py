@@ -23,7 +23,7 @@ from social.runtime.failures import OperatorError
 from social.runtime.processes import die_with_parent
 
 _LOOK_SECONDS: Final = 0.2
-# A statement at the head of a dump that servers before version 17 do not know.
+# A statement at the head of a dump that PostgreSQL before version 17 does not know.
 _UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
 _ROWS: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
 # Commands of `psql` at both ends of dumps since August 2025.
@@ -56,7 +56,8 @@ def _version(url: str) -> int:
 
 
 def dump(url: str, target: Path, advance: Advance, *, without: Sequence[str] = ()) -> None:
-    """Write a database to a new file, except the rows of the tables `without`. `advance` is called with the written bytes.
+    """Write a database to a new file, except the rows of the tables `without`. `advance` is called with the number of
+    bytes written.
 
     Raises OperatorError with the last message of pg_dump.
     """
@@ -82,10 +83,12 @@ def dump(url: str, target: Path, advance: Advance, *, without: Sequence[str] = (
 
 
 def load(url: str, path: Path, advance: Advance) -> None:
-    """Replace the contents of the database by a dump, in one transaction. `advance` is called with the read bytes.
+    """Replace the contents of the database by a dump, in one transaction. `advance` is called with the number of bytes
+    read.
 
-    Statements and rows are sent without `psql`, which would execute its own commands in a dump, and these can run programs
-    (security row 82). Raises OperatorError with the database's message; nothing is changed then, except with Undecided.
+    Statements and rows are sent without `psql`, which would execute psql commands in a dump, and psql commands can run
+    programs (security row 82). Raises OperatorError with the database's message; the database is then unchanged, except
+    with Undecided.
     """
     with path.open("rb") as compressed, gzip.open(compressed) as text, database.connect(url) as connection:
         try:
@@ -105,7 +108,7 @@ def load(url: str, path: Path, advance: Advance) -> None:
 
 
 def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Callable[[], None]) -> None:
-    """Execute the lines of a dump: statements, with the rows of tables between them."""
+    """Execute the lines of a dump, which are statements with the rows of tables between them."""
     statements: list[bytes] = []
     for line in lines:
         if _ROWS.fullmatch(line):
