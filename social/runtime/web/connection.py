@@ -224,7 +224,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header. What comes behind a body in chunks is none: nobody has checked it."""
+        """Take a header. Trailers after a chunked body are ignored, because nobody has checked them."""
         if self._in_head:
             super().on_header(name, value)
 

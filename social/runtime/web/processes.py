@@ -66,9 +66,10 @@ class Heartbeats:
 
 
 def listen(address: str, port: int, backlog: int = 2048) -> socket.socket:
-    """The socket that all processes accept from: one that hangs takes no connection, one that is new finds those that wait.
+    """The listening socket shared by all processes: a process that hangs accepts no connections, and a new process accepts
+    those already waiting.
 
-    Raises OSError.
+    Raises OSError if the address cannot be listened on.
     """
     family, kind, protocol, _, name = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
