@@ -92,7 +92,7 @@ FORWARDED = Rule("forwarded", 300, 3600, "account")
 """Forwarded activities: counted per sending server, and per local account to whose followers they are forwarded."""
 
 REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
-"""Reports that one server sends: as many as one local account may make."""
+"""Reports that one server can send: as many as one local account can make."""
 
 FEATURED = Rule("featured", 120, 3600, "account")
 """Changes of one server's collections for which other servers are asked whether the accounts in them consent."""

@@ -69,7 +69,7 @@ class ByCursor:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names of what is read."""
+        """The names of the query parameters that are read."""
         return frozenset({"limit", "max_id", "since_id", *(["min_id"] if self.reads_min_id else [])})
 
 
@@ -89,7 +89,7 @@ class ByOffset:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names of what is read."""
+        """The names of the query parameters that are read."""
         return frozenset({"limit", "offset"})
 
 

@@ -172,7 +172,7 @@ def _prepare_data_dir(*, renewing: bool) -> None:
 
 
 def _was_begun(data_dir: Path) -> bool:
-    """Tell whether the database of an installation exists, and therefore its secrets did."""
+    """Tell whether the database of an installation exists: its data needs the secrets with which it was made."""
     if not os.environ.get("DATABASE_URL"):
         from social.runtime.postgres import Postgres
 

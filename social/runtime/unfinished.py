@@ -1,4 +1,4 @@
-"""Marker for a data directory whose contents are being replaced: until the operation is finished, no other command may
+"""Marker for a data directory whose contents a command is replacing: until that is finished, no other command may
 start in it.
 """
 

@@ -199,7 +199,7 @@ def _put_secrets(folder: Path) -> None:
 
 
 def _forget_what_was() -> None:
-    """Empty Redis, whose caches and feeds belong to the former rows, and remove the note that the tables need no check."""
+    """Empty Redis, whose caches and feeds belong to the former rows, and have the next start check the tables again."""
     (env.DATA_DIR / "run" / "schema.json").unlink(missing_ok=True)
     for url in dict.fromkeys(env.REDIS_URLS.values()):
         with redis.Redis.from_url(url) as client:

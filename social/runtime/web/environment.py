@@ -111,7 +111,8 @@ def constants(server: tuple[str, int | None] | None, client: tuple[str, int] | N
 def environment(
     method: str, target: bytes, version: str, headers: Sequence[tuple[bytes, bytes]], limits: Limits
 ) -> dict[str, Any]:
-    """Build the WSGI environment entries that the head of a request adds to `constants`. The names of `headers` are in lower case.
+    """Build the WSGI environment entries that the head of a request adds to `constants`. The names of `headers` are in
+    lower case.
 
     Raises Refused for a head of no proper form (`social.api.heads`), httptools' error for a target that is no URL. Headers
     with an underscore are dropped, as proxies do: `X_Forwarded_For` and `X-Forwarded-For` would be one name.
