@@ -9,11 +9,13 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 BATCH: Final = 500
-"""Number of rows of one statement, where there is no reason for another."""
+"""Number of rows per statement, where nothing requires another number."""
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of at most `size` items, in order, each made only when asked for. Raises ValueError for a size below one."""
+    """Return an iterator of lists of at most `size` items, in order, each made on demand. Raises ValueError for a
+    `size` below one.
+    """
     if size < 1:
         raise ValueError(f"A batch needs room for at least one item, not {size}.")
     iterator = iter(items)

@@ -1,4 +1,5 @@
-"""Circuit breaker: after a failure a server is skipped for a while, so that its time-out is waited for once."""
+"""Circuit breaker: after a failure, calls to a server are skipped for a while, so that only one of them waits for the time-out.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ class Circuit:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether callers should not even try."""
+        """Tell whether callers should skip the server."""
         return time.monotonic() < self._open_until
 
     def failed(self) -> None:

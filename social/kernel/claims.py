@@ -1,9 +1,9 @@
 """Claims of rows that wait in a table, by any number of processes at once.
 
-A claim is a lease: a committed UPDATE that puts a token and a time on rows, before anything is done with them. Rows of a
-process that ended can be claimed again when the lease has expired, and a process that resumes late changes nothing, for
-the token is another one by then. The outbox and the runner of work for other servers use this; each has only its own
-statement that chooses the rows to be claimed.
+A claim is a lease: a committed UPDATE that puts a token and a time on rows, before anything is done with them. Rows of
+a process that ended can be claimed again when the lease has expired, and a process that resumes late changes nothing,
+because the rows have a new token by then. The outbox and the runner of work for other servers use this module; each has
+only its own statement that chooses the rows to be claimed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _QUICK_COMMIT: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_co
 class LeasedRow(models.Model):
     """A row that waits for `due_at` and then for a process to claim it.
 
-    `claim` is the token of the holder until `claimed_until`. `attempts` have failed, the last one with `last_error`;
-    after the last attempt the row is dead since `dead_at`, and nobody claims it. Times are those of the database.
-    No index may hold a column that claiming changes: a claim is then a heap-only update, and the indexes do not grow.
+    `claim` is the token of the holder until `claimed_until`. `attempts` is the number of failed attempts, and
+    `last_error` the error of the latest. A row that was given up is dead since `dead_at`, and is never claimed. Times
+    are those of the database. No index may hold a column that claiming changes: a claim is then a heap-only update, and
+    the indexes do not grow.
     """
 
     due_at = models.DateTimeField(db_default=Now())
@@ -60,7 +61,7 @@ def new_token() -> int:
 class Failure:
     """Failed attempt of a held row, which has failed `attempts` times and is due again in `delay` seconds, unless dead.
 
-    With `held` the claim is kept: the attempt is recorded before it is made.
+    With `held` the claim is kept, because the attempt is recorded before it is made.
     """
 
     id: int
@@ -74,8 +75,8 @@ class Failure:
 class Claims:
     """The leases of one table of LeasedRows.
 
-    Every method but `take` changes only rows whose claim is the given token, and returns their number: if that is lower
-    than the number of ids, the lease has expired and another process has the rest.
+    Every method but `take` changes only rows whose claim is the given token, and returns their number (`hold`: their
+    ids). If rows are missing, their lease has expired and another process may have claimed them.
     """
 
     def __init__(self, table: str) -> None:
@@ -84,11 +85,11 @@ class Claims:
     def take(self, statement: str, token: int, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run and commit a claiming statement with `token` among its values; return its rows.
 
-        Raises RuntimeError inside a transaction (tests' own excepted).
+        Raises RuntimeError inside a transaction, except that of a test case.
         """
         connection = transaction.get_connection()
         if not connection.in_atomic_block:
-            # Outside a transaction the statement is one by itself, without the two round trips that begin and end it.
+            # Outside a transaction the statement is its own transaction, without the two round trips for BEGIN and COMMIT.
             return rows_of(statement, {**values, "token": token})
         with transaction.atomic(durable=True):
             return rows_of(statement, {**values, "token": token})
@@ -113,7 +114,7 @@ class Claims:
         )
 
     def finish(self, token: int, ids: Sequence[int]) -> int:
-        """Delete rows whose lease has not expired: in a transaction, no other process can claim them until it ends."""
+        """Delete rows whose lease has not expired; inside a transaction, no other process can claim them until it ends."""
         return self._execute(
             f"DELETE FROM {self._table} WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()",
             ids=ids,
@@ -121,7 +122,7 @@ class Claims:
         )
 
     def finish_quickly(self, token: int, ids: Sequence[int]) -> int:
-        """Delete rows that are done, also if their lease has expired but nobody has claimed them; a crash may undo this."""
+        """Delete rows that are done, even after their lease unless another process has claimed them; a crash may undo this."""
         if not ids:
             return 0
         gone = rows_of(
@@ -143,7 +144,9 @@ class Claims:
             return {number for (number,) in cursor.fetchall()}
 
     def fail(self, token: int, failures: Sequence[Failure]) -> int:
-        """Record failed attempts and end the claims, except with `held`: then only rows whose lease has not expired change."""
+        """Record failed attempts and end the claims. Failures with `held` keep the claim, and are recorded only for
+        rows whose lease has not expired.
+        """
         return self._execute(
             f"""
             UPDATE {self._table} AS r SET attempts = f.attempts, last_error = f.error,

@@ -1,4 +1,4 @@
-"""The time, and how the API writes it."""
+"""The current time, and the API's spelling of times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EPOCH: Final = date(1970, 1, 1)
 
 
 def now() -> datetime:
-    """The current moment, aware, in UTC."""
+    """The current time as an aware datetime in UTC."""
     return datetime.now(UTC)
 
 
@@ -21,7 +21,7 @@ def days_ago(days: int) -> datetime | None:
 
 
 def iso(moment: datetime) -> str:
-    """`2024-01-31T12:34:56.789Z`: UTC with milliseconds (contract, behaviours section 1)."""
+    """Write a moment as `2024-01-31T12:34:56.789Z`, in UTC with milliseconds (contract, behaviours section 1)."""
     moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 

@@ -10,15 +10,15 @@ from django.db import connection
 Name = TypeVar("Name", bound=str)
 
 _SINGLE_CHANGES: Final = 4
-"""Number of changes up to which they are written one by one: that is simpler, and most transactions have two."""
+"""Number of changes up to which each is written by a statement of its own; most transactions have two changes."""
 
 
 class Counters(Generic[Name]):
     """The counters of a side table, by the column that names their owner; an owner without counts has no row.
 
-    A transaction bumps last, and several tables in the order of their names: (table, id) is the order everywhere, so two
-    transactions never deadlock. `said`: the columns with the value that another server reports for a counter, which
-    change along where there is one.
+    A transaction changes counters last, and those of several tables in the order of the tables' names. All rows are
+    thus locked in the order (table, id), so that two transactions never deadlock. `said` maps a counter to the column
+    with the value that another server has reported for it; that value, unless NULL, changes by the same number.
     """
 
     def __init__(self, table: str, owner: str, columns: Sequence[Name], said: Mapping[Name, str]) -> None:
@@ -29,7 +29,7 @@ class Counters(Generic[Name]):
             + (f", {said[name]} = {table}.{said[name]} + %(by)s" if name in said else "")
             for name in columns
         }
-        # EXCLUDED may not be below zero, so an existing row takes its change from the parameters.
+        # EXCLUDED has negative changes as zero, so an existing row takes its change from the parameters.
         changes = {name: f"(%({name})s::int[])[array_position(%(ids)s::bigint[], {table}.{owner})]" for name in columns}
         sums = ", ".join(
             [

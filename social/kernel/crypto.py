@@ -27,7 +27,7 @@ def encrypt(secret: str) -> str:
 
 
 def decrypt(stored: str) -> str:
-    """The secret of which `encrypt` made this text. Raises UnreadableSecret when none of the keys fits."""
+    """Return the secret that `encrypt` has encrypted. Raises UnreadableSecret when none of the keys decrypts it."""
     try:
         return _box(tuple(settings.FIELD_ENCRYPTION_KEYS)).decrypt(stored.encode()).decode()
     except InvalidToken:
@@ -35,7 +35,7 @@ def decrypt(stored: str) -> str:
 
 
 def reencrypt(stored: str, keys: Sequence[str]) -> str:
-    """The same secret, encrypted with the first of these keys. Raises UnreadableSecret when none of them fits."""
+    """The same secret, encrypted with the first of these keys. Raises UnreadableSecret when none of them decrypts it."""
     try:
         return _box(tuple(keys)).rotate(stored.encode()).decode()
     except InvalidToken:

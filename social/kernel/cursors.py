@@ -1,6 +1,6 @@
 """Cursors of lists that are ordered by a number, for QuerySets and for SQL.
 
-Every list is paged by such a number: the id of the row, or another one that is unique in the list.
+Every list is paged by such a number: the id of the row, or another number that is unique in the list.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Request for at most `limit` rows below `before` and above `after` (both exclusive): the highest ones, or the lowest
-    ones with `ascending`. A page shows them from the highest to the lowest in both cases.
+    """Request for at most `limit` rows below `before` and above `after` (both exclusive): those with the highest
+    numbers, or with `ascending` the lowest. A page shows them from the highest to the lowest in both cases.
     """
 
     limit: int
@@ -43,15 +43,15 @@ class Cursor:
         return before if self.after is None else f"{before} AND {column} > %(after)s"
 
     def ordered(self, column: str) -> str:
-        """The SQL of `between`, with the order and the limit behind it: the end of a simple statement."""
+        """The SQL of `between`, followed by the order and the limit: the end of a simple statement."""
         return f"{self.between(column)} ORDER BY {column} {self.direction} LIMIT %(limit)s"
 
     def newest_first(self, rows: list[T]) -> list[T]:
-        """Rows that were read in the cursor's direction, in the order in which they are shown."""
+        """Return rows that were read in the cursor's direction in the order of display: the highest number first."""
         return rows[::-1] if self.ascending else rows
 
     def cut(self, queryset: QuerySet[Any, T], column: str = "id") -> list[T]:
-        """The page of an unordered queryset, in the order in which it is shown. One query."""
+        """Return the page of an unordered queryset, in the order of display. Runs one query."""
         bounds: dict[str, int] = {}
         if self.before is not None:
             bounds[f"{column}__lt"] = self.before
@@ -61,5 +61,5 @@ class Cursor:
         return self.newest_first(list(found.order_by(column if self.ascending else f"-{column}")[: self.limit]))
 
     def behind(self, last: int) -> Cursor:
-        """The cursor of the rows that follow `last`, the last one read in its direction."""
+        """Return the cursor for the rows after `last`, the number of the last row read in the cursor's direction."""
         return replace(self, after=last) if self.ascending else replace(self, before=last)

@@ -8,12 +8,12 @@ from asyncio.transports import BaseTransport
 from typing import Final
 
 SEND_BUFFER: Final = 64 * 1024
-#: The limit that is asked for where the system has none.
+#: The limit that is set where the system has none.
 _UNLIMITED: Final = 1 << 20
 
 
 def allow_many() -> None:
-    """Raise the limit of open files to what the system allows: each connection needs one, and 1024 are usual."""
+    """Raise the limit of open files to the system's maximum: each connection needs one, and the usual limit is 1024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _UNLIMITED if hard == resource.RLIM_INFINITY else hard
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -23,8 +23,8 @@ def allow_many() -> None:
 def limits(pid: int) -> tuple[int, int]:
     """Return the soft and the hard limit of open files of a process.
 
-    On systems other than Linux, the limits are those of the calling process. Raises OSError for processes that have ended
-    and for those of other users.
+    On systems other than Linux, the limits are those of the calling process. Raises OSError for a process that has
+    ended or belongs to another user.
     """
     prlimit = getattr(resource, "prlimit", None)
     found = prlimit(pid, resource.RLIMIT_NOFILE) if prlimit else resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,8 +1,8 @@
 """Draining of one outbox queue: rows are claimed, run in order and deleted, by any number of processes at once.
 
-Claims are those of `social.kernel.claims`. Only the oldest unfinished row of a key can be claimed, together with the rows
-directly behind it; so two processes never hold one key, and a row that backs off or is dead blocks its own key and nothing
-else.
+Rows are claimed by means of `social.kernel.claims`. Only the oldest unfinished row of a key can be claimed, together
+with the rows directly behind it; so two processes never hold rows of one key, and a row that backs off or is dead
+blocks only its own key.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ _renewals: Final = Renewals()
 
 
 class LeaseLost(Exception):
-    """Loss of rows of this batch to another process, to which the rest of the batch is left."""
+    """Error for a batch whose lease has expired, so that another process may have claimed its rows; the rest is released."""
 
 
 def back_off(attempts: int) -> float:
-    """Seconds until the retry after this many failures: 2, 4, 8 .. up to an hour, a quarter more or less at random."""
+    """Return the seconds until the retry after `attempts` failures: 2, 4, 8 ... up to an hour, a quarter more or less
+    at random.
+    """
     return float(min(2.0**attempts, MAX_BACK_OFF) * random.uniform(0.75, 1.25))  # noqa: S311  (spreads load, guards nothing)
 
 
@@ -76,13 +78,13 @@ class Row:
 
     @property
     def ordering_key(self) -> str | int:
-        """The key whose rows run in order; a row without a key has its id, so that it is in order with no other."""
+        """The key whose rows run in order; for a row without a key it is the id, so that the row waits for no other."""
         return self.key or self.id
 
 
 @dataclass
 class Batch:
-    """Rows of one claim, from which those that are done or have failed are removed."""
+    """Rows of one claim; rows that are done or have failed are removed from it."""
 
     queue: str
     token: int
@@ -122,9 +124,10 @@ class Batch:
             raise
 
     def is_followed(self) -> bool:
-        """Tell whether a row was published after one of this batch while the batch held its key.
+        """Tell whether further rows were published for a key of this batch while the batch held it.
 
-        Call it after `run`, outside its transactions: a drain that was woken for those rows found the key held and ended.
+        Call it after `run`, outside its transactions. A drain that was woken for such rows has found the key held, and
+        ended without running them.
         """
         keys = [key for key in self.keys if key not in self.blocked]
         if not keys:
@@ -133,10 +136,10 @@ class Batch:
         return bool(followed)
 
     def _groups(self) -> Iterator[list[Row]]:
-        """The rows in groups of one subscription each, every key in order.
+        """Yield the rows in groups of one subscription each, the rows of every key in order.
 
-        Abandoned rows come last and alone, those with the fewest attempts first: one that kills its process is then the
-        last of all.
+        Abandoned rows come last, each in a group of its own, those with the fewest attempts first, so that a row that
+        keeps killing its process comes after all others.
         """
         waiting: dict[str | int, deque[Row]] = {}
         for row in self.rows.values():
@@ -179,7 +182,9 @@ class Batch:
         self._release([row.id for row in group if row.id in self.rows])
 
     def _run_abandoned(self, row: Row) -> None:
-        """Count the attempt before it is made: a row that kills its process must be given up in the end too."""
+        """Run an abandoned row; its attempt is counted beforehand, so that a row that kills its process is given up in
+        the end too.
+        """
         attempts = row.attempts + 1
         if attempts > MAX_ATTEMPTS:
             self._fail(row, MAX_ATTEMPTS, RuntimeError("The process ended each time this row ran."))
@@ -268,11 +273,12 @@ class Batch:
 def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
     """Claim up to `limit` due rows of `queue`, run their reactions and delete them; return how many were claimed.
 
-    Zero means that no row was due, except those that other processes hold. Rows of one key run in the order they were
-    published; after a small claim, rows that were published behind them meanwhile are run too, as no other process could
-    claim them. When a call with several events fails, each is tried alone; the one that fails backs off (`back_off`) and
-    blocks its key, and after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a transaction
-    (tests' own excepted) and database errors when the database is gone: the claim then expires by itself.
+    Zero means that no row was due, except those that other processes hold. Rows of one key run in the order in which
+    they were published; after a small claim, rows published meanwhile for the same keys are run too, as no other
+    process could claim them. When a call with several events fails, each event is tried alone; an event that fails
+    alone backs off (`back_off`) and blocks its key, and after MAX_ATTEMPTS it is dead and logged as an error. Raises
+    RuntimeError inside a transaction, except that of a test case, and database errors when the database is gone: the
+    claim then expires by itself.
     """
     total = 0
     while total < limit:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class KernelError(Exception):
-    """An error for the caller; `message` is translated text, `extra` joins the JSON body."""
+    """An error for the caller; `message` is translated text, `extra` is added to the JSON body."""
 
     default: ClassVar[str] = gettext_noop("Internal Server Error")
 
@@ -38,13 +38,13 @@ class BadRequest(KernelError):
 
 
 class Unauthorized(KernelError):
-    """Refusal of a request without a token, or with one that is not valid."""
+    """Refusal of a request without a token, or with an invalid one."""
 
     default = gettext_noop("The access token is invalid")
 
 
 class Forbidden(KernelError):
-    """Request that was understood, and is refused by a policy."""
+    """Refusal of a request by a policy."""
 
     default = gettext_noop("This action is not allowed")
 
@@ -75,7 +75,7 @@ class Gone(KernelError):
 
 
 class RateLimited(KernelError):
-    """A family limit is used up; `limit`, `remaining` and `reset` in `extra` are for the headers."""
+    """The rate limit of a family of requests is used up; `limit`, `remaining` and `reset` in `extra` are for the headers."""
 
     default = gettext_noop("Too many requests")
 
@@ -105,7 +105,7 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class FieldError:
-    """Broken rule: `code` as in `ERR_BLANK`; `message` follows the field's label in the sentence."""
+    """Broken rule of a field: `code` is a constant such as `ERR_BLANK`; `message` follows the field's label in the sentence."""
 
     field: str
     code: str
@@ -128,7 +128,9 @@ class Invalid(KernelError):
 
     @classmethod
     def of(cls, errors: Sequence[FieldError], *, details: bool = False) -> Self:
-        """`Validation failed: ...` from field errors; with `details` the per-field codes join the body."""
+        """Make the error `Validation failed: ...` from field errors; with `details`, the codes of each field are added
+        to the body.
+        """
         message = _("Validation failed: %(errors)s") % {"errors": ", ".join(error.sentence for error in errors)}
         if not details:
             return cls(message)
@@ -139,5 +141,5 @@ class Invalid(KernelError):
 
     @classmethod
     def sentence(cls, text: str) -> Self:
-        """`Validation failed: <text>` for a rule that concerns no single field."""
+        """Make the error `Validation failed: <text>`, for a rule that concerns no single field."""
         return cls(_("Validation failed: %(errors)s") % {"errors": text})

@@ -1,10 +1,11 @@
-"""Publishing events to the apps above: written with the change they report, handled by every app that subscribed.
+"""Publishes events to the apps above: they are written in the transaction of the change that they report, and handled
+by every app that has subscribed.
 
-What the ids of outbox rows promise: rows of one queue and key run in the order of their ids, and ids are given at
-`publish`, not at commit. Two publishers of one key therefore have their events run in the order of their changes only if
-the later one had to wait for the earlier one: **publish while holding the row lock of the thing the key names** (the
-UPDATE that changed it, or `select_for_update`). Without it a transaction that commits later may carry a smaller id, and
-its event may run after that of its successor; reactions that read the current state still have the right result.
+Rows of one queue and key run in the order of their ids, which are given at `publish`, not at commit. The events of two
+publishers with one key therefore run in the order of their changes only if the later publisher had to wait for the
+earlier one: **publish while holding the row lock of the object that the key names** (the UPDATE that changed it, or
+`select_for_update`). Without it a transaction that commits later may carry a smaller id, and its event may run after
+that of its successor; reactions that read the current state still have the right result.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
     """Write the events to the outbox, inside the caller's transaction: their reactions run if and only if it commits.
 
     One row per event and interested subscriber, one INSERT for all (of up to 1000); after commit one wake-up for all
-    queues. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows keep no
-    order with others of their key, else a poll that ends in a week would block a week of events. Raises RuntimeError
-    outside a transaction.
+    queues. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows are not
+    ordered with others of their key: a poll that ends in a week would otherwise block a week of events. Raises
+    RuntimeError outside a transaction.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
@@ -78,12 +79,13 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
 
 
 def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *, number: str) -> list[Row]:
-    """Make a change and publish an event of each row that it returns, in one statement; return the rows. For code in which
-    each round trip to the database counts.
+    """Make a change and publish an event for each row that it returns, in one statement; return the rows. For code in
+    which each round trip to the database counts.
 
-    `change` is a statement that is written in the code, with the placeholders `%(name)s` for `values`; it returns a column
-    `id`, which is written into the field of each event that `number` names: neither the key nor a `when` can use it. All of
-    it is committed or nothing; outside a transaction it is one by itself. Raises the errors of `rows_of`.
+    `change` is a statement that is written in the code, with the placeholders `%(name)s` for `values`; it returns a
+    column `id`. `number` names the event field into which each id is written; neither the event's key nor a `when` can
+    use that field. Change and events are committed together or not at all; outside a transaction the statement is its
+    own transaction. Raises the errors of `rows_of`.
     """
     wanted = _wanted(event)
     published: dict[str, Value] = {
@@ -117,5 +119,5 @@ def _wake_after_commit(queues: Iterable[str]) -> None:
     hook = there or _Wake()
     hook.queues.update(dict.fromkeys(queues))
     if there is None:
-        # Outside a transaction it is called at once.
+        # Outside a transaction the hook is called at once.
         transaction.on_commit(hook, robust=True)

@@ -1,8 +1,8 @@
 """Cache of encoded fragments of responses, in Redis for ten minutes.
 
-The key of a fragment names kind, id and version (`status:12:3`), so a fragment is never changed: a change of what it shows
-raises the version, and the old fragment is no longer read. All of them may vanish at any time, and nothing here raises when
-Redis does not answer.
+The key of a fragment names kind, id and version (`status:12:3`), so a fragment is never changed: a change of the object
+raises its version, and the old fragment is no longer read. Fragments may vanish at any time, and nothing here raises
+when Redis does not answer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _prefix() -> str:
 
 
 def load(keys: Iterable[str]) -> dict[str, bytes]:
-    """The cached fragments by key, in one round trip."""
+    """Load the cached fragments by key, in one round trip; missing ones are left out."""
     wanted = list(dict.fromkeys(keys))
     if not wanted:
         return {}

@@ -12,7 +12,7 @@ EXPIRY = 60
 
 
 def beat(role: str) -> None:
-    """Record that a process of this role ("worker", "scheduler", "streaming") is alive; call every INTERVAL seconds.
+    """Record that a process of this role ("worker", "scheduler", "streaming") is alive; call it every INTERVAL seconds.
 
     Never raises: a heartbeat that cannot be written is itself what the doctor reports.
     """

@@ -1,6 +1,6 @@
 """Time-ordered identifiers: 48 bits of milliseconds, then 16 bits that reveal no counts.
 
-Source: contract, behaviours section 1; the SQL function `timestamp_id` is made by this app's first migration.
+Source: contract, behaviours section 1; the SQL function `timestamp_id` is created by this app's first migration.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SnowflakeField(models.BigAutoField):
 def snowflake_at(moment: datetime) -> int:
     """An id for something that happened at `moment` (a remote or imported post), with random low bits.
 
-    The caller retries on a clash: two may be made for the same millisecond.
+    The caller retries if the id is taken: equal ids may be made for the same millisecond.
     """
     milliseconds = max(0, (moment - _EPOCH) // timedelta(milliseconds=1))
     return min(milliseconds << 16 | secrets.randbits(16), MAX_ID)
@@ -64,9 +64,10 @@ def moment_of(snowflake: int) -> datetime:
 
 
 def parse_id(raw: Any) -> int | None:
-    """A client's id as a number, or None when it cannot be one (contract, parameters section 0: such an id is a 404).
+    """Return an id from a client as a number, or None when it cannot be an id (contract, parameters section 0: answered
+    with 404).
 
-    Digits at the beginning count, whatever follows them.
+    Leading digits count, whatever follows them.
     """
     if isinstance(raw, bool):
         return None

@@ -1,4 +1,4 @@
-"""The domains and the fingerprints of the secrets an installation was first started with."""
+"""The domains and the fingerprints of the secrets with which an installation was first started."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from social.kernel.lengths import HOST_LIMIT, OBJECT_LIMIT, lengths
 
 
 class Installation(models.Model):
-    """Domains of this installation, a single row, written by the first start: other servers store ids made under them."""
+    """Single row with the domains of this installation, written by the first start: other servers store ids that contain them.
+    """
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     local_domain = models.TextField()
-    #: The domain of the pages as of the last start; ids are made under it.
+    #: The domain of the pages, and of new ids, at the last start.
     web_domain = models.TextField(null=True)
     fingerprints = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())

@@ -1,4 +1,4 @@
-"""Reads JSON as other software writes it, where a strict reader would refuse the whole document for a part of it."""
+"""Reads JSON of other software, with faults for which a strict reader would refuse the whole document."""
 
 from __future__ import annotations
 

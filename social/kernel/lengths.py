@@ -22,16 +22,16 @@ HOST_LIMIT: Final = 260
 """A host with its port: 253 characters and six (RFC 1035 section 2.3.4)."""
 
 URI_LIMIT: Final = 2048
-"""Ids and addresses on the web. What is received is refused earlier: `federation.documents.reading.MAX_URI`."""
+"""Ids and addresses on the web. Longer ones that are received are refused earlier: `federation.documents.reading.MAX_URI`."""
 
 ADDRESS_LIMIT: Final = 2400
 """Addresses of accounts: the longest remote username, an @ and a host."""
 
 HTML_LIMIT: Final = 200_000
-"""HTML made from a text, or received: more than `social.kernel.text.sanitize` returns."""
+"""HTML rendered from a text, or received; `social.kernel.text.sanitize` returns less than this."""
 
 PATH_LIMIT: Final = 1024
-"""Paths in the media storage, all made here."""
+"""Paths in the media storage, all chosen by this server."""
 
 DOCUMENT_LIMIT: Final = 1 << 20
 """Documents that servers send each other: `federation.documents.reading.MAX_BYTES`."""
@@ -44,7 +44,7 @@ OBJECT_LIMIT: Final = 1_000_000
 
 
 class TextLength(Transform):
-    """Number of characters of a value as PostgreSQL writes it; for JSON and arrays with their punctuation."""
+    """Number of characters of a value as PostgreSQL writes it; for JSON and arrays, punctuation included."""
 
     lookup_name = "text_length"
     function = "LENGTH"
@@ -57,7 +57,9 @@ for _kind in (models.CharField, models.TextField, models.JSONField, ArrayField):
 
 
 def lengths(name: str, /, **limits: int) -> models.CheckConstraint:
-    """The constraint `name`: no value of these columns is longer than its limit, in characters; NULL is allowed."""
+    """Return the constraint `name`: no value of a column named in `limits` has more characters than that limit; NULL is
+    allowed.
+    """
     return models.CheckConstraint(
         condition=models.Q(**{f"{column}__{TextLength.lookup_name}__lte": limit for column, limit in limits.items()}),
         name=name,
@@ -67,7 +69,7 @@ def lengths(name: str, /, **limits: int) -> models.CheckConstraint:
 def is_refused_value(error: DatabaseError) -> bool:
     """Tell whether the database refused a value itself, for example for its length, so that every retry would fail too.
 
-    By the codes of PostgreSQL: check_violation, string_data_right_truncation, program_limit_exceeded (an index holds no
-    entry that long).
+    PostgreSQL's codes for this are check_violation, string_data_right_truncation, program_limit_exceeded (a value too
+    long for an index).
     """
     return getattr(error.__cause__, "sqlstate", None) in ("23514", "22001", "54000")

@@ -13,12 +13,12 @@ def web_url(path: str = "") -> str:
 
 
 def profile_url(username: str) -> str:
-    """A local profile page (contract, federation section 2)."""
+    """The address of a local profile page (contract, federation section 2)."""
     return web_url(f"/@{username}")
 
 
 def status_url(username: str, status_id: int) -> str:
-    """The page of a local status."""
+    """The address of the page of a local status."""
     return web_url(f"/@{username}/{status_id}")
 
 
@@ -33,8 +33,8 @@ def status_uri(username: str, status_id: int) -> str:
 
 
 def numbered_uri(account_id: int, path: str) -> str:
-    """The ActivityPub id of an object under the number of a local account: collections of accounts, and their parts
-    (contract, federation section 2).
+    """The ActivityPub id of an object whose path contains the number of a local account: collections of accounts, and
+    their parts (contract, federation section 2).
     """
     return web_url(f"/ap/users/{account_id}/{path}")
 
@@ -45,12 +45,12 @@ def collection_uri(account_id: int, collection_id: int) -> str:
 
 
 def tag_url(name: str) -> str:
-    """The page of a hashtag."""
+    """The address of the page of a hashtag."""
     return web_url(f"/tags/{quote(name)}")
 
 
 def tagged_url(profile: str, name: str) -> str:
-    """The page of an account's posts with a hashtag."""
+    """The address of the page of an account's posts with a hashtag."""
     return f"{profile}/tagged/{quote(name)}"
 
 
@@ -60,9 +60,9 @@ def is_own_domain(domain: str) -> bool:
 
 
 def media_source() -> str:
-    """The servers of media files as further sources of a Content-Security-Policy; empty if it is this server.
+    """The servers of media files as further sources of a Content-Security-Policy; empty if this server serves them.
 
-    The bucket is among them: an address in front of it may redirect there, and browsers check both.
+    The bucket is included as well: MEDIA_URL may redirect to it, and browsers check both addresses against the policy.
     """
     found = (urlsplit(address) for address in (settings.MEDIA_URL, settings.BUCKET_URL))
     return "".join(dict.fromkeys(f" {parts.scheme}://{parts.netloc}" for parts in found if parts.netloc))

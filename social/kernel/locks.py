@@ -1,9 +1,9 @@
-"""Locks: by name (PostgreSQL's advisory ones) and of rows for a transaction, and leases that their holder renews before they
-expire.
+"""Locks by name (PostgreSQL's advisory locks) and of rows, both until a transaction ends, and leases that their holder
+renews before they expire.
 
-Foreign keys are checked when a transaction commits. So a service that deletes a row to which others refer locks it first
-(`lock_row`, `delete_rows`), and one that writes a row referring to it calls `keep_row` first: one of the two waits, and then
-sees what the other has done.
+Foreign keys are checked when a transaction commits. So a service that deletes a row to which others refer locks it
+first (`lock_row`, `delete_rows`), and one that writes a row referring to it calls `keep_row` first: one of the two
+waits, and then sees the changes of the other.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def lock(*names: str) -> None:
 
 
 def try_lock(name: str) -> bool:
-    """Take a `lock` without waiting; return False when another transaction holds the name. Raises RuntimeError likewise."""
+    """Take a `lock` without waiting; return False when another transaction holds the name. Raises RuntimeError like `lock`."""
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
         raise RuntimeError(f"try_lock({name}) needs a transaction: it is held until that ends.")
@@ -56,8 +56,8 @@ def try_lock(name: str) -> bool:
 
 
 def lock_within(name: str, seconds: float) -> bool:
-    """Take a `lock`, waiting this long at most; return False when another transaction holds the name longer. Raises
-    RuntimeError likewise.
+    """Take a `lock`, waiting `seconds` at most; return False when another transaction holds the name longer. Raises
+    RuntimeError like `lock`.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:

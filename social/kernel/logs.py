@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 REDACTED = "[redacted]"
-# They write three lines for every task, even if it found nothing to do.
+# These loggers write three lines for every task, even if it had nothing to do.
 _VERBOSE_LOGGERS = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
 
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -52,7 +52,8 @@ _SECRET_KEYS = frozenset(
     ]
 )
 
-# A name, then `=`, `:` (with or without quotes, also escaped ones) or, in the repr of a pair, a comma between quotes.
+# Text between a name and its value: `=`, `:` (with or without quotes, also escaped ones) or, in the repr of a pair, a
+# comma between quotes.
 _JOINT = r"""(?:\\?["']?\s*[=:]\s*b?\\?["']?|\\?["']\s*,\s*b?\\?["'])"""
 _PATTERNS = re.compile(
     rf"""
@@ -103,7 +104,7 @@ def redact_value(value: object) -> object:
 
 
 def request_id() -> str:
-    """The id of the request or task this context works for; empty outside."""
+    """The id of the request or task for which this context works; empty outside of both."""
     return _request_id.get()
 
 
@@ -195,8 +196,8 @@ class Outages(logging.Filter):
 def configure(config: Mapping[str, Any]) -> None:
     """Set up the standard library's logging and structlog, for `settings.LOGGING_CONFIG`.
 
-    `config` has `format` ("json": one object a line, "console": for people) and `level` ("DEBUG" to "ERROR"). Lines
-    go to standard error, so that what a command prints stays clean.
+    `config` has `format` ("json": one object a line, "console": for people) and `level` ("DEBUG" to "ERROR"). Lines go
+    to standard error, so that the output of a command stays clean.
     """
     import orjson
     import structlog
@@ -234,12 +235,12 @@ def configure(config: Mapping[str, Any]) -> None:
             root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level)
-    # It warns of every 404, which any stranger can cause; refusals are in the metrics.
+    # This logger warns of every 404, which any stranger can cause; refusals are in the metrics.
     logging.getLogger("django.request").setLevel(logging.ERROR)
     logging.getLogger("django.request").addFilter(_is_unlogged)
     # A stranger could make up names of hosts, each of which would be a line with a traceback.
     logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
-    # At the level DEBUG it logs authorization codes within its own structures.
+    # At the level DEBUG, this logger writes authorization codes within its own structures.
     logging.getLogger("oauthlib").setLevel(logging.INFO)
     if level == "INFO":
         for name in _VERBOSE_LOGGERS:

@@ -53,7 +53,7 @@ def _render(name: str, context: Mapping[str, Any], *, escape: bool) -> str:
 
 
 def quoted(text: str) -> str:
-    """Quote another person's words with a mark before each line, so that nobody takes them for this server's."""
+    """Quote another person's words with a mark before each line, so that nobody takes them for words of this server."""
     return "\n".join(f"{_QUOTE}{line}".rstrip() for line in text.strip().splitlines())
 
 
@@ -67,7 +67,7 @@ def _paragraphs(text: str, link: object) -> Iterator[Paragraph]:
 
 
 def _sender(name: str) -> str:
-    """The sender's address, with this name where the operator has chosen none."""
+    """The sender's address, with `name` unless the operator has configured another one."""
     chosen, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
     return formataddr((chosen or " ".join(_CONTROL.sub(" ", name).split()), address))
 
@@ -92,7 +92,7 @@ def compose(
     server_name: str = "",
     headers: Mapping[str, str] | None = None,
 ) -> EmailMultiAlternatives:
-    """The mail as it will be sent, in `language`.
+    """Render a mail in `language`, ready to be sent.
 
     `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`; `mail/footer.txt` comes below the
     text. The text is rendered without HTML escapes, the HTML with them and with the text's `paragraphs`; both get
@@ -163,7 +163,8 @@ def send(
     headers: Mapping[str, str] | None = None,
     connection: BaseEmailBackend | None = None,
 ) -> bool:
-    """Compose (see `compose`) and send a mail; return False when the address can never be reached, which is logged without it.
+    """Compose (see `compose`) and send a mail; return False if the address is invalid or refused for good. That is
+    logged, without the address.
 
     Pass an open `django.core.mail.get_connection()` to send several mails over one connection. Raises Unavailable when the
     mail server does not answer or refuses for now: the outbox will retry.

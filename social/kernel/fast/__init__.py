@@ -1,6 +1,6 @@
-"""Faster ways through libraries, each beside a plain one with the same results: see docs/adr/0027-shorter-ways.md.
+"""Faster ways through libraries, each with a plain alternative that has the same results (docs/adr/0027-shorter-ways.md).
 
-`PLAIN=yes` in the environment takes the plain ways everywhere, `PLAIN=plans,redis` those of the named modules.
+`PLAIN=yes` in the environment selects the plain ways everywhere, `PLAIN=plans,redis` those of the named modules.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ _PLAIN: Final = os.environ.get("PLAIN", "").split(",")
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether the plain way is to be taken instead of the faster one of this name."""
+    """Tell whether the environment selects the plain way of the module `name` instead of the faster one."""
     return "yes" in _PLAIN or name in _PLAIN

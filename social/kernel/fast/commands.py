@@ -1,6 +1,6 @@
 """Sends commands to Redis on connections of its own, packed by hiredis and without the client's overhead for each command.
 
-The plain way is the client's own, which takes three times as long (`social.kernel.redis`, which chooses).
+The plain way is to use the client, which takes three times as long; `social.kernel.redis` chooses between them.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ os.register_at_fork(after_in_child=_idle.clear)
 
 
 def ask(client: redis.Redis, guard: Circuit, command: Command) -> Any:
-    """The unconverted answer to one command. Raises RedisError."""
+    """Send a command; return the unconverted answer. Raises RedisError."""
     return _ask(client, guard, pack_command(tuple(command)), 1)  # type: ignore[arg-type]  # hiredis declares a tuple of one
 
 
 def ask_at_once(client: redis.Redis, guard: Circuit, commands: Sequence[Command]) -> list[Any]:
-    """The answers to several commands, as a transaction. Raises RedisError."""
+    """Send several commands as a transaction; return their answers. Raises RedisError."""
     whole = (("MULTI",), *commands, ("EXEC",))
     packed = b"".join(pack_command(tuple(one)) for one in whole)  # type: ignore[arg-type]  # hiredis declares a tuple of one
     answers: list[Any] = _ask(client, guard, packed, len(commands) + 2)
@@ -42,7 +42,7 @@ def ask_at_once(client: redis.Redis, guard: Circuit, commands: Sequence[Command]
 
 
 def _ask(client: redis.Redis, guard: Circuit, packed: bytes, number: int) -> Any:
-    """The last of `number` answers to packed commands."""
+    """Send packed commands; return the last of their `number` answers."""
     if guard.is_open:
         raise ConnectionError("Redis failed less than a second ago: not asked.")
     idle = _idle.get(client)
@@ -75,14 +75,15 @@ def _ask(client: redis.Redis, guard: Circuit, packed: bytes, number: int) -> Any
 
 
 def _connected(client: redis.Redis) -> Any:
-    # Its retry policy reports a failure to the circuit.
+    # The connection's retry policy reports failures to the circuit.
     connection: Any = client.connection_pool.make_connection()
     connection.connect()
     return connection
 
 
 def _lives(connection: Any) -> bool:
-    """Tell whether an idle connection can be used: nothing is expected on it, so anything to read is its end."""
+    """Tell whether an idle connection can be used: no answer is expected on it, so anything to read means that it was closed.
+    """
     try:
         return not connection.can_read()
     except (ConnectionError, TimeoutError, OSError):

@@ -1,7 +1,7 @@
 """Queries of the ORM that are compiled once per process and then only run: building the SQL takes longer than the query.
 
-The plain way builds and compiles the query each time (`social.kernel.plans`, which chooses). The work of the ORM on rows
-(models, `select_related`, `values_list`, converters) is left to it.
+The plain way builds and compiles the query each time; `social.kernel.plans` chooses between them. Rows are still
+converted by the ORM (models, `select_related`, `values_list`, converters).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Compiled(NamedTuple):
 
 
 def compile_query(queryset: Any) -> Compiled:
-    """The SQL of a query. Raises ValueError for one with `prefetch_related`, which would be ignored here."""
+    """Compile a query. Raises ValueError for a query with `prefetch_related`, which would be ignored here."""
     if queryset._prefetch_related_lookups:
         raise ValueError("a plan carries out no prefetch_related")
     compiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
@@ -48,7 +48,7 @@ def compile_query(queryset: Any) -> Compiled:
 
 
 def run(made: Compiled, fill: Callable[[Any], Any]) -> list[Any]:
-    """The rows of a query, whose parameters `fill` replaces with values."""
+    """Run a compiled query, whose parameters `fill` replaces with values; return its rows."""
     filled = tuple(map(fill, made.params))
     compiler: Any = copy.copy(made.compiler)
     compiler.connection = connections[made.queryset.db]

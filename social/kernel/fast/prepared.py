@@ -1,7 +1,8 @@
 """Runs a statement directly through libpq, once its connection has prepared it.
 
-The plain way is a cursor of Django on one of psycopg, which takes a hundred microseconds for each statement, several times as
-long as its rows. `social.kernel.statements` chooses between them. Values and rows pass through psycopg's adapters.
+The plain way is Django's cursor around psycopg's, which takes a hundred microseconds for each statement, several times
+as long as reading its rows. `social.kernel.statements` chooses between them. Values and rows pass through psycopg's
+adapters.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ _numbers: Final = itertools.count()
 
 @cache
 def statement(sql: str) -> Statement:
-    """A statement with the placeholders `%(name)s`, translated into PostgreSQL's syntax."""
+    """Translate a statement with the placeholders `%(name)s` into PostgreSQL's syntax."""
     values: list[str] = []
 
     def number(found: re.Match[str]) -> str:
@@ -114,7 +115,7 @@ def statement(sql: str) -> Statement:
 
 
 def session(raw: psycopg.Connection[Any]) -> Session | None:
-    """Return the state of a connection; None for one without prepared statements, as behind a pooler."""
+    """Return the state of a connection; None for a connection without prepared statements, as behind a pooler."""
     try:
         return _sessions[raw]
     except KeyError:
@@ -174,12 +175,14 @@ def _error(raw: psycopg.Connection[Any], result: Any) -> psycopg.Error:
 
 
 def is_value(value: object) -> bool:
-    """Tell whether `written` accepts a value, by its exact type: a number of an enumeration has another text."""
+    """Tell whether `written` accepts a value, by its exact type: members of an `IntEnum` are numbers too, but have
+    another text.
+    """
     return type(value) in _WRITERS
 
 
 def written(value: object) -> tuple[int, bytes | None]:
-    """Return the form in which a value is sent: the number of its type and its text. Raises TypeError."""
+    """Return the form in which a value is sent: the number of its type and its text. Raises TypeError for other types."""
     writer = _WRITERS.get(type(value))
     if writer is None:
         raise TypeError(f"{type(value).__name__} is no value of a statement")

@@ -76,7 +76,7 @@ _IPV6: tuple[tuple[IPv6Network, str], ...] = tuple(
 )
 # Only this eighth of the space has been assigned for unicast (RFC 4291 section 2.4, IANA); the rest may mean anything.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
-# Not `is_loopback`, which counts IPv4-mapped forms in newer Pythons; a zone makes the second one unequal.
+# Not `is_loopback`, which includes IPv4-mapped forms in newer Pythons. An address with a zone does not equal `_LOOPBACK_6`.
 _LOOPBACK = IPv4Network("127.0.0.0/8")
 _LOOPBACK_6 = IPv6Address("::1")
 # ISATAP hides an IPv4 address behind these interface identifiers under any prefix (RFC 5214 section 6.1).
@@ -144,7 +144,7 @@ class Host:
 
     @property
     def is_loopback(self) -> bool:
-        """Tell whether it names this machine by RFC 6761 section 6.3 or by number."""
+        """Tell whether the host is this machine: a name under localhost (RFC 6761 section 6.3) or a loopback address."""
         if self.address is not None:
             return self.address.is_loopback
         return self.name == "localhost" or self.name.endswith(".localhost")
@@ -201,7 +201,7 @@ def _canonical_ipv6(raw: str) -> Host:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """URL that is parsed once: what is checked is what is requested."""
+    """URL that is parsed only once, so that the URL requested is the one that was checked."""
 
     url: str
     scheme: str
@@ -214,16 +214,17 @@ class Target:
 
     @property
     def netloc(self) -> str:
-        """The value of the Host header: the port only when it is not the scheme's own (RFC 9110 section 7.2)."""
+        """The value of the Host header: the port only when it is not the scheme's default (RFC 9110 section 7.2)."""
         default = _DEFAULT_PORTS.get(self.scheme) == self.port
         return self.host.written if default else f"{self.host.written}:{self.port}"
 
 
 def parse_url(url: str) -> Target:
-    """Parse an absolute http or https URL; drop the fragment, and escape characters that URLs do not contain.
+    """Parse an absolute http or https URL; drop the fragment, and escape characters that are not allowed in URLs.
 
-    `Target.url` equals the input where that was canonical already. Raises Refused for other schemes, control
-    characters, backslashes, user names, spellings of hosts that `canonical_host` refuses, and more than URL_LENGTH_LIMIT.
+    `Target.url` equals an input that was canonical already. Raises Refused for other schemes, control characters,
+    backslashes, user names, spellings of hosts that `canonical_host` refuses, and more than URL_LENGTH_LIMIT
+    characters.
     """
     if len(url) > URL_LENGTH_LIMIT or _UNPRINTABLE.search(url):
         raise Refused("the URL is too long or has characters that no URL has")

@@ -82,7 +82,8 @@ _PIECE_BYTES = 256 * 1024
 _CONNECTIONS = 512
 _CONNECTIONS_PER_HOST = 16
 _KEEP_ALIVE = 15.0
-# A host that has sent no headers for this many seconds when the time is over counts as unreachable for a while.
+# A host that has sent no headers when the deadline is over, after at least this many seconds, counts as unreachable for
+# a while.
 _HEADER_SECONDS = 1.0
 
 
@@ -114,8 +115,8 @@ class GuardedClient:
     """Pool of connections under one policy, shared by all threads of a process; safe across fork.
 
     Rules for all its requests: names are resolved once for a connection, which goes to an address that was checked;
-    certificates are verified; proxies, cookies and netrc are not used, and redirects only as the request allows; nothing
-    but FetchError (and what a signer raises) is raised.
+    certificates are verified; proxies, cookies and netrc are not used, and redirects are followed only as the request
+    allows; only FetchError and the errors of a signer are raised.
     """
 
     def __init__(self, policy: Policy, lookup: Lookup = system_lookup, lookups_limit: int = LOOKUPS_LIMIT) -> None:
@@ -127,11 +128,11 @@ class GuardedClient:
         self._pauses = limits.HostPauses()
 
     def send(self, request: Request) -> Response:
-        """`fetch` under this client's policy."""
+        """Send a request like `fetch`, under this client's policy."""
         with limits.spending(request.deadline) as seconds:
             thread = network.current()
             try:
-                # The loop keeps the deadline; the second one is for a loop that hangs.
+                # The loop enforces the deadline; the time-out here is for a loop that hangs.
                 return thread.call(self._exchange(thread, request, seconds), timeout=seconds + 5.0)
             except TimeoutError:
                 raise TimedOut(f"the network loop did not answer within {seconds + 5.0:g} s") from None
@@ -139,7 +140,7 @@ class GuardedClient:
                 raise Unreachable("the process is ending") from None
 
     async def send_async(self, request: Request) -> Response:
-        """`fetch_async` under this client's policy."""
+        """Send a request like `fetch_async`, under this client's policy."""
         with limits.spending(request.deadline) as seconds:
             thread = network.current()
             return await thread.await_here(self._exchange(thread, request, seconds))
@@ -271,13 +272,13 @@ def _sent(request: Request) -> bytes | AsyncIterator[bytes] | None:
 
 
 async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
-    # A file may be on a slow disk: the loop serves every other exchange of this process.
+    # A file may be on a slow disk, and must not delay the other exchanges of the loop.
     while piece := await asyncio.to_thread(file.read, _PIECE_BYTES):
         yield piece
 
 
 def _redirected(target: Target, location: str) -> Target:
-    """The target of a Location, seen from the URL that gave it (RFC 9110 section 10.2.2)."""
+    """The target of a Location header, resolved against the URL that sent it (RFC 9110 section 10.2.2)."""
     try:
         return parse_url(urljoin(target.url, location))
     except ValueError as error:
@@ -285,7 +286,7 @@ def _redirected(target: Target, location: str) -> Target:
 
 
 def _failure(error: Exception, target: Target) -> FetchError:
-    """The FetchError for an exception of the library, whose text is cut because it quotes what the other side sent.
+    """The FetchError for an exception of the library, whose text is cut because it quotes the other server.
 
     Any other exception counts as a failed connection too: the library is known to leak IndexError, ValueError and the
     exceptions of its parser.
@@ -318,7 +319,7 @@ def policy_from_settings() -> Policy:
 
 @functools.cache
 def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exceptions: tuple[str, ...]) -> Policy:
-    # Of a domain with a port only that port is this server: in a trial on one machine several servers share the host.
+    # If a domain has a port, only that port is this server: in a trial on one machine several servers share the host.
     own = frozenset(parse_url(f"https://{domain}").netloc for domain in domains)
     return Policy(loopback, own, user_agent, exceptions=tuple(ip_network(block) for block in exceptions))
 
@@ -337,22 +338,22 @@ def fetch(request: Request) -> Response:
     """Send a request to another machine and return the response; callable in any thread that runs no event loop.
 
     Raises Refused (scheme, port, address, own domain), TimedOut, TooLarge, WrongType, TooManyRedirects, Unreachable,
-    Untrusted (certificate) and Exhausted (budget), which are all FetchError and so errors.Unavailable. Bytes that were
-    written to the request's `file` by then stay in it.
+    Untrusted (certificate) and Exhausted (budget), which are all FetchError and so errors.Unavailable. After an error,
+    bytes that were already written to the request's `file` stay in it.
     """
     return _client().send(request)
 
 
 async def fetch_async(request: Request) -> Response:
-    """`fetch` for coroutines, on any event loop; costs least inside `run`, where the connections live."""
+    """Send a request like `fetch`, in a coroutine on any event loop; fastest inside `run`, on the loop of the connections."""
     return await _client().send_async(request)
 
 
 def ask_service(
     url: str, *, file: IO[bytes], headers: Mapping[str, str], max_bytes: int, deadline: float, loopback: bool
 ) -> Response:
-    """POST a whole open file, in pieces, to a service of the operator at the address and port in a setting; with `loopback`
-    it may be on this machine.
+    """POST a whole open `file`, in pieces, to a service of the operator, whose `url` is in a setting; with `loopback`
+    the service may be on this machine.
 
     Otherwise like `fetch`, but http is allowed and redirects are not; private networks must be in ALLOWED_PRIVATE_ADDRESSES.
     """
@@ -376,7 +377,7 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
     """Run a coroutine that makes many fetches on the network loop, and wait for it at most `timeout` seconds.
 
     For deliveries: the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with all
-    other fetches of the process: it must compute only briefly, without database queries. Raises TimeoutError, and
-    the errors of the work.
+    other fetches of the process: it must compute only briefly, without database queries. Raises TimeoutError, and the
+    errors of the coroutine.
     """
     return network.current().call(work, timeout)

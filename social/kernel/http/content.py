@@ -1,4 +1,4 @@
-"""Reads response bodies, if their media type was asked for and within the size limit."""
+"""Reads response bodies of the requested media types, up to a size limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _PARAMETER = re.compile(r";?\s*([^\s=;\"]+)=(?:\"([^\"]*)\"|([^\s;\"]*))\s*")
 def media_type(value: str) -> tuple[str, dict[str, str]]:
     """Media type and parameters of a header, names in lower case: `text/html; charset="x"` -> ("text/html", {"charset": "x"}).
 
-    Of equal parameters the first counts. A value that is no media type (RFC 9110 section 8.3.1) gives an empty one.
+    Of several parameters with one name, the first counts. For an invalid value (RFC 9110 section 8.3.1) the media type
+    is empty.
     """
     found = _MEDIA_TYPE.fullmatch(value)
     if found is None:
@@ -101,10 +102,10 @@ async def read_body(response: ClientResponse, limit: int) -> bytes:
 
 
 async def write_body(response: ClientResponse, limit: int, file: IO[bytes]) -> None:
-    """Write the whole body, decompressed, to a file; at most `limit` bytes and the size of one chunk.
+    """Write the whole body, decompressed, to a file: at most one byte more than `limit`.
 
     Raises TooLarge for more than `limit` bytes before or after decompression, WrongType for a content encoding other
-    than gzip, Unreachable for a body that is cut short or broken; what has been written by then stays.
+    than gzip, Unreachable for a body that is cut short or broken; bytes that were already written stay in the file.
     """
     declared = response.content_length
     if declared is not None and declared > limit:
@@ -121,7 +122,9 @@ async def write_body(response: ClientResponse, limit: int, file: IO[bytes]) -> N
 
 
 async def read_beginning(response: ClientResponse, limit: int) -> bytes:
-    """Read at most `limit` bytes of a body of which the beginning suffices, e.g. for a log; a broken body is empty."""
+    """Read at most `limit` bytes of a body of which the beginning suffices, e.g. for a log; for a broken body, return
+    empty bytes.
+    """
     try:
         decoder = _decoder(response)
         body = bytearray()

@@ -1,4 +1,4 @@
-"""Errors of a fetch, whose messages show nothing of the library that is used."""
+"""Errors of a fetch; their messages reveal nothing about the HTTP library."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FetchReason(Reason):
 
 
 class FetchError(Unavailable):
-    """Lack of a usable answer. `message` is for users and reveals nothing of the network; `detail` is for logs.
+    """There was no usable answer. `message` is for users and reveals nothing of the network; `detail` is for logs.
 
     `str(error)` is the detail, so that an internal address never reaches a client through the message. The error is counted
     under `reason`.
@@ -48,7 +48,7 @@ class FetchError(Unavailable):
 
 
 class Refused(FetchError):
-    """Refusal to connect: the scheme, host, port or address is not one that is allowed."""
+    """Refusal to connect: the scheme, host, port or address is not allowed."""
 
     reason = FetchReason.ADDRESS_REFUSED
 
@@ -60,13 +60,13 @@ class TimedOut(FetchError):
 
 
 class TooLarge(FetchError):
-    """Answer of more bytes, raw or decompressed, or larger headers than the caller accepts."""
+    """Answer with more bytes, raw or decompressed, or with larger headers than the caller accepts."""
 
     reason = FetchReason.ANSWER_TOO_LARGE
 
 
 class WrongType(FetchError):
-    """A content type or content encoding that was not asked for."""
+    """Answer with a content type or content encoding that was not requested."""
 
     reason = FetchReason.WRONG_TYPE
 

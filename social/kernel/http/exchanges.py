@@ -1,4 +1,4 @@
-"""Requests to other machines, their responses, and the machines that may be asked at all.
+"""Requests to other machines, their responses, and the policy that says which machines may be contacted.
 
 Sources: DESIGN "One way out", contract, federation section 10, security rows 4, 6 and 7.
 """
@@ -17,17 +17,18 @@ from social.kernel.http.errors import Refused
 
 Signer = Callable[[str, str, Mapping[str, str], bytes | None], Mapping[str, str]]
 """`signer(method, url, headers, body)` -> headers to add or replace. Called for each hop with exactly what will be
-sent, except User-Agent and Accept-Encoding (contract, federation section 10). Runs on the network loop: a computation
-only, never a query."""
+sent, except User-Agent and Accept-Encoding (contract, federation section 10). It runs on the network loop, so it must
+only compute, without database queries.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response of any status; only for a 2xx one are type, size and completeness guaranteed.
+    """Response of any status; type, size and completeness are guaranteed only for a status of 2xx.
 
-    The body of another status is cut at 16 KiB, and one that was requested with `cut` at `max_bytes`. `url` is where
-    it came from, after redirects and without a fragment: its host is the one to trust (security row 7). `headers` finds
-    names in any case.
+    The body of another status is cut at 16 KiB, and the body of a request with `cut` at `max_bytes`. `url` is the URL
+    that sent the response, after redirects and without a fragment: its host is the one to trust (security row 7).
+    `headers` finds names in any case.
     """
 
     status: int
@@ -48,11 +49,12 @@ class Request:
     `accept`: the media types wanted, sent as Accept and required of a 2xx response, unless it may be of `any_type`;
     `application/ld+json` always needs the ActivityStreams profile. `max_bytes`: limit of the body, before and after
     decompression. `deadline`: seconds for the whole exchange, from the name look-up to the last byte, all redirects
-    included; less if the web request's budget grants less. `redirects`: how many are followed, each checked and signed
-    like the first, for GET and HEAD only (a redirect of another method is the response). `schemes`: those allowed;
-    https only for federation. `cut`: the beginning of a longer body suffices; a broken body is then shorter, or empty.
-    `file`: an open file for the body of a 2xx, which is not held in memory; `Response.body` is empty then. `upload`: an
-    open file that is sent in pieces in place of `body`.
+    included; less if the web request's budget grants less. `redirects`: number of redirects that are followed, each
+    checked and signed like the first request, for GET and HEAD only (a redirect of another method is the response).
+    `schemes`: the allowed schemes; for federation only https. `cut`: the beginning of a longer body suffices; a body
+    that ends early is then shorter, and a broken one empty. `file`: an open file for the body of a 2xx response, which
+    is not held in memory; `Response.body` is empty then. `upload`: an open file that is sent in pieces in place of
+    `body`.
     """
 
     url: str

@@ -1,7 +1,8 @@
-"""Limits on how long, and how many at once, web requests may wait for other machines.
+"""Limits on how long web requests may wait for other machines, and on how many may wait at once.
 
-Source: DESIGN "One way out": a web request may use the network for 5 s altogether; at most half of the threads may be waiting
-for it, and a quarter for what unknown callers name. Work outside web requests is bounded by its own deadlines only.
+Source: DESIGN "One way out": a web request may use the network for 5 s altogether; at most half of the threads may be
+waiting for it, and a quarter for hosts that unknown callers have named. Work outside web requests is bounded by its own
+deadlines only.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _share(part: int) -> int:
 
 
 class _Budget:
-    """The network time of one web request; fetches under way at the same time spend it once."""
+    """The network time of one web request; a second in which several fetches are under way counts once."""
 
     __slots__ = ("_left", "_pending", "_since")
 
@@ -52,7 +53,9 @@ class _Budget:
         self._since = 0.0
 
     def enter(self) -> float:
-        """Start spending and return the seconds that are left; raise Exhausted at once rather than wait."""
+        """Start spending and return the seconds that are left. Raises Exhausted if there are none, Busy if too many
+        requests wait.
+        """
         global _waiting
         with _lock:
             now = time.monotonic()
@@ -109,12 +112,12 @@ def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
 
 @contextmanager
 def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
-    """Limit the fetches of a web request for an unknown caller, `host` first, to `seconds` altogether; yield whether it had
-    to wait for another such request.
+    """Limit the fetches that a web request makes for an unknown caller, the first from `host`, to `seconds` altogether;
+    yield whether the request had to wait for another such request.
 
-    In a process, a quarter of WEB_THREADS at most fetch for unknown callers at the same time, and only one for each host. A
-    second request for a host waits for its turn, while its seconds pass; at most a quarter of WEB_THREADS wait so. All others
-    raise Busy before anything is fetched. Outside web requests nothing is limited.
+    In a process, a quarter of WEB_THREADS at most fetch for unknown callers at the same time, and only one for each
+    host. A second request for a host waits for its turn, while its seconds pass; at most a quarter of WEB_THREADS wait
+    like this. Further requests raise Busy before anything is fetched. Outside web requests nothing is limited.
     """
     budget = _budget.get()
     if budget is None:
@@ -160,8 +163,8 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 
 @contextmanager
 def asking(queue: str) -> Iterator[None]:
-    """Have this thread, and the tasks that it starts, fetch with the connections and the look-ups of a queue (`Terms.lookups`):
-    those for imports and unknown callers take none from deliveries (security row 72).
+    """Have this thread, and the tasks that it starts, fetch with the connections and the look-ups of a queue
+    (`Terms.lookups`): fetches for imports and unknown callers then take none from deliveries (security row 72).
     """
     token = _queue.set(queue)
     try:
@@ -185,7 +188,7 @@ def asking_for(wanted_by: str) -> Context:
 
 
 def asker() -> str:
-    """Return on whose behalf the current fetch is made; empty where that is not counted."""
+    """Return the local account or server on whose behalf the current fetch is made; empty if it counts for nobody."""
     return _asker.get()
 
 
@@ -196,7 +199,7 @@ def in_web_request() -> bool:
 
 @contextmanager
 def spending(seconds: float) -> Iterator[float]:
-    """Yield how many of the seconds the current budget grants; all of them without a budget.
+    """Spend the current budget inside the block; yield how many of `seconds` it grants, without a budget all of them.
 
     Raises Exhausted.
     """

@@ -20,8 +20,8 @@ def make_resolver() -> dns.resolver.Resolver:
 
 
 def find_mail_hosts(domain: str) -> list[str]:
-    """The hosts of a domain's MX records, or the domain itself when it has an address but no such record; in lower case,
-    without the dot at the end.
+    """The hosts of a domain's MX records, or the domain itself when it has an address but no such record; in lower
+    case, without the final dot.
 
     Empty when the domain does not exist, refuses mail (a null MX), or the DNS does not answer within LOOKUP_SECONDS. `domain`
     is in Punycode. Not for use inside a transaction: it waits for other machines. Raises Exhausted in a web request whose
@@ -47,7 +47,9 @@ def _find(domain: str, end: float) -> list[str]:
 def _ask(
     resolver: dns.resolver.Resolver, domain: str, kind: dns.rdatatype.RdataType, end: float
 ) -> dns.resolver.Answer | None:
-    """The answer, None when the name has no such records. Raises DNSException for an unknown name and for no answer."""
+    """Return the answer, or None when the name has no records of this `kind`. Raises DNSException for an unknown name
+    and for no answer.
+    """
     try:
         return resolver.resolve(f"{domain}.", kind, search=False, lifetime=max(0.001, end - time.monotonic()))
     except dns.resolver.NoAnswer:

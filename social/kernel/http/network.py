@@ -38,8 +38,8 @@ class NetworkThread:
         """Run a coroutine on the loop and wait for it in this thread, at most `timeout` seconds.
 
         The coroutine sees this thread's context variables, and is cancelled when the wait ends early (time-out,
-        signal). Raises TimeoutError, what the work raises, and RuntimeError on the loop's own thread, which would wait
-        for itself.
+        signal). Raises TimeoutError, the errors of the coroutine, and RuntimeError on the loop's own thread, which
+        would wait for itself.
         """
         if threading.current_thread() is self._thread:
             work.close()
@@ -52,7 +52,7 @@ class NetworkThread:
             raise
 
     async def await_here(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the network loop and await it in the caller's, directly if they are the same."""
+        """Run a coroutine on the network loop and await it on the caller's loop, directly if they are the same."""
         if asyncio.get_running_loop() is self.loop:
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.loop))

@@ -44,7 +44,8 @@ class ForbiddenAddress(OSError):
 def system_lookup(host: str, port: int) -> Sequence[str]:
     """The addresses that the operating system knows for a name, in its order of preference.
 
-    Names under localhost are this machine without a query (RFC 6761 section 6.3); not every C library knows that.
+    Names under localhost are resolved to this machine without a query (RFC 6761 section 6.3), which not every C library
+    does.
     """
     if host == "localhost" or host.endswith(".localhost"):
         return "127.0.0.1", "::1"
@@ -73,7 +74,7 @@ class CheckedResolver(AbstractResolver):
     ) -> list[ResolveResult]:
         """Return at most two IPv6 and two IPv4 addresses, in the order of the answer, without forbidden ones.
 
-        Raises ForbiddenAddress when only forbidden ones are there, OSError when there is no answer.
+        Raises ForbiddenAddress when all addresses are forbidden, OSError when there is no answer.
         """
         considered: dict[socket.AddressFamily, list[Address]] = {}
         for text in await self._look_up(host, port):
@@ -100,10 +101,10 @@ class CheckedResolver(AbstractResolver):
         """Do nothing: no state is held between look-ups."""
 
     async def _look_up(self, host: str, port: int) -> Sequence[str]:
-        """Look up a name in a daemon thread of its own: threads of an executor would delay the end of the process for as
-        long as a silent name server takes, and look-ups that their fetches have given up would block others in it.
+        """Look up a name in a daemon thread of its own: threads of an executor would delay the end of the process for
+        as long as a silent name server takes, and look-ups whose fetches have ended would block others in it.
 
-        Raises OSError after LOOKUP_SECONDS, and after as many without a slot.
+        Raises OSError after LOOKUP_SECONDS without a free slot, or as many without an answer.
         """
         loop = asyncio.get_running_loop()
         release = await self._acquire_slot(host)
@@ -169,7 +170,7 @@ async def _within(seconds: float, message: str) -> AsyncIterator[None]:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError as error:
-        # TimeoutError is also what a look-up raises (ETIMEDOUT); that of `timeout` has no number.
+        # A look-up may raise TimeoutError too, with the number ETIMEDOUT; the error of `asyncio.timeout` has no number.
         if error.errno is not None:
             raise
         raise OSError(errno.ETIMEDOUT, message) from None

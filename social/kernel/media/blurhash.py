@@ -1,4 +1,6 @@
-"""Encodes the thirty-character blur of a picture (the BlurHash algorithm, woltapp/blurhash "Algorithm.md")."""
+"""Encodes a picture as a short text from which a blurred preview can be drawn (the BlurHash algorithm, woltapp/blurhash
+"Algorithm.md").
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def encode(pixels: bytes, width: int, height: int, components_x: int = 4, compon
     """The hash of `width` x `height` RGB pixels (three bytes each, row by row).
 
     A thumbnail of 64 pixels a side is enough: the hash holds `components_x` x `components_y` waves (1 to 9 each), and
-    the time grows with the number of pixels. Raises ValueError when pixels or components do not fit.
+    the time grows with the number of pixels. Raises ValueError when the number of bytes or of components is wrong.
     """
     if not (1 <= components_x <= 9 and 1 <= components_y <= 9) or width < 1 or height < 1:
         raise ValueError("A hash has 1 to 9 components a side and at least one pixel.")
@@ -68,7 +70,9 @@ def encode(pixels: bytes, width: int, height: int, components_x: int = 4, compon
 
 
 def _factors(pixels: bytes, width: int, height: int, components_x: int, components_y: int) -> Sequence[_Colour]:
-    """The coefficient of each wave. Waves are products, so rows are summed once for each horizontal wave, not for each pair."""
+    """The coefficient of each wave. Waves are products, so rows are summed once for each horizontal wave, not for each
+    pair of waves.
+    """
     across = _cosines(components_x, width)
     down = _cosines(components_y, height)
     linear = [_LINEAR[value] for value in pixels]

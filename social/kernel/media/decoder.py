@@ -74,7 +74,7 @@ class Decoder:
 
     @contextlib.contextmanager
     def decode(self, job: str, source: IO[bytes], parameters: dict[str, Any]) -> Iterator[Found]:
-        """Run a job, whose files can be read inside the block.
+        """Run a job; yield its result, whose files can be read inside the block.
 
         At most settings.IMAGE_WORKERS short jobs run at a time, and others wait. Raises jobs.Refused for a file that is
         not accepted, DecodingFailed, and OSError when there is no room for the files that are written.
@@ -144,7 +144,7 @@ class Decoder:
             self._control.close()
             self._control = None
         if self._process is not None:
-            # It ends by itself when its socket is closed; jobs that still run are lost.
+            # The process ends by itself when its socket is closed; jobs that still run are lost.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(1.0)
             if self._process.poll() is None:
@@ -159,7 +159,7 @@ def _read(answer: socket.socket) -> bytes:
         while chunk := answer.recv(65536):
             received += chunk
     except OSError:
-        # It took too long, or the connection broke: an incomplete answer counts as none.
+        # The job took too long, or the connection broke: an incomplete answer counts as a failure.
         logger.warning("a decoding process did not answer")
     return bytes(received)
 

@@ -77,7 +77,7 @@ def _saturation(colour: Colour) -> float:
 
 
 def _readable(colour: Colour, background: Colour, ratio: float) -> Colour:
-    """The colour, made lighter or darker until it contrasts with the background; at last white or black."""
+    """The colour, made lighter or darker until it contrasts with the background, in the end white or black."""
     if contrast(colour, background) >= ratio:
         return colour
     target = max(((255, 255, 255), (0, 0, 0)), key=lambda end: contrast(end, background))

@@ -24,7 +24,9 @@ _FILES: Final = 64
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a job: seconds of CPU and of time, bytes of address space, bytes of each file it writes."""
+    """Limits of a job: `cpu` and `seconds` of processor time and of real time, bytes of address space (`memory`) and of
+    each file `written`.
+    """
 
     cpu: int
     seconds: int
@@ -87,7 +89,7 @@ _CALLS: Final[dict[str, tuple[int, int]]] = {
     "exit_group": (231, 94),
 }
 _CLONE: Final = (56, 220)
-# Its flags are in memory, which a filter cannot read; when the call does not exist (ENOSYS), libraries use `clone`.
+# The flags of `clone3` are in memory, which a filter cannot read; when the call does not exist (ENOSYS), libraries use `clone`.
 _CLONE3: Final = 435
 _AUDIT_ARCHITECTURES: Final = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _CLONE_THREAD: Final = 0x00010000
@@ -97,7 +99,7 @@ _REFUSE: Final = 0x00050000
 _EPERM, _ENOSYS = 1, 38
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 _SECCOMP_MODE_FILTER: Final = 2
-# Of <linux/bpf_common.h>: load a word, jump if equal, jump if greater or equal, jump if any bit is set, return.
+# Codes of <linux/bpf_common.h>: load a word, jump if equal, jump if greater or equal, jump if any bit is set, return.
 _LOAD, _EQUAL, _GREATER_OR_EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 

@@ -1,4 +1,4 @@
-"""Writes a video or audio file as one that every browser plays: copied where it is one already, else re-encoded.
+"""Converts a video or audio file to a format that every browser plays; streams that have the format already are copied.
 
 Runs in the process of `social.kernel.media.decoder` only.
 """
@@ -216,7 +216,9 @@ class Transcoding:
             self._encode(cast(VideoStream, self.video), drawn)
 
     def _graph_for(self, frame: VideoFrame) -> Graph:
-        """The filters that turn pictures upright and give them the size and format of the output; rebuilt when these change."""
+        """The filters that turn pictures upright and give them the size and format of the output; rebuilt when the
+        frames change.
+        """
         shape = (frame.width, frame.height, frame.format.name)
         if self._graph is not None and self._shape == shape:
             return self._graph

@@ -119,17 +119,17 @@ class _PngStream(PngImagePlugin.PngStream):
 PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # the plugin offers no other way
 # Cameras and programs write profiles and texts above Pillow's limit of a megabyte. The memory of the job is bounded anyway.
 PngImagePlugin.MAX_TEXT_CHUNK = 16 * 1024 * 1024
-# Pillow's own guard does not report the size. `_check_size` is stricter and comes before any pixel is decoded; this one
-# remains for absurd sizes.
+# Pillow's own guard, which does not report the size, remains for absurd sizes only: `_check_size` is stricter, and runs
+# before any pixel is decoded.
 Image.MAX_IMAGE_PIXELS = 2**31
 
 
 def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
     """Do the job PICTURE: at most ORIGINAL_PIXELS go to the first output, a preview of at most PREVIEW_PIXELS to the second.
 
-    Both are upright, in sRGB and without metadata. An animated PNG or WebP stays one, an animated AVIF becomes a WebP, and an
-    animated GIF is refused as "moving"; with the parameter `still`, and of other pictures with several frames, the first
-    frame is used. Returns `original`, `preview` and the `blurhash` of 4 x 4 waves.
+    Both are upright, in sRGB and without metadata. A PNG or WebP stays animated, an animated AVIF becomes a WebP, and
+    an animated GIF is refused as "moving". With the parameter `still`, and for other formats with several frames, the
+    first frame is used. Returns `original`, `preview` and the `blurhash` of 4 x 4 waves.
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
@@ -154,8 +154,8 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
 def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
     """Do the job SHAPED: the picture goes to the first output in the shape of the parameters (`width`, `height`, `cropped`).
 
-    An animated picture stays one (AVIF becomes WebP), and its first frame goes to the second output; with the parameter
-    `still`, its first frame is the picture. Returns `shown` and `still` (or None).
+    An animated picture stays animated (AVIF becomes WebP), and its first frame goes to the second output; with the
+    parameter `still`, only the first frame is used. Returns `shown` and `still` (or None).
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
@@ -227,7 +227,7 @@ def _in_shape(image: Image.Image, shape: Mapping[str, Any] | None) -> Image.Imag
 def _animated(
     source: IO[bytes], source_format: str, shape: Mapping[str, Any] | None, output: IO[bytes]
 ) -> Facts | None:
-    """Write the frames; return None if they cannot be read: the first frame is shown then, as in browsers."""
+    """Write the frames of an animation; return None if they cannot be read. Then the first frame is shown, as in browsers."""
     target = _MOVING_TARGETS[source_format]
     options: dict[str, Any] = dict(_MOVING_OPTIONS.get(target, {}))
     try:
@@ -294,7 +294,7 @@ def _mend_transparency(opened: Image.Image) -> None:
 def eight_bits(image: Image.Image) -> Image.Image:
     """The picture in mode L, LA, RGB, RGBA or CMYK, unchanged if it is in one of these; transparency is in the alpha channel.
 
-    Values of 16 bits are scaled to 8 bits; those of mode F are assumed to be between 0 and 255.
+    Values of 16 bits are scaled to 8 bits; values of mode F are assumed to be between 0 and 255.
     """
     if image.mode in _SIXTEEN_BITS:
         whole = image.convert("I")
@@ -357,7 +357,7 @@ def _changes_nothing(transform: ImageCms.ImageCmsTransform, sample: Image.Image)
 
 
 def fitted_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
-    """Width and height of at most this many pixels, in the same proportions."""
+    """Width and height in the same proportions, with at most `pixels` pixels in all."""
     width, height = size
     if width * height <= pixels:
         return size
@@ -366,7 +366,7 @@ def fitted_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
 
 
 def reduced(image: Image.Image, pixels: int) -> Image.Image:
-    """The picture with at most this many pixels, in its proportions; its mode must be one of `eight_bits`."""
+    """Scale a picture down to at most `pixels` pixels, in its proportions; its mode must be one that `eight_bits` returns."""
     fitting = fitted_size(image.size, pixels)
     if fitting == image.size:
         return image
