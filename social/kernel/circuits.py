@@ -1,5 +1,4 @@
-"""Circuit breaker: after a failure, calls to a server are skipped for a while, so that only one of them waits for the time-out.
-"""
+"""Circuit breaker: after a failure, calls to a server are skipped for a while, so that only one waits for the time-out."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ from social.kernel.lengths import HOST_LIMIT, OBJECT_LIMIT, lengths
 
 
 class Installation(models.Model):
-    """Single row with the domains of this installation, written by the first start: other servers store ids that contain them.
-    """
+    """Single row with the domains of this installation, written by the first start; other servers store ids with them."""
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     local_domain = models.TextField()

@@ -21,7 +21,7 @@ SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', conrelid::regclass, conna
 class CreateModels(Operation):
     """`CreateModel` for several models at once, in their order; a model may refer to any other of the group.
 
-    When a model joins a state whose classes exist, Django makes those of all related models again: a hundred
+    When a model joins a state whose classes exist, Django makes the classes of all related models again: a hundred
     `CreateModel` make some thousands of classes, which takes most of the time for a new database. Here the classes are
     made once, when all models are known.
     """
@@ -69,8 +69,8 @@ def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operat
     """The operations of a migration for a running server: the indexes of a large `model` are built without blocking writers,
     after everything else was done in one transaction.
 
-    For a migration that is not atomic and replaces a released one: servers that have applied that one do nothing. After an
-    interruption it continues where it stopped.
+    For a migration that is not atomic and replaces a released one: servers that have applied the replaced migration do
+    nothing. After an interruption it continues where it stopped.
     """
     indexes = [one for one in operations if isinstance(one, AddIndex | RemoveIndex) and one.model_name == model]
     others = [one for one in operations if one not in indexes]
@@ -80,10 +80,11 @@ def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operat
 
 
 class InOneTransaction(Operation):
-    """Operations in a transaction of their own, in a migration that is not atomic; done once, however often it is started.
+    """Operations in a transaction of their own, in a migration that is not atomic; they are run only once, however
+    often the migration is started.
 
-    The table of the first `CreateModel` shows whether they were done. The classes of all models are made before, so that no
-    lock is held meanwhile.
+    The table of the first `CreateModel` shows whether they were run. The classes of all models are made beforehand, so
+    that no lock is held in that time.
     """
 
     category = OperationCategory.MIXED
@@ -103,7 +104,7 @@ class InOneTransaction(Operation):
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
-        """Run the operations, unless they were done."""
+        """Run the operations, unless they were run before."""
         connection = schema_editor.connection
         made = next(operation for operation in self.operations if isinstance(operation, CreateModel))
         table = to_state.apps.get_model(app_label, made.name)._meta.db_table

@@ -84,7 +84,7 @@ class OutboxRow(LeasedRow):
 
 @dataclass(frozen=True)
 class QueueFigures:
-    """Figures of a queue. Ages in seconds past the due time, of rows that are due and not dead."""
+    """Figures of a queue. `oldest` and `p99` are ages in seconds past the due time, of rows that are due and not dead."""
 
     queue: str
     depth: int
@@ -123,7 +123,8 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 def overdue_queues() -> list[str]:
     """Queues with a row that has been due for OVERDUE and is not claimed.
 
-    Its wake-up was lost, its holder died, or it had a due time (a retry, the end of a poll) and never had a wake-up.
+    The wake-up of such a row was lost, its holder died, or it had a due time (a retry, the end of a poll) and never had
+    a wake-up.
     """
     with connection.cursor() as cursor:
         cursor.execute(_OVERDUE_QUEUES, cast(Any, [OVERDUE]))
@@ -131,17 +132,18 @@ def overdue_queues() -> list[str]:
 
 
 def measure() -> list[QueueFigures]:
-    """Depth, dead letters and ages per queue that has rows; reads the whole table (metrics, doctor, cockpit)."""
+    """Depth, dead rows and ages of each queue that has rows; reads the whole table (metrics, doctor, cockpit)."""
     with connection.cursor() as cursor:
         cursor.execute(_MEASURE)
         return [QueueFigures(*row) for row in cursor.fetchall()]
 
 
 def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
-    """Give rows that are dead or back off, or for None all dead ones, another dozen attempts from now on; return how many.
+    """Give the rows `ids` that are dead or back off, or with None all dead rows, MAX_ATTEMPTS new attempts from now on;
+    return how many rows these were.
 
-    Their queues are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user who asks for
-    it, None the operator.
+    Their queues are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user who retries
+    them, None for the operator.
     """
     with transaction.atomic():
         rows = OutboxRow.objects.filter(idle())
@@ -160,8 +162,8 @@ def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
 def discard(row_id: int, *, by: Any) -> bool:
     """Delete a row without running its reaction; return False when there is none. The row is logged in full.
 
-    Writes the audit log: `by` is the user who asks for it, None the operator. Raises Conflict while a process has claimed
-    the row.
+    Writes the audit log: `by` is the user who discards it, None for the operator. Raises Conflict while a process has
+    claimed the row.
     """
     with transaction.atomic():
         row = OutboxRow.objects.select_for_update().filter(id=row_id).first()

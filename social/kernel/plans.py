@@ -22,7 +22,7 @@ from social.kernel.fast import compiled, is_plain
 Row = TypeVar("Row")
 _PLAIN: Final = is_plain("plans")
 _values: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("values", default=None)
-"""Values for the Slots of the query that is being compiled; None while one is compiled for all values."""
+"""Values for the Slots of the query that is being compiled; None while a query is compiled for all values."""
 
 
 class Slot(Expression):
@@ -79,7 +79,7 @@ class Plan(Generic[Row]):
         self._made: compiled.Compiled | None = None
 
     def run(self, **values: Any) -> list[Row]:
-        """The rows, with every slot filled by the value of its name. Raises KeyError when one is missing."""
+        """The rows, with every slot filled by the value of its name. Raises KeyError when a value is missing."""
         if _PLAIN:
             token = _values.set(values)
             try:

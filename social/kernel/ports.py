@@ -41,7 +41,7 @@ class Port(Generic[T]):
         return self._implementation
 
     def find(self) -> T | None:
-        """The implementation, or None: for callers that can do without (the server runs without the upper apps)."""
+        """The implementation, or None: for callers that work without it (the server runs without the upper apps)."""
         return self._implementation
 
     @contextmanager
@@ -55,14 +55,15 @@ class Port(Generic[T]):
 
 
 class AuditLog(Protocol):
-    """Writer of rows that say what was done by whom."""
+    """Writer of the audit log, which says what was done by whom."""
 
     def __call__(
         self, *, by: Any, action: str, target_type: str, targets: Iterable[tuple[int, str]], **details: Any
     ) -> None:
         """Add a row for each target (id and name), in the transaction of the action.
 
-        `by` is the user who did it, None the operator at the command line; `action` a verb; `target_type` the entity.
+        `by` is the user who did it, None for the operator at the command line; `action` a verb; `target_type` the
+        entity.
         """
         ...
 

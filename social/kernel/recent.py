@@ -14,7 +14,8 @@ _SIZE_LIMIT = 256
 
 
 class Recent(Generic[T]):
-    """`recent.get(key, make)`: the value made for the key within the last settings.RECENT_SECONDS, else a new one.
+    """Cache: `recent.get(key, make)` returns the value made for the key within the last settings.RECENT_SECONDS, or
+    makes a new one.
 
     Two threads may make a value at the same moment; neither waits for the other.
     """
@@ -24,7 +25,7 @@ class Recent(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value. Errors of `make` are raised and not cached."""
+        """Return the value cached for `key`, or a new one from `make`, whose errors are raised and not cached."""
         now = time.monotonic()
         kept = self._values.get(key)
         if kept is not None and kept[0] > now:

@@ -48,8 +48,9 @@ Role = Literal["cache", "broker", "streams", "feeds"]
 T = TypeVar("T")
 _PLAIN: Final = is_plain("redis")
 
-# Seconds to connect and to wait for one answer. A web request waits this long for a silent server only once: for the next
-# second the circuit fails at once. Feeds get more because pipelines of a fan-out are long.
+# Seconds to connect and to wait for one answer. A web request waits this long for a silent server only once: in the
+# next second, the open circuit makes all commands fail immediately. Feeds get more because pipelines of a fan-out are
+# long.
 TIMEOUTS: Final[dict[Role, float]] = {"cache": 0.2, "broker": 0.2, "streams": 0.2, "feeds": 1.0}
 MAX_CONNECTIONS: Final = 64
 
@@ -72,7 +73,7 @@ class _Guarded(Retry):
         self.guard = guard
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Guarded:
-        # redis-py copies the policy for each connection; the circuit must stay one for all.
+        # redis-py copies the policy for each connection; the circuit must be shared by all of them.
         return self
 
     def call_with_retry(self, do: Callable[[], T], *args: Any, **kwargs: Any) -> T:
@@ -86,7 +87,7 @@ class _Guarded(Retry):
 
 
 class _GuardedAsync(AsyncRetry):
-    """`_Guarded` for asyncio clients, sharing the circuit of the role."""
+    """Retry policy like `_Guarded`, for asyncio clients; shares the circuit of the role."""
 
     def __init__(self, guard: Circuit) -> None:
         super().__init__(NoBackoff(), 0)
@@ -129,7 +130,8 @@ def _options(role: Role) -> dict[str, Any]:
 def client(role: Role) -> redis.Redis:
     """The role's client, answering bytes. Shared by all threads; safe after a fork (the pool notices the new process).
 
-    Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller can do without.
+    Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller works
+    without Redis.
     """
     address = (role, url(role))
     found = _clients.get(address)
@@ -165,7 +167,7 @@ def ask(role: Role, *command: str | bytes | int | float) -> Any:
 
 
 def ask_at_once(role: Role, *asked: tuple[str | bytes | int | float, ...]) -> list[Any]:
-    """The answers to several commands that run as one transaction; otherwise like `ask`."""
+    """Return the answers to several commands that run as one transaction; otherwise works like `ask`."""
     if _PLAIN:
         pipeline = _plain(role).pipeline(transaction=True)
         for command in asked:
@@ -193,7 +195,7 @@ def subscriber(role: Role) -> redis.asyncio.connection.AbstractConnection:
 
 
 def key(role: Role, *parts: object) -> str:
-    """`cache:token:12`: the role's prefix keeps roles apart that share one server."""
+    """Return a key such as `cache:token:12`; the role's prefix separates roles that share one server."""
     return ":".join((role, *map(str, parts)))
 
 

@@ -1,4 +1,4 @@
-"""Foreign keys to a table: moves references to another row, and deletes rows in small steps with those that refer to them."""
+"""Moves references (foreign keys) to another row, and deletes rows, with the rows that refer to them, in small steps."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def references_to(model: type[Model]) -> list[ForeignObjectRel]:
 def move_references(model: type[Model], column: str, source_id: int, target_id: int) -> int:
     """Change `column` from `source_id` to `target_id` in all rows of a table; return how many were changed.
 
-    Rows for which constraints of the table refuse this, mostly because `target_id` has the same one, stay unchanged. Works
-    in batches, each a transaction; primary keys are numbers.
+    Rows for which a constraint refuses the change, mostly because `target_id` has an equal row already, stay unchanged.
+    Works in batches, each a transaction; primary keys must be numbers.
     """
     moved, last = 0, 0
     rows = model._base_manager.filter(**{column: source_id}).order_by("pk")
@@ -51,12 +51,13 @@ def _move(model: type[Model], column: str, ids: list[int], source_id: int, targe
 
 
 def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bool:
-    """Delete some of the rows that refer to these, or these themselves when none is left; return whether they are gone.
+    """Delete some of the rows that refer to the rows `ids` of `model`, or, when none is left, the rows `ids`
+    themselves; return whether these are gone.
 
-    Call it again, each time in a transaction of its own, until it returns True; it may be interrupted and continued by any
-    process. Rows are deleted in the order that their foreign keys need, at most `batch` of each table in a call, and
-    references with SET_NULL are set to NULL. `ids` are at most `batch` primary keys. No events are published and no counters
-    changed: the calling service does that before.
+    Call it again, each time in a transaction of its own, until it returns True; it may be interrupted and continued by
+    any process. Rows are deleted in the order that their foreign keys need, at most `batch` of each table in a call,
+    and references with SET_NULL are set to NULL. `ids` are at most `batch` primary keys. No events are published and no
+    counters changed: the calling service does that beforehand.
     """
     with transaction.atomic():
         if not erase_related(model, ids, batch):
@@ -69,8 +70,8 @@ def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bo
 def erase_related(
     model: type[Model], ids: Sequence[Any], batch: int = BATCH, *, kept: Collection[type[Model]] = ()
 ) -> bool:
-    """Delete, like `erase_some`, only the rows that refer to these; return whether none is left. Tables in `kept` stay
-    unchanged.
+    """Delete like `erase_some`, but only the rows that refer to the rows `ids` of `model`; return whether none is left.
+    Tables in `kept` stay unchanged.
     """
     with transaction.atomic():
         for relation in references_to(model):

@@ -29,7 +29,7 @@ NOTED_SECONDS: Final = 5.0
 NOTED_LIMIT: Final = 500
 """Limit of the pairs of sender and reason that are collected; further ones are counted for the sender ""."""
 LOGGED_EACH: Final = 100
-"""Number of refusals of one sender, reason and day for each line in the log, after that of the first."""
+"""Number of refusals of one sender, reason and day after which a further line is logged; the first refusal is always logged."""
 
 _INSERTION: Final = """
 INSERT INTO social_refusal (sender, reason, day, number)
@@ -64,7 +64,7 @@ class Refusal(models.Model):
 
 
 def count_refusals(sender: str, counts: Mapping[Reason, int]) -> None:
-    """Count refusals of a sender (a host, or "" for an unknown one), in one statement, or none without counts.
+    """Count refusals of a sender (a host, or "" for an unknown one), in one statement; do nothing if there are no `counts`.
 
     Logs the first one of a sender, reason and day, and one line for each LOGGED_EACH after it.
     """

@@ -1,4 +1,4 @@
-"""Values that one release stores and another one reads: during an upgrade both run, and some rows wait for longer."""
+"""Values that one release stores and another one reads: both run during an upgrade, and some rows wait longer than that."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def channel_key(channel: str) -> str:
 def publish(channel: str, payload: bytes) -> None:
     """Send bytes to every hub subscribed to the channel. Never raises.
 
-    With a dead Redis the first call waits for a fifth of a second at most and those of the next second not at all.
+    When Redis is down, the first call waits a fifth of a second at most, and calls in the next second not at all.
     """
     with redis.best_effort("publish on a stream"):
         redis.client("streams").publish(channel_key(channel), payload)
@@ -53,8 +53,9 @@ async def _end(*tasks: asyncio.Task[None]) -> None:
 class Hub:
     """Subscription connection of a whole streaming process, whatever the number of its listeners.
 
-    Callbacks get (channel, bytes) on the event loop and must not block; an error of one is logged and affects no other.
-    When Redis comes back, a new connection is made with all channels. All methods belong to the loop of `start`.
+    Callbacks get (channel, bytes) on the event loop and must not block; an error of a callback is logged and affects no
+    other callback. When Redis comes back, a new connection is made with all channels. All methods belong to the loop of
+    `start`.
     """
 
     def __init__(self) -> None:
@@ -67,7 +68,7 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Start listening on the running loop; do nothing when that has begun already."""
+        """Start listening on the running loop; do nothing when the hub is listening already."""
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -96,7 +97,8 @@ class Hub:
     async def settled(self, *channels: str, seconds: float = 1.0) -> bool:
         """Wait until Redis has confirmed the subscriptions: messages published after that arrive.
 
-        Returns False after `seconds` without it (Redis is down): the channels are subscribed as soon as Redis is back.
+        Returns False if that takes longer than `seconds` (Redis is down): the channels are subscribed as soon as Redis
+        is back.
         """
         futures = []
         for channel in channels:

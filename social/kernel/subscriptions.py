@@ -52,7 +52,8 @@ class Event:
 
     @classmethod
     def decoded(cls, payload: str | bytes) -> Self:
-        """The event from its JSON. Fields that this release does not have are ignored: the row may be older or newer than it.
+        """The event from its JSON. Fields that this release does not have are ignored: the row may be of an older or
+        newer release.
 
         Raises TypeError when a field without default is missing.
         """
@@ -90,7 +91,9 @@ class Subscriptions:
         self._by_name: dict[tuple[str, str], Subscription[Any]] = {}
 
     def add(self, subscription: Subscription[Any]) -> None:
-        """Register a subscription, unless it is registered already. Raises ValueError for other terms or a local function."""
+        """Register a subscription, unless it is registered already. Raises ValueError for a local function, or a
+        reaction that is registered with other parameters.
+        """
         if "<" in subscription.subscriber:
             raise ValueError(
                 f"{subscription.subscriber} cannot be found again by its name: use a module-level function."

@@ -19,7 +19,7 @@ TURNS_LIMIT: Final = 10
 
 
 def _over_days(attempts: int) -> float:
-    """n^4 + 15 s and up to half as much again, at random, so that retries do not come all at once."""
+    """Return `attempts`^4 + 15 seconds and up to half of that in addition, at random, so that retries are spread."""
     return (attempts**4 + 15) * random.uniform(1.0, 1.5)  # noqa: S311  (spreads load, guards nothing)
 
 
@@ -31,16 +31,17 @@ def _over_minutes(attempts: int) -> float:
 class Terms:
     """Terms of one kind of work: how much of it is done at a time, and what follows a failure.
 
-    In one call of the runner `at_once` rows are under way, `per_host` of one host; one claim takes `claimed` rows of a host
-    (with 0 as many as `per_host`); `threads` calls run in a worker process. With a `pace`, all processes together start one
-    row of a host in this many seconds, however many are due, and hosts take turns. A call claims rows for `slice_seconds`;
-    one row may take `row_seconds`, and is not started later than that before the end of its lease. A row is given up after
-    `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old; then it is kept for `kept`,
-    and until it is deleted the same task cannot be added again. A host that fails is paused for `pause` seconds or longer
-    (`host_pause`). At most `waiting` rows of one host wait. The rows of one asker (`WaitingRow.asker`) become due in turns,
-    `per_asker` in each; at most TURNS_LIMIT turns wait. The names of at most `lookups` hosts are looked up at once.
-    `cautious`: until a row of a host was done, one is done at a time, as while the host fails, and the host is stored
-    afterwards. `sends`: local accounts send to these hosts; those of other work may be named by any stranger.
+    In one call of the runner at most `at_once` rows are under way, and at most `per_host` of one host; one claim takes
+    up to `claimed` rows of a host (0 means `per_host`); `threads` calls run in a worker process. With a `pace`, all
+    processes together start one row of a host every `pace` seconds, however many are due, and hosts take turns. A call
+    claims rows for `slice_seconds`; one row may take `row_seconds`, and is started only if its lease lasts for that
+    long. A row is given up after `attempts`, with `retry_after(attempts)` seconds between them, or when it is
+    `lifetime` old; then it is kept for `kept`, and until it is deleted the same task cannot be added again. A host that
+    fails is paused for `pause` seconds or longer (`host_pause`). At most `waiting` rows of one host wait. The rows of
+    one asker (`WaitingRow.asker`) become due in turns, `per_asker` in each; at most TURNS_LIMIT turns wait. The names
+    of at most `lookups` hosts are looked up at once. `cautious`: the rows of a host are done one at a time until the
+    first has succeeded, as while the host fails; the host is then stored as known. `sends`: local accounts send to
+    these hosts; the hosts of other work may be named by any stranger.
     """
 
     purpose: str
@@ -71,8 +72,8 @@ class Terms:
     def host_pause(self, failures: int, failing_since: datetime, now: datetime) -> timedelta:
         """The pause of a host after this many failures in a row.
 
-        Seconds at first, a minute from the tenth on; a host that has failed for a week is probed by one request an hour,
-        then every two, up to once a day.
+        Seconds at first, from the tenth failure on a minute, which doubles up to an hour. After a week of failures, an
+        hour, which doubles each day up to a day.
         """
         if now - failing_since > UNAVAILABLE_AFTER:
             days = (now - failing_since - UNAVAILABLE_AFTER).days
@@ -82,9 +83,9 @@ class Terms:
         return timedelta(seconds=min(60 * 2 ** min(failures - _TROUBLED, 10), 3600))
 
 
-#: By queue. Each has a queue of its name in the lane "network" (`social.queues`).
+#: Terms by the name of their queue, which is in the lane "network" (`social.queues`).
 TERMS: Final[dict[str, Terms]] = {
-    # Mastodon drops one of two first requests of an actor that come at once (contract, federation section 12): cautious.
+    # `cautious`, because Mastodon drops one of two simultaneous first requests from an actor (contract, federation section 12).
     "deliveries": Terms(
         "activities on their way to other servers",
         at_once=200,

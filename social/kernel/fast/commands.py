@@ -82,8 +82,7 @@ def _connected(client: redis.Redis) -> Any:
 
 
 def _lives(connection: Any) -> bool:
-    """Tell whether an idle connection can be used: no answer is expected on it, so anything to read means that it was closed.
-    """
+    """Tell whether an idle connection can be used: no answer is expected on it, so anything to read means that it is closed."""
     try:
         return not connection.can_read()
     except (ConnectionError, TimeoutError, OSError):

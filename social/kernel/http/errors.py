@@ -31,7 +31,7 @@ class FetchReason(Reason):
 
 
 class FetchError(Unavailable):
-    """There was no usable answer. `message` is for users and reveals nothing of the network; `detail` is for logs.
+    """Failure to get a usable answer. `message` is for users and reveals nothing of the network; `detail` is for logs.
 
     `str(error)` is the detail, so that an internal address never reaches a client through the message. The error is counted
     under `reason`.

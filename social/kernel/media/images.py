@@ -92,7 +92,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Shape:
-    """Size for a picture in `draw`: with `cropped` exactly this one, cut from the middle, else an area of at most this size."""
+    """Size for a picture in `draw`: with `cropped` exactly this size, cut from the middle, else the same proportions
+    with at most this area.
+    """
 
     width: int
     height: int
@@ -113,11 +115,11 @@ class Drawing:
 
 @contextmanager
 def draw(source: IO[bytes], shape: Shape, *, still: bool = False) -> Iterator[Drawing]:
-    """Redraw a picture in a shape; an animated GIF, PNG or WebP stays one, an animated AVIF becomes a WebP.
+    """Redraw a picture in a shape; a GIF, PNG or WebP stays animated, an animated AVIF becomes a WebP.
 
-    The result is upright, in sRGB and without metadata; with `still`, it is the first frame only. Raises Unidentified for a
-    file that cannot be decoded, Unsupported beyond the limits of `social.kernel.media.limits`, which are checked on the
-    header before any pixel is decoded.
+    The result is upright, in sRGB and without metadata; with `still`, it is the first frame only. Raises Unidentified
+    for a file that cannot be decoded, Unsupported for a picture beyond the limits of `social.kernel.media.limits`,
+    which are checked on the header before any pixel is decoded.
     """
     with decoded(jobs.SHAPED, source, {**asdict(shape), "still": still}) as found:
         first = found.facts["still"]

@@ -17,4 +17,4 @@ VIDEO_PIXEL_LIMIT: Final = 8_294_400
 FRAME_RATE_LIMIT: Final = 120
 FRAMES_LIMIT: Final = 36_000
 GIF_TOTAL_PIXELS: Final = 4_000_000_000
-"""Pixels of all frames of a GIF together: seven minutes of the largest one at ten frames a second."""
+"""Pixels of all frames of a GIF together: seven minutes of the largest GIF at ten frames a second."""

@@ -47,7 +47,9 @@ class ObjectStorage(S3Storage):
         )
 
     def get_object_parameters(self, name: str) -> dict[str, Any]:
-        """The headers with which a file is served. Browsers only download one whose extension is unknown."""
+        """The headers with which a file is served. Browsers only download a file whose extension is unknown, and do not
+        show it.
+        """
         extension = name.rpartition(".")[2]
         known = TYPES.get(f".{extension}")
         if known is None:
@@ -68,7 +70,7 @@ class ObjectStorage(S3Storage):
             super().delete(name)
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
-        """Yield every file below a folder: its path, its bytes, and when it was written."""
+        """Yield every file below a folder: its path, its size in bytes, and the time at which it was written."""
         with _translated():
             prefix = self._normalize_name(folder) if folder else self.location.strip("/")
             for item in self.bucket.objects.filter(Prefix=f"{prefix}/" if prefix else ""):

@@ -59,12 +59,12 @@ ACCEPTED: Final = (
     "audio/3gpp",
     "video/x-ms-asf",
 )
-"""Media types under which they may be uploaded (contract, entities "supported_mime_types")."""
+"""Media types under which video and audio may be uploaded (contract, entities "supported_mime_types")."""
 
 
 @dataclass(frozen=True)
 class Cover:
-    """Preview picture of other media; `colours` are those for its player."""
+    """Preview picture of other media; `colours` are those of the player."""
 
     preview: Rendition
     blurhash: str
@@ -93,9 +93,11 @@ class Converted:
 
 @contextmanager
 def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
-    """Examine a file of a type that `types.media_type` has found, without converting it; with a cover, if it has a picture.
+    """Examine a file, whose `content_type` `types.media_type` has found, without converting it; draw a cover if it has
+    a picture.
 
-    Raises Unidentified for a file that cannot be read, Unsupported beyond the limits of `social.kernel.media.limits`.
+    Raises Unidentified for a file that cannot be read, Unsupported for a file beyond the limits of
+    `social.kernel.media.limits`.
     """
     with images.decoded(jobs.EXAMINED, source, {"format": _READERS[content_type]}) as found:
         facts = found.facts
@@ -114,7 +116,7 @@ def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
 
 @contextmanager
 def draw_cover(source: IO[bytes]) -> Iterator[Cover]:
-    """Draw a picture as a cover, of an animated one the first frame. Raises the errors of `images.process`."""
+    """Draw a picture, or the first frame of an animated one, as a cover. Raises the errors of `images.process`."""
     with images.decoded(jobs.COVER, source) as found:
         yield _cover(found)
 

@@ -45,7 +45,7 @@ class DurableStorage(FileSystemStorage):
         return name
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
-        """Yield every file below a folder: its path, its bytes, and when it was written."""
+        """Yield every file below a folder: its path, its size in bytes, and the time at which it was written."""
         for place, _folders, names in os.walk(self.path(folder)):
             for name in names:
                 file = Path(place) / name
@@ -86,7 +86,7 @@ def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:
 
 
 def put(path: str, content: IO[bytes]) -> None:
-    """Store an open file under an unused path, the one that it has in another storage. Raises OSError."""
+    """Store an open file under an unused path: that of the same file in another storage. Raises OSError."""
     default_storage.save(path, File(content, name=path))
 
 
@@ -111,7 +111,7 @@ def remove(*paths: str) -> None:
 
 
 def walk(folder: str) -> Iterator[tuple[str, int, datetime]]:
-    """Yield every stored file below a folder: its path, its bytes, and when it was written."""
+    """Yield every stored file below a folder: its path, its size in bytes, and the time at which it was written."""
     return cast("DurableStorage", default_storage).walk(folder)
 
 

@@ -104,7 +104,7 @@ _QUICKTIME: Final = (b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 
 
 def media_type(head: bytes) -> str | None:
-    """The media type of a file by its first HEAD bytes; None when they show none."""
+    """The media type of a file by its first HEAD bytes; None for an unknown type."""
     if head[:4] == b"RIFF":
         return _RIFF.get(head[8:12])
     if head[4:8] == b"ftyp":

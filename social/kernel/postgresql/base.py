@@ -22,8 +22,8 @@ class DatabaseOperations(DjangosOperations):
     """Numbers outside the four bytes of an `integer` are sent as `bigint`.
 
     Django takes a number whose field it does not know (the items of a list that an `ArrayField` is compared with, a
-    `Value` without a field) for an `integer`, and psycopg sends the lowest four bytes of it: a comparison with ids matches
-    nothing, or something else.
+    `Value` without a field) for an `integer`, and psycopg sends the lowest four bytes of it: a comparison with ids
+    matches no rows, or the wrong ones.
     """
 
     def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
@@ -34,7 +34,9 @@ class DatabaseOperations(DjangosOperations):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Takes the options of `OPTIONS["pool"]` for `Pool`; without them every thread connects by itself, as in Django."""
+    """Database wrapper that takes connections from a `Pool` with the options `OPTIONS["pool"]`; without these every
+    thread connects by itself, as in Django.
+    """
 
     ops_class = DatabaseOperations
 
@@ -58,6 +60,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
                     raise
                 return connection
 
-            # Several threads may make one at the same moment; all of them use the first to be stored.
+            # Several threads may make a pool at the same moment; all of them use the first to be stored.
             found = pools.setdefault(self.alias, Pool(connect, **options))
         return found  # type: ignore[no-any-return]  # a Pool

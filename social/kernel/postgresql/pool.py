@@ -128,7 +128,7 @@ class Pool:
             self._discard(connection)
 
     def _make(self) -> Connection:
-        """A new connection, which is counted already. The caller waits no longer than CONNECT_SECONDS for it."""
+        """Make a connection, which the caller has counted in `_size` already; wait no longer than CONNECT_SECONDS for it."""
         attempt = _Attempt(self)
         threading.Thread(target=attempt.run, name="connect", daemon=True).start()
         return attempt.wait()
@@ -173,7 +173,7 @@ class _Attempt:
                 self._connection = connection
                 self._done.notify()
                 return
-        # The caller no longer waits for it: it goes into the pool.
+        # The caller no longer waits for the connection: it goes into the pool.
         self.pool.putconn(connection)
 
     def wait(self) -> Connection:
@@ -189,7 +189,7 @@ class _Attempt:
 
 
 def _lives(connection: Connection) -> bool:
-    """Tell whether an idle connection can be used. There is something to read on one that the server has closed."""
+    """Tell whether an idle connection can be used. There is something to read on a connection that the server has closed."""
     pgconn = connection.pgconn
     if pgconn.status != ConnStatus.OK:
         return False
@@ -198,7 +198,7 @@ def _lives(connection: Connection) -> bool:
     if not poll.poll(0):
         return True
     try:
-        # A changed setting or a notice is something to read too, but no reason to close it.
+        # A changed setting or a notice is something to read too, but no reason to close the connection.
         pgconn.consume_input()
     except psycopg.Error:
         return False

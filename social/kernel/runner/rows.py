@@ -26,9 +26,10 @@ logger = logging.getLogger("social.runner")
 _ERROR_LENGTH: Final = 500
 _KEPT_TROUBLES: Final = timedelta(days=1)
 
-# Hops from host to host by the index instead of reading the backlog; a host's own rows are found by the same index, oldest
-# first. When two processes find the same host free at its pace, the first one to write `asked_at` gets it. A row whose lease
-# has expired counts one more attempt, so that a row that kills its process is given up in the end too.
+# Hops from host to host by the index instead of reading the backlog; a host's own rows are found by the same index,
+# oldest first. When two processes find that the pace of a host allows a row, the first one to write `asked_at` gets the
+# host. A row whose lease has expired counts one more attempt, so that a row that kills its process is given up in the
+# end too.
 _CLAIM: Final = """
 WITH RECURSIVE hop AS (
     SELECT min(host) AS host FROM {table} WHERE dead_at IS NULL
@@ -97,7 +98,9 @@ class WaitingRow(LeasedRow):
 
     @property
     def asker(self) -> str:
-        """The local account or server on whose behalf the task is done, if its rows are counted together; else empty."""
+        """The local account or server on whose behalf the task is done, if the rows of one asker are counted together;
+        else empty.
+        """
         return ""
 
     @classmethod
@@ -141,7 +144,9 @@ R = TypeVar("R", bound=WaitingRow)
 
 @cache
 def claiming_statement(model: type[WaitingRow]) -> str:
-    """The SQL of a claim, with the parameters queue, unknown, busy, hosts, per_host, pace, token and lease: all columns."""
+    """The SQL of a claim, which returns all columns; its parameters are queue, unknown, busy, hosts, per_host, pace,
+    token and lease.
+    """
     table = model._meta.db_table
     same_key = " AND ".join(f"e.{column} = d.{column}" for column in model.ordering_key)
     earlier = f"SELECT FROM {table} e WHERE {same_key} AND e.id < d.id AND e.dead_at IS NULL"
@@ -153,12 +158,12 @@ def claiming_statement(model: type[WaitingRow]) -> str:
 
 
 def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
-    """Add rows of one kind of work (due at `due_at`), each task once however often it is added, and publish their event;
-    return the accepted rows.
+    """Add rows of one kind of work (due at `due_at`), each task only once even if it is added again, and publish their
+    event; return the accepted rows.
 
-    A row is left out when as many wait for its host, or for its asker, as the terms allow: of a thousand objects of a slow
-    server, or of a thousand servers, only some are accepted from one asker. The rows of one asker become due in turns, so
-    that those of others are done in between. The number of statements is fixed.
+    A row is left out when as many rows as the terms allow already wait for its host or its asker: one asker can add
+    only some of a thousand objects of a slow server, or of a thousand servers. The rows of one asker become due in
+    turns, so that the rows of others are done in between. The number of statements is fixed.
     """
     if not rows:
         return []
@@ -188,9 +193,9 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
 class Host(models.Model):
     """State of a server, by its name and port, for the work of one queue.
 
-    `failures` counts those in a row since `failing_since`; it is 0 for a server that answers. Until `retry_at` the server is
-    paused; afterwards one request is the probe (contract, federation section 12). `asked_at` is when a row was last claimed,
-    where the terms have a pace.
+    `failures` is the number of consecutive failures since `failing_since`, 0 for a server that answers. Until
+    `retry_at` the server is paused; afterwards one request is the probe (contract, federation section 12). `asked_at`
+    is the time of the last claim of a row, if the terms have a pace.
     """
 
     queue = models.TextField()
@@ -217,7 +222,7 @@ class Host(models.Model):
 def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> None:
     """Store the latest answers of hosts: "" for a success, else the error, which counts as one more failure.
 
-    Hosts that were `reached` are stored as known, where the terms are cautious.
+    If the terms are cautious, the hosts in `reached` are stored as known.
     """
     terms, now, hosts = TERMS[queue], clock.now(), Host.objects.filter(queue=queue)
     failing = {name for name, wrong in answers.items() if wrong}
@@ -244,7 +249,9 @@ def is_left_alone(queue: str, name: str) -> bool:
 
 
 def forget_troubles(queue: str) -> None:
-    """Delete hosts that failed a while ago, as anybody can name hosts that do not exist; cautious terms keep all hosts."""
+    """Delete hosts whose pause ended more than a day ago, as anybody can name hosts that do not exist; cautious terms
+    keep all hosts.
+    """
     if not TERMS[queue].cautious:
         old = clock.now() - _KEPT_TROUBLES
         Host.objects.filter(Q(asked_at=None) | Q(asked_at__lt=old), queue=queue, retry_at__lt=old).delete()

@@ -1,4 +1,4 @@
-"""Does the waiting work for other servers: for many hosts at once, little for each, for some seconds.
+"""Does the waiting work for other servers, in runs of some seconds: for many hosts at once, with few rows for each.
 
 Source: DESIGN "One runner", "Lanes", "Claims are leases" and "Deliveries are fair".
 """
@@ -63,11 +63,11 @@ class Job(Generic[R]):
 class Work(Generic[R]):
     """Kind of work: its model, and `begin`, which returns the steps for each of the jobs of a claim.
 
-    Steps are a generator that runs in the worker's own thread, where the database connection is; what it yields is awaited
-    on the network loop, and the result or exception sent back. It records in `Job.answers` how hosts answered, and ends when
-    the work is done; it must be idempotent, for a process may end before the result is stored. It raises Failed when the
-    attempt has failed; any other exception is logged and is a failure too. `finished` is called with rows that are done, or
-    were given up a while ago, in the transaction that deletes them.
+    Steps are a generator that runs in the worker's own thread, where the database connection is; what it yields is
+    awaited on the network loop, and the result or exception is sent back to it. The generator records in `Job.answers`
+    how hosts answered, and ends when the work is done; it must be idempotent, for a process may end before the result
+    is stored. It raises Failed when the attempt has failed; any other exception is logged and is a failure too.
+    `finished` is called with rows that are done, or were given up a while ago, in the transaction that deletes them.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Work(Generic[R]):
         self.run()
 
     def leave(self, run: Run[R], *, at_any_rate: bool) -> None:
-        """Stop a run from claiming, `at_any_rate` or only if another run of this process still claims: never both of two."""
+        """Stop a run from claiming: `at_any_rate`, or else only if another run of this process still claims."""
         with self._leaving:
             if at_any_rate or len(self.claiming) > 1:
                 self.claiming.discard(run)
@@ -126,8 +126,8 @@ class Work(Generic[R]):
                 publish(event(), due_at=moment)
 
     def forget_given_up(self) -> int:
-        """Give up rows whose lifetime is over, and delete those that were given up a while ago, which may then be added
-        again; return how many were deleted.
+        """Give up rows whose lifetime is over, and delete the rows that were given up longer ago than `terms.kept`,
+        whose tasks may then be added again; return how many rows were deleted.
         """
         rows, now = self.model.objects.all(), clock.now()
         if self.terms.lifetime is not None:
@@ -150,12 +150,12 @@ _subscribed: Final[dict[str, Work[Any]]] = {}
 
 
 def forget_given_up() -> int:
-    """Delete the rows of every kind of work that were given up a while ago; return how many were deleted."""
+    """Give up and delete old rows of every kind of work (`Work.forget_given_up`); return how many were deleted."""
     return sum(work.forget_given_up() for work in _subscribed.values())
 
 
 class Run(Generic[R]):
-    """Call of the runner: its claimed jobs, those under way on the network loop, and those that have ended."""
+    """Call of the runner, with its claimed jobs, those under way on the network loop, and those that have ended."""
 
     def __init__(self, work: Work[R]) -> None:
         self.work = work
@@ -183,8 +183,8 @@ class Run(Generic[R]):
                 self._begin_claimed()
                 self.settle()
                 if self in claiming and (now := time.monotonic()) >= end:
-                    # Further rows are for the next run, which need not wait for the slowest jobs of this one. Until that run
-                    # has a thread, and all threads may be waiting for slow hosts, this one still claims.
+                    # Further rows are for the next run, which need not wait for the slowest jobs of this one. This run
+                    # still claims until the next one has a thread, as all threads may be waiting for slow hosts.
                     if not is_announced:
                         is_announced = True
                         self.work.schedule_next_run(now=True)
@@ -259,7 +259,7 @@ class Run(Generic[R]):
                 del self._claimed[host]
 
     def _step(self, job: Job[R], task: asyncio.Task[Any] | None = None) -> None:
-        """Run the steps of a job until they wait next, or to their end."""
+        """Run the steps of a job until their next wait, or to their end."""
         assert job.steps is not None
         try:
             if task is None:

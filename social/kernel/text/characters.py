@@ -12,7 +12,7 @@ import regex
 from social.kernel.text.scan import Kind, scan
 
 URL_LENGTH: Final = 23
-"""Characters as which a link counts, whatever its length."""
+"""Number of characters that a link counts, whatever its length."""
 
 _JOINING: Final = regex.compile(
     r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=ZWJ}\p{GCB=RI}\p{GCB=L}\p{GCB=V}\p{GCB=T}]",
@@ -34,8 +34,8 @@ def graphemes(text: str) -> int:
 def counted_length(text: str, spoiler: str = "") -> int:
     """The length of a post against its limit, in grapheme clusters.
 
-    Each http or https address counts 23, and `@user@domain` counts as `@user`; that holds for `text`, while `spoiler`
-    counts as it stands, as clients count it.
+    In `text`, each http or https address counts 23, and `@user@domain` counts as `@user`; `spoiler` counts in full, as
+    in clients.
     """
     if ":" not in text and "@" not in text:
         return graphemes(spoiler + text)

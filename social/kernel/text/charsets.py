@@ -137,7 +137,8 @@ def _detected(body: bytes) -> str | None:
         return "iso2022_jp_ext" if _ESCAPES.search(body) else None
     sample = _sample(body)
     matches = from_bytes(sample, cp_isolation=_CANDIDATES, preemptive_behaviour=False) if not sample.isascii() else ()
-    # For a few words the library returns several: fewest odd words first, then by its own preference, then by frequency.
+    # For a few words the library returns several encodings: chosen by the fewest odd words, then by its own preference,
+    # then by frequency.
     best = min(
         matches,
         key=lambda each: (

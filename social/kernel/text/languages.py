@@ -36,7 +36,7 @@ def known_language(code: str | None) -> str | None:
 
 
 def choose_language(*codes: str | None) -> str | None:
-    """The first of the codes that names a language, e.g. of the request's, the user's, the page's and the server's."""
+    """Return the first code that names a language, e.g. of the codes of the request, the user, the page and the server."""
     return next((found for found in map(known_language, codes) if found is not None), None)
 
 

@@ -56,7 +56,7 @@ class Document:
 
 
 def read(text: str) -> Document:
-    """Parse a text in Markdown, whose length must be limited, as that of posts is."""
+    """Parse a text in Markdown. The caller must limit its length, as for posts."""
     found: list[Token] = []
     nodes = _MARKDOWN.parse(clean_input(text), {"found": found})
     written = (
@@ -88,7 +88,7 @@ def _found(state: StateInline) -> _Found:
 
 
 def _outside_brackets(token: Token) -> Token:
-    """The token, or its beginning when it is an address as the text of a Markdown link, without the link's own address."""
+    """Return the token; of an address that is the text of a Markdown link, only the part before `](`."""
     if token.kind is Kind.URL and "](" in token.raw:
         return replace(token, raw=token.raw.partition("](")[0].rstrip("*_~"))
     return token

@@ -162,9 +162,10 @@ def plain_of(tokens: Iterable[str | Tag]) -> str:
 def shown(html: str) -> tuple[str, list[str]]:
     """The visible text of sanitised HTML, and the whole text of each link that hides a part of it.
 
-    Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from Mastodon.
-    Words divided by one are seen as one word (security row 74). A link's whole text is its address, which people search for
-    too and Mastodon's filters find; it is returned separately, so that it divides no words. Linear in the length of the HTML.
+    Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from
+    Mastodon. A word divided by such an element is seen as one word (security row 74). A link's whole text is its
+    address, which people search for too and Mastodon's filters find; it is returned separately, so that it divides no
+    words. Linear in the length of the HTML.
     """
     if _HIDDEN_CLASS not in html:
         return plain(html), []

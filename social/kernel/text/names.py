@@ -26,7 +26,7 @@ TAG_NAME: Final = (
     rf"|[\p{{Nd}}\p{{Pc}}](?:(?!_)[\p{{Nd}}\p{{Pc}}\p{{M}}])*+[_{_TAG_JOINTS}][{_TAG_JOINTS}]*+[{WORD}])"
     rf"(?!\p{{M}})[{WORD}]++(?:[{_TAG_JOINTS}]++[{WORD}]++)*+"
 )
-"""Pattern of a hashtag without its sign: word characters and joints between them, never only digits.
+"""Pattern of a hashtag without its `#`: word characters and joints between them, never only digits.
 
 It contains a letter, or a joint or underscore between two of its characters.
 """
@@ -46,8 +46,8 @@ _PLAIN_DOMAIN: Final = re.compile(
 def clean_input(text: str) -> str:
     """Typed text in a form that can be stored: line ends are LF; NUL and lone surrogates are removed.
 
-    No database or JSON encoder accepts those two. Everything else stays, joiners and variation selectors too. Calling it
-    twice changes nothing.
+    No database or JSON encoder accepts those two. Everything else stays, joiners and variation selectors too.
+    Idempotent: a cleaned text stays as it is.
     """
     if "\r" in text:
         text = _LINE_ENDS.sub("\n", text)
@@ -60,7 +60,7 @@ def clean_input(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text in one line: each line end becomes one space with the blanks around it; outer blanks and empty lines go."""
+    """A text in one line: each line end becomes one space with the blanks around it; other outer blanks are removed."""
     return " ".join(line for line in map(str.strip, text.splitlines()) if line)
 
 
@@ -78,12 +78,12 @@ _FOLDS: Final = _folds()
 
 
 def is_hashtag(name: str) -> bool:
-    """Tell whether `name`, without a sign before it, is a whole hashtag (contract, behaviours section 8)."""
+    """Tell whether `name`, without its leading `#`, is a complete hashtag (contract, behaviours section 8)."""
     return _TAG.fullmatch(name) is not None
 
 
 def display_hashtag(name: str) -> str:
-    """A hashtag for display: as written, without its sign and without characters that no hashtag contains."""
+    """A hashtag for display: as written, without its `#` and without characters that no hashtag contains."""
     shown: str = _TAG_SEPARATORS.sub("", name)
     return shown
 
@@ -91,8 +91,9 @@ def display_hashtag(name: str) -> str:
 def normalise_hashtag(name: str) -> str:
     """A hashtag as it is stored and compared: NFKC, without accents on Latin letters, lower case.
 
-    Takes the name with or without its sign; characters that no hashtag contains are dropped. The result may be empty or
-    no hashtag: check it with `is_hashtag`. Calling it twice changes nothing. Source: contract, behaviours section 8.
+    Takes the name with or without its `#`; characters that no hashtag contains are dropped. The result may be empty or
+    invalid: check it with `is_hashtag`. Idempotent: a normalised hashtag stays as it is. Source: contract, behaviours
+    section 8.
     """
     # NFKC turns one character into up to eighteen. A name that is cut is too long for a hashtag anyway (security row 78).
     written = unicodedata.normalize("NFKC", name[:_TAG_CUT])[:_TAG_CUT]

@@ -100,9 +100,9 @@ def sanitize(html: str) -> str:
     """HTML from other servers, reduced to the tags, attributes, classes and addresses that may be shown.
 
     Never raises. Guarantees that sanitising the result changes nothing, and that it holds at most `MAX_BYTES` and
-    `MAX_TAGS`. Scripts, styles and frames are dropped with their content, other tags without it. A link to an
-    address that is relative or of another scheme becomes its text. HTML beyond those limits, or that still changes after
-    some rounds, is returned as its escaped text, cut to fit.
+    `MAX_TAGS`. Scripts, styles and frames are dropped with their content, other tags without it. A link to a relative
+    address, or with a scheme that is not allowed, becomes its text. HTML beyond those limits, or that still changes
+    after some rounds, is returned as its escaped text, cut to fit.
     """
     html = clean_input(html)
     try:
@@ -114,7 +114,7 @@ def sanitize(html: str) -> str:
             if current == rewritten:
                 return current
     except BaseException as failure:
-        # A panic of the parser arrives as a BaseException; only what stops the program itself may pass.
+        # A panic of the parser arrives as a BaseException; only exceptions that stop the program may pass.
         if isinstance(failure, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
     return _as_text(html)

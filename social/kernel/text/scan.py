@@ -36,7 +36,7 @@ _LIST: Final = Path(__file__).with_name("tlds-alpha-by-domain.txt")
 
 def _known() -> frozenset[str]:
     lines = _LIST.read_text(encoding="ascii").lower().split("\n")
-    # RFC 7686: never delegated, used all the same.
+    # RFC 7686: `onion` is never delegated, but in use.
     return frozenset(line for line in lines if line and not line.startswith("#")) | {"onion"}
 
 
@@ -89,8 +89,8 @@ class Token:
     """A stretch of text. The `raw` of all tokens of a text, joined, is the text itself, character for character.
 
     `name` is the scheme of a URL in lower case, the username of a mention as written, a hashtag as written without its
-    sign, the shortcode of an emoji, and empty for text. `domain` is the domain of a mention as written, in lower case and
-    with its port if it has one; empty for a mention without domain. `normalise_hashtag` always turns the name of a
+    `#`, the shortcode of an emoji, and empty for text. `domain` is the domain of a mention as written, in lower case
+    and with its port if it has one; empty for a mention without domain. `normalise_hashtag` always turns the name of a
     hashtag into a hashtag; `normalise_domain` may still refuse the domain of a mention.
     """
 
@@ -179,7 +179,7 @@ def _read(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
             return _read_mention(text, match)
         case "#" | "＃":
             name = raw[1:]
-            # Normalisation turns a few letters into characters that are none (isolated Arabic vowel signs).
+            # Normalisation turns a few letters into characters that are not letters (isolated Arabic vowel signs).
             known = name.isascii() or is_hashtag(normalise_hashtag(name))
             return Token(Kind.HASHTAG, raw, name) if known else None, match.end()
         case ":":
@@ -214,7 +214,7 @@ def _read_url(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
         elif match["port"] and not 0 < int(match["port"][1:7]) < 65536:
             whole, end = False, match.end("host")
         if text[end : end + 1] == "@":
-            # A user name before the host shows one host and opens another (security row 3).
+            # With a user name before its host, an address seems to lead to another host than it does (security row 3).
             return None, match.end()
     if whole and (rest := _REST.match(text, end)) is not None:
         end = _without_trailing(text, rest.end(), floor=end)
@@ -236,7 +236,8 @@ def _without_trailing(text: str, end: int, *, floor: int) -> int:
 def _ending_in_one_script(host: str) -> str:
     """A host without the words that follow it where a script is written without spaces (`example.comです`).
 
-    The last label of a name is Latin or not; where the script changes, the sentence goes on.
+    The last label of a host is either in Latin script or not: where that changes, the host ends and the sentence
+    continues.
     """
     if host.isascii():
         return host.rstrip("_")
@@ -246,7 +247,7 @@ def _ending_in_one_script(host: str) -> str:
 
 
 def _public_name(host: str) -> str:
-    """The part of `host` that is a name under a known top-level domain; empty if no part is one."""
+    """The part of `host` that is a name under a known top-level domain; empty if there is none."""
     host = _ending_in_one_script(host.rstrip("_"))
     _, dot, last = host.rpartition(".")
     return host if dot and len(host) <= MAX_DOMAIN_LENGTH and is_top_level_domain(last) else ""

@@ -10,8 +10,9 @@ from typing import Final
 import regex
 
 TEXT_LIMIT: Final = 5_000
-"""Visible characters of a text that are searched: ten times the longest post of this server. Searching a page of the longest
-remote texts must not delay other requests (security row 67)."""
+"""Number of visible characters of a text that are searched: ten times the longest post of this server. Searching a page
+of the longest remote texts must not delay other requests (security row 67).
+"""
 
 # Words in any script are letters, digits, marks put on letters, and `_`.
 _TOKENS: Final = regex.compile(r"[\p{L}\p{N}\p{M}_]++|.", regex.DOTALL)
@@ -41,12 +42,12 @@ def comparable(text: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """The part of a text that is searched."""
+    """The part of a text that is searched: its first TEXT_LIMIT visible characters."""
     return text if len(text) <= TEXT_LIMIT else "".join(text[start:end] for start, end in _seen(text))
 
 
 def _seen(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of the parts of a text that count: the visible ones and one blank of each gap, TEXT_LIMIT characters."""
+    """Yield start and end of the searched parts of a text: visible characters and one blank of each gap, TEXT_LIMIT in all."""
     if not _REDUNDANT.search(text, 0, TEXT_LIMIT):
         yield 0, min(len(text), TEXT_LIMIT)
         return

@@ -1,6 +1,6 @@
 """Renders a text of this server as HTML.
 
-Source of every shape: contract, behaviours section 8; clients parse them (client trap 48).
+Source of the HTML: contract, behaviours section 8; clients parse them (client trap 48).
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def to_html(
 ) -> str:
     """Render the tokens of a text.
 
-    `mentions` holds the accounts found, by `Token.acct`; a mention that is not in it stays text. `hashtag_url` gives
-    the address of a hashtag, which keeps its spelling. A `profile_field` is one line without paragraph, says `me` in
-    the rel of its links and names mentioned accounts with their domain. `quote_url` adds a line before the text,
-    for clients that do not support quotes, unless the text has that address itself.
+    `mentions` holds the accounts found, by `Token.acct`; other mentions stay text. `hashtag_url` returns the address
+    for the name of a hashtag, which is shown as written. A `profile_field` is one line without a paragraph; its links
+    have `me` in their `rel`, and its mentions show the domain. `quote_url` adds a line before the text, for clients
+    that do not support quotes, unless the text has that address itself.
 
     Guarantees that everything that comes from the text is escaped. Blank text becomes an empty string.
     """
@@ -85,7 +85,7 @@ def quote_fallback(tokens: Sequence[Token], quote_url: str | None) -> str:
 def token_writer(
     tokens: Sequence[Token], mentions: Mapping[str, MentionTarget], hashtag_url: Callable[[str], str]
 ) -> Callable[[Token], str]:
-    """A function that renders one of the `tokens` of a text, for other forms of text."""
+    """Return a function that renders one of the `tokens` of a text, for texts in another format (Markdown)."""
     return _Renderer(tokens, mentions, hashtag_url, profile_field=False).token
 
 

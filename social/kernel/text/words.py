@@ -1,6 +1,6 @@
 """Cuts a text into the words that full-text search compares, in any script.
 
-A word is one by Unicode's rules (UAX 29, section 4.1, rules WB4 to WB13), without regard to case, width and accents:
+Words follow Unicode's rules (UAX 29, section 4.1, rules WB4 to WB13), without regard to case, width and accents:
 letters, digits, their marks and underscores, with points, apostrophes and the like between two letters or two digits.
 Underscores around a word do not count. The parts between such points are found too: `example` in `docs.example.org`.
 
@@ -43,7 +43,7 @@ _ASCII_JOINTS: Final = "(?<=[a-z])[.:'](?=[a-z])|(?<=[0-9])[.,;'](?=[0-9])"
 _ASCII: Final = re.compile(rf"(?P<word>[a-z0-9_]+(?:(?:{_ASCII_JOINTS})[a-z0-9_]+)*)(?P<paired>(?!))?")
 _ASCII_JOINT: Final = re.compile(_ASCII_JOINTS)
 _LOW_LINES: Final = "_\u203f\u2040\u2054"
-# Format characters and joiners, which only change how others are displayed (WB4): a word is the same without them.
+# Format characters and joiners, which only change how other characters are displayed (WB4): a word is the same without them.
 _INVISIBLE: Final = regex.compile(r"[\p{WB=Format}\u200c\u200d]")
 # Accents of Latin, Greek and Cyrillic letters, points of Hebrew, vowel signs of Arabic and its lengthening stroke. Marks of
 # other scripts are parts of their letters.

@@ -68,7 +68,7 @@ class RecordedFile:
     demuxer: str
 
     def open(self) -> Recording:
-        """Open the file. Raises Refused for one without video and audio, or with codecs that are not accepted."""
+        """Open the file. Raises Refused for a file without video and audio, or with codecs that are not accepted."""
         self.source.seek(0)
         container = cast(
             InputContainer,
@@ -179,7 +179,7 @@ def first_frame(file: RecordedFile) -> VideoFrame:
 
 
 def decoded(packet: av.Packet) -> Iterable[Any]:
-    """The frames of a packet; none, where it is broken."""
+    """The frames of a packet; none if it is broken."""
     try:
         return cast(Iterable[Any], packet.decode())
     except av.error.InvalidDataError:

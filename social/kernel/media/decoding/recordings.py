@@ -37,10 +37,11 @@ _MISSING_SHARE, _MISSING_SECONDS = 0.1, 2.0
 
 
 def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """Do the job EXAMINED: measure a file of the `format` (a demuxer of FFmpeg), and draw a preview of at most PREVIEW_PIXELS.
+    """Do the job EXAMINED: measure a file in the parameter `format` (a demuxer of FFmpeg), and draw a preview of at
+    most PREVIEW_PIXELS.
 
-    Returns `kind` (video, gifv for one without sound, audio), `meta`, and if the file has a picture `preview` (in the first
-    output) and `blurhash`. Refuses files beyond the limits.
+    Returns `kind` (video, gifv for a video without sound, or audio), `meta` and, if the file has a picture, `preview`
+    (in the first output) and `blurhash`. Refuses files beyond the limits.
     """
     file = RecordedFile(source, parameters["format"])
     recording = file.open()
@@ -101,7 +102,7 @@ def _picture_of(frame: VideoFrame, aspect: Fraction) -> Image.Image:
 
 
 def _attached(recording: Recording, output: IO[bytes]) -> Facts:
-    """The facts of the picture that is attached to an audio file; none without one that can be drawn."""
+    """The facts of the picture that is attached to an audio file; empty without a picture that can be drawn."""
     for stream in recording.container.streams.video:
         if not stream.disposition & Disposition.attached_pic:
             continue
