@@ -22,5 +22,5 @@ class Circuit:
         self._open_until = time.monotonic() + self.seconds
 
     def close(self) -> None:
-        """Forget the failure."""
+        """Close the circuit, after a success."""
         self._open_until = 0.0

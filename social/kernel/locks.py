@@ -31,7 +31,7 @@ def _numbers(names: tuple[str, ...]) -> list[int]:
 
 
 def lock(*names: str) -> None:
-    """Wait until this transaction alone holds every name; they are released when it ends, also by a crash.
+    """Wait until this transaction alone holds the locks of all `names`; they are released when it ends, even by a crash.
 
     Names such as `status:12` are hashed to 64 bits: two names may, very rarely, wait for each other needlessly.
     Raises RuntimeError outside a transaction, where the lock would be gone at once.

@@ -49,7 +49,7 @@ _left_out: ContextVar[Counter[Reason] | None] = ContextVar("left_out", default=N
 
 
 def leave_out(reason: Reason, number: int = 1) -> None:
-    """Count parts of an object as left out, for the `collected` block around the call; without one, do nothing."""
+    """Count parts of an object as left out, for the `collected` block around the call; without such a block, do nothing."""
     counts = _left_out.get()
     if counts is not None and number > 0:
         counts[reason] += number

@@ -32,7 +32,7 @@ class Event:
         dataclass(frozen=True)(cls)
 
     def ordering_key(self) -> str:
-        """The key of this very event."""
+        """The `key`, formatted with the values of this event."""
         return self.key.format(**self.values()) if self.key else ""
 
     def values(self) -> dict[str, Any]:

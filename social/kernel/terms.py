@@ -72,8 +72,8 @@ class Terms:
     def host_pause(self, failures: int, failing_since: datetime, now: datetime) -> timedelta:
         """The pause of a host after this many failures in a row.
 
-        Seconds at first, from the tenth failure on a minute, which doubles up to an hour. After a week of failures, an
-        hour, which doubles each day up to a day.
+        Some seconds at first, a minute from the tenth failure on, then doubling up to an hour. A host that has failed
+        for a week is probed by one request an hour, an interval that doubles each day up to one day.
         """
         if now - failing_since > UNAVAILABLE_AFTER:
             days = (now - failing_since - UNAVAILABLE_AFTER).days

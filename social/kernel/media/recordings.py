@@ -82,7 +82,7 @@ class Examined:
 
 @dataclass(frozen=True)
 class Converted:
-    """The file to serve, open as long as the block of `convert`, and its `meta`."""
+    """The file to serve, open until the end of the block of `convert`, and its `meta`."""
 
     file: IO[bytes]
     byte_count: int
@@ -106,7 +106,8 @@ def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
 
 @contextmanager
 def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
-    """Make the file to serve; metadata, other streams and attachments are left out. Raises the errors of `examine`.
+    """Convert a file to the one that is served; metadata, other streams and attachments are left out. Raises the errors
+    of `examine`.
 
     Takes up to CONVERSION_SECONDS: for background work.
     """

@@ -121,7 +121,7 @@ def exists(path: str) -> bool:
 
 
 def is_local() -> bool:
-    """Tell whether the files are in a folder of this machine, or one that several machines share."""
+    """Tell whether the files are in a folder of this machine, or in a folder that several machines share."""
     return isinstance(storages["default"], FileSystemStorage)
 
 

@@ -106,7 +106,7 @@ class Work(Generic[R]):
         self.run()
 
     def leave(self, run: Run[R], *, at_any_rate: bool) -> None:
-        """Stop a run from claiming: `at_any_rate`, or else only if another run of this process still claims."""
+        """Stop a run from claiming; without `at_any_rate` only if another run of this process still claims."""
         with self._leaving:
             if at_any_rate or len(self.claiming) > 1:
                 self.claiming.discard(run)

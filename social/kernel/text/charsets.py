@@ -137,8 +137,8 @@ def _detected(body: bytes) -> str | None:
         return "iso2022_jp_ext" if _ESCAPES.search(body) else None
     sample = _sample(body)
     matches = from_bytes(sample, cp_isolation=_CANDIDATES, preemptive_behaviour=False) if not sample.isascii() else ()
-    # For a few words the library returns several encodings: chosen by the fewest odd words, then by its own preference,
-    # then by frequency.
+    # For a few words the library returns several encodings: the one with the fewest odd words is taken, then the one
+    # that the library prefers, then the most common.
     best = min(
         matches,
         key=lambda each: (

@@ -60,7 +60,7 @@ def clean_input(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text in one line: each line end becomes one space with the blanks around it; other outer blanks are removed."""
+    """A text in one line: its lines, without outer blanks and without empty lines, joined by single spaces."""
     return " ".join(line for line in map(str.strip, text.splitlines()) if line)
 
 
