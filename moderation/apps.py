@@ -14,8 +14,8 @@ class ModerationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the app's own events; register what stays when a suspended account is erased, and the reported posts
-        that must not be removed.
+        """Subscribe to the app's own events; register the data that is kept when a suspended account is erased, and the
+        reported posts that must not be removed.
         """
         import_module("moderation.reactions")
         from accounts.services.erasing import Hold, keep_of_suspended, register_hold

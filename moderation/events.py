@@ -6,7 +6,7 @@ from social.kernel.events import Event
 
 
 class ReportFiled(Event, key="account:{target_id}"):
-    """A person has reported `target_id` to staff. `notify`: staff are notified of it, and by mail."""
+    """Staff have received a report about the account `target_id`. `notify`: whether staff are notified of it, also by mail."""
 
     report_id: int
     target_id: int
@@ -15,9 +15,10 @@ class ReportFiled(Event, key="account:{target_id}"):
 
 
 class StrikeIssued(Event, key="account:{account_id}"):
-    """Staff have acted on `account_id`. `notify`: that person is notified of it, and by mail.
+    """Staff have acted on the account `account_id`. `notify`: whether its owner is notified of it, also by mail.
 
-    If the decision can be undone, the event is due at the end of that time: handlers check whether it was undone.
+    If the action belongs to a decision that can be undone, the event is due when the decision can no longer be undone:
+    handlers check whether it was undone.
     """
 
     strike_id: int
@@ -40,7 +41,9 @@ class AppealDecided(Event, key="account:{account_id}"):
 
 
 class DecisionEnded(Event, key="account:{account_id}"):
-    """A decision about `account_id` can no longer be undone. Published beforehand, to be handled at that time."""
+    """A decision to delete posts of `account_id` can no longer be undone. Published with the decision, and handled when it
+    is due.
+    """
 
     decision_id: int
     account_id: int
@@ -61,8 +64,8 @@ class StaffMailDue(Event):
 
 
 class DomainRuleChanged(Event, key="domain:{domain}"):
-    """A rule for `domain` was made, changed or removed; `since` identifies the sanctions that it has set. It is still to be
-    applied to accounts with an id above `after`.
+    """A rule for `domain` was created, changed or removed; `since` identifies the sanctions that the rule has set. The
+    change is still to be applied to accounts with an id above `after`.
     """
 
     domain: str
@@ -71,8 +74,8 @@ class DomainRuleChanged(Event, key="domain:{domain}"):
 
 
 class ServerSuspended(Event, key="domain:{domain}"):
-    """A server, with every known account of it, is now suspended by the rule `rule_id`. The follows between local accounts
-    and its accounts with an id above `after` are still to be ended.
+    """The server `domain` and all its known accounts have been suspended by the rule `rule_id`. The follows between local
+    accounts and the server's accounts with an id above `after` are still to be ended.
     """
 
     domain: str
@@ -83,7 +86,8 @@ class ServerSuspended(Event, key="domain:{domain}"):
 class AnnouncementDue(Event, key="announcement:{announcement_id}"):
     """An announcement is due to be published or to end.
 
-    Published beforehand, to be handled at that time. The announcement may have been changed since: handlers check it.
+    Published in advance, and handled when it is due. The announcement may have been changed in the meantime: handlers check
+    its current times.
     """
 
     announcement_id: int

@@ -97,7 +97,9 @@ class AccountActions(EvidenceAction):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Return accounts, annotated from allauth's tables: whether the user's address is confirmed, and has second factors."""
+        """Return accounts, annotated from allauth's tables with whether the user has a confirmed address, and second
+        factors.
+        """
         confirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=True)
         factors = Authenticator.objects.filter(user=OuterRef("user"))
         return super().get_queryset(request).annotate(confirmed=Exists(confirmed), factors=Exists(factors))
@@ -248,7 +250,7 @@ class AccountActions(EvidenceAction):
 
     @action(description=gettext_lazy("Change the role"), icon="shield_person", permissions=["roles"])
     def change_role(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Give this user a role that ranks below the one of the moderator who gives it."""
+        """Give this user a role that ranks below the role of the moderator who gives it."""
         by = acting(request)
         return self.one(
             request,

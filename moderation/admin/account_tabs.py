@@ -59,7 +59,7 @@ def _strikes(found: AccountOverview) -> Any:
 
 
 def strike_state(strike: Any) -> Any:
-    """Return a label that the strike was taken back, else the state of its appeal; None without an appeal."""
+    """Return a label for a strike: taken back, or else the state of its appeal; None if there is no appeal."""
     appeal = getattr(strike, "appeal", None)
     if strike.overruled_at is not None:
         return mark(_("Taken back"), "good")

@@ -1,4 +1,4 @@
-"""Accounts for staff: search, filters, everything that staff know of an account, and actions on it."""
+"""Accounts for staff: search, filters, an overview of each account, and actions on it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AddressFilter(TextFilter):
     parameter_name = "ip"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
-        """Return the accounts from this address or network; none if the value is not one."""
+        """Return the accounts from this address or network; no accounts if the value is neither."""
         value = (self.value() or "").strip()
         return by_address(queryset, value) if value else queryset
 
@@ -138,7 +138,7 @@ class ModeratedAccountAdmin(AccountActions):
     )
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return the account, read once in a request."""
+        """Return the account, which is read only once per request."""
         known: dict[str, Any] = request.__dict__.setdefault("staff_accounts", {})
         if request.method == "POST":
             # The action changes the account: it must be read again.

@@ -22,7 +22,7 @@ from social.api.staff_filters import DropdownFilter, RangeDateTimeFilter
 
 
 class WhoFilter(ConditionFilter):
-    """Filter by a member of staff, or the operator."""
+    """Filter by who acted: a member of staff, or the operator."""
 
     title = gettext_lazy("by")
     parameter_name = "by"
@@ -39,7 +39,7 @@ class ActionFilter(DropdownFilter):
     parameter_name = "action"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """Return the actions that have a sentence of their own."""
+        """Return the names of ACTIONS, for each of which the audit log has a sentence."""
         return [(name, name.replace("_", " ")) for name in ACTIONS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
@@ -55,11 +55,11 @@ class KindFilter(DropdownFilter):
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """Return the kinds that have a name, and people."""
+        """Return the kinds of targets: people, and the named kinds in KINDS."""
         return [("people", gettext_lazy("People")), *sorted(KINDS.items(), key=lambda kind: str(kind[1]))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        """Return the entries about this kind."""
+        """Return the entries about targets of this kind."""
         value = self.value()
         if value == "people":
             return queryset.filter(target_type__in=("Account", "User"))
@@ -132,7 +132,7 @@ class AuditAdmin(PermittedAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        # People write `@anna` as `anna`, too.
+        # An account may be searched for as `@anna` or `anna`.
         names = [term, f"@{term}"]
         found = [Q(target_name__iexact=name) | Q(account_name__iexact=name) for name in names]
         return queryset.filter(found[0] | found[1]), False

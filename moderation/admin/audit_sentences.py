@@ -117,7 +117,7 @@ _REASON_LENGTH: Final = 200
 
 
 def _name(entry: AuditEntry) -> str:
-    """Return the target's name, "somebody" instead of a bare row number."""
+    """Return the target's name, or "somebody" if only the row number of a person or report is stored."""
     is_number = entry.target_name.removeprefix("#").isdecimal() and entry.target_type in PEOPLE | {"Report"}
     return _("somebody") if is_number else entry.target_name
 

@@ -56,7 +56,7 @@ from social.kernel.errors import Invalid, KernelError
 from social.kernel.text.languages import LANGUAGE_NAMES
 from timelines.policies.access import Openness
 
-#: Maximum for the texts of the settings page; its picture is not counted.
+#: Maximum size of the texts of the settings page in bytes, without its picture.
 FORM_BYTES: Final = 1024 * 1024
 OTHER_LANGUAGES = [(code, name) for code, name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 
@@ -118,7 +118,7 @@ for _code, _name in OTHER_LANGUAGES:
 
 @admin.register(InstanceRule)
 class RuleAdmin(EditedAdmin):
-    """Rules of the server; deleting one withdraws it, because reports may name it."""
+    """Rules of the server; a deleted rule is only withdrawn, because reports may name it."""
 
     permission = Permission.MANAGE_RULES
     form = RuleForm
@@ -130,7 +130,7 @@ class RuleAdmin(EditedAdmin):
     ordering = ("position", "id")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[InstanceRule]:
-        """The rules in force."""
+        """Return the rules in force."""
         rows: QuerySet[InstanceRule] = super().get_queryset(request)
         return rows.filter(withdrawn_at=None)
 
@@ -296,7 +296,7 @@ class SiteAdmin(PermittedAdmin):
 
 
 def _switches() -> dict[str, Any]:
-    """Return the values that apply while staff have chosen none."""
+    """Return the default values of the switches, which apply until staff have chosen values."""
     texts = load_site_texts()
     names = (
         "site_publish_activity",
@@ -336,7 +336,7 @@ class TermsForm(RowForm):
         return TermsDraft(sent["text"], sent.get("changelog") or "", sent.get("effective_date"))
 
     def clean(self) -> dict[str, Any]:
-        """Return the values; add the errors of the policy. Django itself refuses a date that another version has."""
+        """Return the values; add the errors of the policy. Django itself refuses the date of another version."""
         sent: dict[str, Any] = super().clean() or {}
         if "text" in sent:
             today = clock.now().astimezone(UTC).date()
@@ -351,7 +351,7 @@ def _state(terms: TermsOfService) -> Any:
 
 @admin.register(TermsOfService)
 class TermsAdmin(EditedAdmin):
-    """Versions of the terms of service; a published one is read-only."""
+    """Versions of the terms of service; published versions are read-only."""
 
     permission = Permission.MANAGE_SETTINGS
     form = TermsForm

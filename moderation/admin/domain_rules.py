@@ -34,7 +34,7 @@ class ServerForm(RowForm):
     """A form that accepts the name of a server in any spelling."""
 
     def clean_domain(self) -> str:
-        """Return the name as it is stored."""
+        """Return the server's name in its stored spelling."""
         name = domain_elsewhere(self.cleaned_data["domain"])
         if name is None:
             raise ValidationError(_("This is no domain of another server."))
@@ -148,12 +148,12 @@ class DomainRuleAdmin(FiledBlockListAdmin):
         return RuleFile()
 
     def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
-        """Return the form's fields; the last one is present only if follows would end."""
+        """Return the form's fields; the last field is present only if follows would end."""
         fields = list(DomainRuleForm.Meta.fields)
         return [*fields, "end_follows"] if _follows_that_end(request, obj) is not None else fields
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form with the follows that would end."""
+        """Return the form, with the follows that the rule would end."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.follows = _follows_that_end(request, obj)
         return form

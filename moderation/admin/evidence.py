@@ -98,7 +98,7 @@ class EvidenceFileAdmin(PermittedAdmin):
     )
 
     def get_urls(self) -> Any:
-        """Return the URLs of the model, with the one of the download."""
+        """Return the URLs of the model, and the URL of the download."""
         fetch = self.admin_site.admin_view(self.fetch)
         return [path("<int:file_id>/fetch/", fetch, name="moderation_evidencefile_fetch"), *super().get_urls()]
 

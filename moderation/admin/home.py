@@ -190,7 +190,7 @@ def _line(title: str, found: Measured) -> dict[str, Any]:
 
 
 def _retention(cohorts: Iterable[Cohort]) -> dict[str, Any]:
-    """Return a table of retention: the percentage of people who joined in a month and were seen in it or later."""
+    """Return a table of retention: the percentage of the users who signed up in a month and were seen then or later."""
     found = list(cohorts)
     rows = []
     for cohort in found:

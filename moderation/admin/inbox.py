@@ -64,9 +64,9 @@ _ACTS: Final = (
     ("disable", gettext_lazy("Disable sign-in")),
     ("suspend", gettext_lazy("Suspend the account")),
 )
-#: Acts on users: those of a remote account are managed by its server.
+#: Acts on users; not offered for remote accounts, whose users are managed by their own server.
 _USER_ACTS: Final = ("disable",)
-#: Acts on reports, which need no higher rank than the reported person's.
+#: Acts on reports: the moderator need not outrank the reported person.
 _UNRANKED_ACTS: Final = ("resolve", "assign")
 _PAGES: Final = 1000
 
@@ -91,8 +91,8 @@ class DecisionForm(StaffForm):
     )
 
     def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
-        """Offer the acts that the role of `by` allows: `outranked` if `by` outranks the account, `local` if it is a local
-        one.
+        """Offer the acts that the role of `by` allows. `outranked`: whether `by` outranks the account; `local`: whether the
+        account is local.
         """
         field: Any = self.fields["acts"]
         on_users = local and can(by, Permission.MANAGE_USERS)
@@ -118,7 +118,7 @@ class InboxAdmin(PermittedAdmin):
     permission = Permission.MANAGE_REPORTS
 
     def get_urls(self) -> Any:
-        """Return the URLs of the model, with those of the inbox."""
+        """Return the URLs of the model and of the inbox."""
         view = self.admin_site.admin_view
         return [
             path("inbox/", view(self.inbox), name="moderation_report_inbox"),
@@ -143,7 +143,7 @@ class InboxAdmin(PermittedAdmin):
             if not chosen:
                 self.message_user(request, _("Choose whom it is about."), messages.WARNING)
             elif form.is_valid():
-                # Reports that came in after the page was read are not part of the decision.
+                # Reports that arrived after the page was loaded are not part of the decision.
                 last = _last(request)
                 shown_rows = rows.filter(id__lte=last, target_account_id__one_of=chosen)
                 if "confirmed" not in request.POST:
@@ -253,7 +253,7 @@ class InboxAdmin(PermittedAdmin):
     ) -> TemplateResponse:
         """Ask for confirmation, with the accounts, their reports and the names of the acts.
 
-        A sanction also settles reports that the page did not show: they are listed.
+        Because a sanction also settles reports that the page did not show, the hidden reports are listed too.
         """
         words = dict(_ACTS)
         hidden = Report.objects.none()
@@ -295,7 +295,9 @@ class InboxAdmin(PermittedAdmin):
 
 
 def _wanted(request: HttpRequest) -> dict[str, Any]:
-    """Return the filter and the page of the inbox from the query. Raises BadRequest for values that no link of ours has."""
+    """Return the filter and the page of the inbox from the query. Raises BadRequest for values that no page of the admin
+    links to.
+    """
     category, origin = request.GET.get("category", ""), request.GET.get("origin", "")
     number = request.GET.get("page", "1")
     if category not in ("", *ReportCategory.values) or origin not in ("", "local", "remote"):
@@ -306,7 +308,7 @@ def _wanted(request: HttpRequest) -> dict[str, Any]:
 
 
 def _numbers(sent: Sequence[str]) -> list[int]:
-    """Return the submitted ids. Raises BadRequest for an invalid id, and for more ids than a page has."""
+    """Return the submitted ids. Raises BadRequest for an invalid id, and for more than REPORTS_SHOWN ids."""
     found = [parse_id(word) for word in sent]
     if len(found) > REPORTS_SHOWN or None in found:
         raise BadRequest

@@ -69,8 +69,8 @@ class StrikeStateFilter(ConditionFilter):
 
 
 def _by_person_or_words(rows: QuerySet[Any], term: str, person: str) -> QuerySet[Any]:
-    """Return rows about an account if the term begins with `@` or is an address, else rows with these words or about an
-    account of this name. `person` is the column of the account.
+    """Search `rows` for `term`: a term that begins with `@` or is an address finds rows about that account, any other term
+    finds rows with these words or about an account of this name. `person` is the column of the account.
     """
     words = term.strip()
     if not words:
@@ -114,7 +114,7 @@ class StrikeAdmin(PermittedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Strike], search_term: str
     ) -> tuple[QuerySet[Strike], bool]:
-        """Find strikes by the account that they are against, or by words."""
+        """Find strikes by the account against which they were issued, or by words in them."""
         return _by_person_or_words(queryset, search_term, "target_account"), False
 
 
@@ -180,7 +180,7 @@ class AppealAdmin(PermittedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Appeal], search_term: str
     ) -> tuple[QuerySet[Appeal], bool]:
-        """Find appeals by the person who appeals, or by words."""
+        """Find appeals by the person who appeals, or by words in them."""
         return _by_person_or_words(queryset, search_term, "account"), False
 
     def waiting(self) -> QuerySet[Appeal]:
@@ -250,7 +250,7 @@ REPORT_COMMENT = shown("comment", gettext_lazy("Comment"), lambda report: shorte
 
 
 def _settling(description: Any, act: Callable[..., Any], **words: Any) -> Any:
-    """Return an action on the posts of reports; it gives a strike."""
+    """Return an admin action that applies `act` to the posts of reports, settles the reports and issues strikes."""
 
     def settle(by: Staff, report: Report, sent: dict[str, Any]) -> None:
         act(by=by, account=report.target_account, status_ids=report.status_ids, report=report, **sent)
@@ -261,7 +261,7 @@ def _settling(description: Any, act: Callable[..., Any], **words: Any) -> Any:
 
 @admin.register(Report)
 class ReportAdmin(InboxAdmin):
-    """List of all reports, with settled ones; open reports are decided in the inbox."""
+    """All reports, settled ones included; open reports are decided in the inbox."""
 
     list_display = (REPORT_NUMBER, REPORT_TARGET, REPORT_COMMENT, REPORT_CATEGORY, REPORT_STATE, REPORTER, REPORT_TIME)
     list_filter = (ReportStateFilter, ("assigned_account", AutocompleteSelectFilter))

@@ -35,7 +35,7 @@ from statuses.services.reviewing import approve_held, discard_held, discard_held
 
 # The dry run is part of a request: the viewer waits for it.
 _POSTS_LIMIT, _SECONDS_LIMIT = 50_000, 8.0
-#: Key of the session: versions of the held posts whose pages were opened last.
+#: Session key of the versions of the held posts whose pages the viewer opened most recently.
 _SEEN_VERSIONS = "held_versions"
 _SEEN_LIMIT = 100
 
@@ -140,7 +140,7 @@ def _disable(by: Staff, rule: SpamRule) -> None:
 
 @admin.register(SpamRule)
 class SpamRuleAdmin(EditedAdmin):
-    """Spam rules. A new one is disabled, so that it can be tried first."""
+    """Spam rules. A new rule is disabled, so that it can be tested first."""
 
     permission = Permission.MANAGE_BLOCKS
     form = SpamRuleForm
@@ -215,7 +215,7 @@ class SpamRuleAdmin(EditedAdmin):
     )
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the actions without the switch that would change nothing."""
+        """Return the actions, without enabling for an enabled rule and without disabling for a disabled rule."""
         rule = self.get_object(request, str(object_id))
         found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
         useless = (
@@ -299,7 +299,7 @@ def _discard(by: Staff, held: HeldPost) -> None:
 
 @admin.register(HeldPost)
 class HeldPostAdmin(PermittedAdmin):
-    """Posts that wait for review. A view of one that is not public is logged."""
+    """Posts that wait for review. Each view of a post that is not public is logged."""
 
     permission = Permission.MANAGE_REPORTS
     list_display = (
@@ -343,7 +343,7 @@ class HeldPostAdmin(PermittedAdmin):
         return version_of(row)
 
     def seen_version(self, request: HttpRequest, row: HeldPost) -> str:
-        """Return the version whose page the viewer opened last, else the current one."""
+        """Return the version of the post that the viewer opened last, else the current version."""
         return str(request.session.get(_SEEN_VERSIONS, {}).get(str(row.pk)) or self.version_of(row))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[HeldPost]:
@@ -355,7 +355,7 @@ class HeldPostAdmin(PermittedAdmin):
         return list_held()
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Render the post; a view of one that is not public is logged."""
+        """Render the post; the view is logged if the post is not public."""
         held = context["original"]
         open_held(by=acting(request), held=held)
         others = [seen for seen in request.session.get(_SEEN_VERSIONS, {}).items() if seen[0] != str(held.pk)]

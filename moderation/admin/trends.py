@@ -130,7 +130,7 @@ class TrendAdmin(ReviewedAdmin):
     ordering = ("-score", "id")
 
     def name_of(self, row: Trend) -> str:
-        """Return the first words and the source."""
+        """Return the first words and the source of the trend."""
         source = getattr(row, "source", None)
         return f"{_words(row)[:_WORDS]} ({source})" if source else _words(row)
 
@@ -184,7 +184,7 @@ class TagForm(DraftForm):
         widgets = {"display_name": forms.TextInput({"dir": "auto"})}
 
     def clean_display_name(self) -> str:
-        """Return the spelling without `#`. Raises ValidationError for that of another hashtag."""
+        """Return the spelling without `#`. Raises ValidationError for the spelling of another hashtag."""
         name: str = self.cleaned_data["display_name"].strip().removeprefix("#")
         if normalise_hashtag(name) != self.instance.name:
             raise forms.ValidationError(_("does not match the previous name"))

@@ -20,9 +20,9 @@ class Decision(models.Model):
     """A decision of `account` (None: the operator) about `target_account`; `acts` are names from
     `moderation.services.decisions.ACTS`.
 
-    It can be undone until `ends_at` (`undone_at` is set then); for a decision that changes nothing that time is over at
-    once. `report_ids` are the reports that it settled, `strike_ids` the strikes that it gave, and `status_ids` the posts
-    that are deleted when it can no longer be undone.
+    It can be undone until `ends_at`, which sets `undone_at`; a decision that only assigns or notes cannot be undone.
+    `report_ids` are the reports that it settled, `strike_ids` the strikes that it gave, and `status_ids` the posts that are
+    deleted when it can no longer be undone.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -48,5 +48,5 @@ class Decision(models.Model):
 
     @property
     def can_be_undone(self) -> bool:
-        """Tell whether the decision had a time in which it could be undone."""
+        """Tell whether the decision is of a kind that can be undone, even if it is too late to do so now."""
         return self.ends_at > self.created_at

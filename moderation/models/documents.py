@@ -53,7 +53,7 @@ TERMS_LIMIT = 200_000
 
 
 class TermsOfService(models.Model):
-    """A version of the terms, in Markdown; a draft until `published_at` is set. A published one applies from its
+    """A version of the terms, in Markdown; a draft until `published_at` is set. A published version applies from its
     `effective_date`.
     """
 

@@ -35,7 +35,7 @@ class Report(models.Model):
     `status_ids`, `rule_ids` and `collection_ids` are what the reporter attached. They are stored as ids, so that a post
     that is deleted later is still named. `rule_ids` is None when no rule was named. `uri` is None for local reports; the
     account of a report from another server is its instance actor. `forward_domains` are the servers to which a forwarded
-    report is sent. `spam_rule` is the spam rule that made the report, whose account is then the server's own.
+    report is sent. `spam_rule` is the spam rule that made the report; `account` is then the server's own account.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -110,9 +110,9 @@ class StrikeAction(models.TextChoices):
 class Strike(models.Model):
     """An action of `account` (a member of staff; None: the operator) against `target_account`.
 
-    `status_ids` are the posts that it was about, None when it was about the account. `overruled_at` is set when an appeal
-    against it was accepted. `spam_rule` is the rule that acted automatically, None when a person did. `statement` is the
-    statement of reasons as it was given (`moderation.policies.statements`); empty for strikes of earlier releases.
+    `status_ids` are the posts that the action was about, None if it was about the account. `overruled_at` is set when an
+    appeal against it was accepted. `spam_rule` is the rule that acted automatically, None if a person acted. `statement` is
+    the statement of reasons as it was given (`moderation.policies.statements`); empty for strikes of earlier releases.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -175,7 +175,7 @@ class Appeal(models.Model):
 
     @property
     def state(self) -> str:
-        """Return the entity's word for the state: approved, rejected or pending."""
+        """Return the state as the API's entity names it: approved, rejected or pending."""
         if self.approved_at is not None:
             return "approved"
         return "rejected" if self.rejected_at is not None else "pending"

@@ -1,4 +1,4 @@
-"""Pages about this server: what it is, who runs it, its rules and terms, and which data it keeps about people."""
+"""Pages about this server: what it is, who runs it, its rules and terms, and which data it stores about people."""
 
 from __future__ import annotations
 

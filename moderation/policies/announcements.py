@@ -16,7 +16,7 @@ from social.kernel.text.characters import is_emoji
 @dataclass(frozen=True)
 class AnnouncementDraft:
     """An announcement to be stored. `starts_at` and `ends_at` are the times of the announced event; the text is published
-    at `scheduled_at`, or by hand if that is None.
+    at `scheduled_at`, or by hand if `scheduled_at` is None.
     """
 
     text: str

@@ -63,8 +63,8 @@ class TermsDraft:
 
 
 def terms_errors(draft: TermsDraft, *, publish: bool, today: date, taken: bool) -> list[FieldError]:
-    """Return the errors of a version of the terms. To be published, it needs a date that is not in the past; `taken` says
-    whether another version has that date.
+    """Return the errors of a version of the terms. With `publish`, its effective date is required and must not be before
+    `today`; `taken` says whether another version has the same date.
     """
     errors = []
     if not draft.text.strip():
@@ -155,7 +155,7 @@ def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
 
 
 def is_for(audience: str, *, signed_in: bool) -> bool:
-    """Tell whether something shown to one of AUDIENCES is shown to this viewer."""
+    """Tell whether data shown to `audience`, one of AUDIENCES, is shown to a viewer who is `signed_in` or not."""
     return audience == "all" or (audience == "users" and signed_in)
 
 

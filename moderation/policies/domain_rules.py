@@ -31,7 +31,7 @@ class DomainRuleDraft:
 
 def domain_elsewhere(text: str) -> str | None:
     """Return the name of another server, in any spelling, as it is stored. Return None if it is invalid, has a port, or is
-    this server's own.
+    the name of this server.
     """
     name = normalise_domain(text)
     return None if name is None or ":" in name or links.is_own_domain(name) else name
@@ -43,7 +43,7 @@ def names_of(domain: str) -> list[str]:
 
 
 def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, reject_reports: bool = False) -> bool:
-    """Tell whether a rule is stricter than one with these values."""
+    """Tell whether a rule is stricter than a rule with these values."""
     mine, theirs = _STRICTNESS[DomainSeverity(rule.severity)], _STRICTNESS[DomainSeverity(severity)]
     if mine != theirs:
         return mine > theirs

@@ -18,7 +18,9 @@ from social.kernel.errors import FieldError
 
 @dataclass(frozen=True)
 class ReportDraft:
-    """Values of a report; its ids are not validated. `forward_domains` None means the server of the account."""
+    """Values of a report; its ids are not validated. If `forward_domains` is None, a forwarded report is sent to the server
+    of the reported account.
+    """
 
     comment: str = ""
     category: str = ""

@@ -1,6 +1,6 @@
 """Statements of reasons: notices to a person about an action of staff, or of a spam rule, against the account.
 
-They hold what Regulation (EU) 2022/2065, article 17, asks for: the restriction with its scope and duration, the facts,
+They contain what Regulation (EU) 2022/2065, article 17, requires: the restriction with its scope and duration, the facts,
 whether automated means were used, the ground, and how to seek redress.
 """
 

@@ -99,7 +99,7 @@ def load_admin_accounts(account_ids: Collection[int]) -> dict[int, AdminAccount]
 
 
 def describe_accounts(found: Iterable[Account]) -> dict[int, AdminAccount]:
-    """Return loaded accounts as `load_admin_accounts` does, in two more queries."""
+    """Return these loaded accounts as staff see them, by id, in two queries."""
     accounts = {account.id: account for account in found}
     wanted = list(accounts)
     confirmed = EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True)
@@ -150,7 +150,9 @@ def of_status(status: str) -> Q:
 
 
 def by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
-    """Return the accounts that signed up from, or were seen at, an IP address or network; none if the value is not one."""
+    """Return the accounts that signed up from, or were seen at, an IP address or network; no accounts if `address` is
+    neither.
+    """
     try:
         network = network_of(address)
     except ValueError:

@@ -56,7 +56,9 @@ def find_shown(announcement_id: int) -> Announcement:
 
 
 def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnouncements:
-    """Return the data of these announcements' entities for a viewer, in seven queries and at most those of a page of posts."""
+    """Return the data of these announcements' entities for a viewer, in seven queries and at most as many again as for a
+    page of posts.
+    """
     ids = [row.id for row in rows]
     dismissed = None
     if viewer_id is not None:

@@ -36,7 +36,7 @@ def find_allow(allow_id: int) -> DomainAllow:
 
 
 def rule_for(domain: str) -> DomainRule | None:
-    """Return the rule that applies to a server: among those for it and its parent domains, the one for the longest name."""
+    """Return the rule that applies to a server: the most specific rule for its name or one of its parent domains."""
     return _RULE.first(names=names_of(domain.lower()))
 
 
@@ -52,7 +52,7 @@ def load_rules(domains: Iterable[str]) -> dict[str, DomainRule]:
 
 
 def is_closed_to(*domains: str) -> bool:
-    """Tell whether federation with one of these servers is closed in both directions (`closed_among`)."""
+    """Tell whether federation with at least one of these servers is closed in both directions (`closed_among`)."""
     return bool(closed_among(domains))
 
 

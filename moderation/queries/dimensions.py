@@ -32,7 +32,7 @@ class Part:
     shown: str | None = None
 
 
-# Posts with the hashtag `id`. `moderation.queries.figures` has the conditions in brackets.
+# Posts with the hashtag `id`. The conditions in brackets are defined in `moderation.queries.figures`.
 _TAGGED: Final = """
 FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
 WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND [tagged in span] GROUP BY 1
@@ -83,8 +83,8 @@ def parameter_of(key: str) -> str | None:
 
 
 def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit: int) -> list[Part]:
-    """Return the `limit` largest parts of a dimension, largest first; all parts of a dimension without a period. One
-    statement, or a few.
+    """Return the `limit` largest parts of a dimension, largest first; for a dimension that has no period, all parts.
+    Executes one statement, or a few.
     """
     if key in _TIMELESS_DIMENSIONS:
         return _TIMELESS_DIMENSIONS[key]()

@@ -40,7 +40,7 @@ SELECT s.id, s.account_id, s.local, s.visibility, s.created_at,
  WHERE s.id < %(before)s AND s.id >= %(since)s AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL
  ORDER BY s.id DESC LIMIT %(limit)s
 """  # noqa: S608 (names of columns that stand in the code)
-# Posts of which no mentioned account follows the author, as of now, or had addressed the author before.
+# Posts none of whose mentioned accounts follows the author now, or had addressed the author before the post.
 _STRANGERS: Final = """
 SELECT s.id FROM unnest(%(ids)s::bigint[]) wanted(id) JOIN statuses_status s ON s.id = wanted.id
  WHERE NOT EXISTS (SELECT FROM statuses_mention m JOIN accounts_follow f
@@ -67,8 +67,8 @@ class Caught:
 
 @dataclass
 class DryRun:
-    """Result of a dry run: the number of rows read and since when, the number of matches with the newest as samples, and
-    the accounts.
+    """Result of a dry run over the rows since `since`: `looked_at` is the number of rows read, `met` the number of matches,
+    `samples` holds the newest matches, and `account_ids` the matched accounts.
 
     `complete` is false if a limit ended the run early.
     """
@@ -94,7 +94,7 @@ def try_rule(
 ) -> DryRun:  # fmt: skip
     """Match the posts, or the sign-ups, of the last days against a rule, stored or not, in batches of 1000.
 
-    Nothing is written. At most two statements per batch; ends after `limit` posts or `seconds`.
+    Nothing is written. At most two statements per batch; the run ends after `limit` rows or `seconds`.
     """
     since = clock.now() - timedelta(days=days)
     found = DryRun(since)

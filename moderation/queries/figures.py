@@ -17,20 +17,21 @@ _SERVERS_DIMENSION: Final = "servers"
 
 # The time in the id of a remote post may differ from `created_at`, but by less than two days.
 _LEEWAY: Final = timedelta(days=2)
-# CASE instead of two conditions: beside the ids the planner would count the period twice, and estimate too few posts.
+# CASE instead of two conditions: together with the condition on ids, the planner would count the selectivity of the
+# period twice, and estimate too few posts.
 _TIMES: Final = "CASE WHEN s.created_at >= %(from)s THEN s.created_at < %(until)s ELSE FALSE END"
 _CONDITIONS: Final = {
-    # An account `a` of the server in the parameters.
+    # An account `a` of the server `domain` in the parameters.
     "[there]": "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))",
     # A post `s` of the period. Its id gives the approximate time of writing, and has an index.
     "[in span]": f"s.id >= %(first_id)s AND s.id < %(end_id)s AND {_TIMES}",
-    # The same for a row `st` of a hashtag and its post `s`.
+    # A row `st` of a hashtag whose post `s` is of the period.
     "[tagged in span]": f"st.status_id >= %(first_id)s AND st.status_id < %(end_id)s AND {_TIMES}",
 }
 
 
 def completed(sql: str) -> str:
-    """Return the statement with its conditions in place of their names."""
+    """Return the statement with the names in brackets replaced by their conditions."""
     for name, condition in _CONDITIONS.items():
         sql = sql.replace(name, condition)
     return sql

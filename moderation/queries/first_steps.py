@@ -18,7 +18,7 @@ _CONTACT: Final = ("site_contact_username", "site_contact_email")
 
 
 def open_first_steps(user: User) -> list[str]:
-    """Return the STEPS that are still to be done; none once they were hidden. One query.
+    """Return the STEPS that are still to be done; an empty list once staff have hidden the steps. One query.
 
     `describe`: no description is written; `contact`: no contact is named; `rules`: there are none; `registrations`: nobody
     has chosen who may sign up; `invite`: there is no invitation and no other user; `factor`: this user has no second

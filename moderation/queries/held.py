@@ -19,8 +19,8 @@ def list_held() -> QuerySet[HeldPost]:
 
 
 def list_files(held: HeldPost) -> Sequence[MediaAttachment]:
-    """Return the files of a held post, or those of a held edit that its post does not have. Files of a held remote post
-    have no rows: they are read from its document.
+    """Return the files of a held post, or the files that a held edit adds to its post. Files of a held remote post have no
+    rows: they are read from its document.
     """
     if held.document is None:
         rows = MediaAttachment.objects.filter(Q(held__held=held) | Q(scheduled__scheduled__held=held))

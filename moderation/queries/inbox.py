@@ -49,8 +49,8 @@ class Reported:
 @dataclass(frozen=True, slots=True)
 class Case:
     """A reported account as staff see it: its open reports, newest first; the reported posts with the public posts above
-    and right below each, in a page of entities; earlier strikes and notes; users of the same address or mail server; other
-    reported accounts of its server; and decisions that can still be undone.
+    and right below each, in a page of entities; earlier strikes and notes; users with the same IP address or mail server;
+    other reported accounts of its server; and decisions that can still be undone.
     """
 
     subject: AdminAccount
@@ -68,7 +68,9 @@ class Case:
 
 
 def open_reports(*, category: str = "", origin: str = "", mine: int | None = None) -> QuerySet[Report]:
-    """Return the open reports, filtered by category, by the origin of the reported account (local, remote) or by assignee."""
+    """Return the open reports, filtered by `category`, by `origin` of the account ("local" or "remote") and by the assignee
+    `mine`.
+    """
     rows = Report.objects.filter(action_taken_at=None)
     if category:
         rows = rows.filter(category=category)
@@ -88,7 +90,9 @@ def count_reported(rows: QuerySet[Report]) -> int:
 
 
 def list_reported(rows: QuerySet[Report], start: int) -> list[Reported]:
-    """Return PEOPLE_SHOWN of the reported accounts from the offset `start` on, the last reported first; four statements."""
+    """Return the reported accounts from the offset `start` on, at most PEOPLE_SHOWN, the last reported first; four
+    statements.
+    """
     groups = list(
         rows.values("target_account_id")
         .annotate(
@@ -191,7 +195,9 @@ def _around(posts: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[
 
 
 def _same_server(target: Account) -> list[tuple[Account, int]]:
-    """Return the other accounts of its server with most open reports, with their numbers; none for a local account."""
+    """Return the other accounts of the target's server that have most open reports, each with their number; an empty list
+    for a local target.
+    """
     if target.domain is None:
         return []
     rows = open_reports().filter(target_account__domain=target.domain).exclude(target_account=target)

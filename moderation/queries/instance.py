@@ -28,7 +28,7 @@ from timelines.queries.public import load_access
 
 WEEKS: Final = 12
 
-# The date of the privacy policy that this software brings along.
+# The date of the privacy policy that comes with this software.
 _PRIVACY_POLICY_DATE: Final = datetime(2026, 11, 22, tzinfo=UTC)
 _REPORT_MONTH: Final = 12
 _FIRST_REPORT_DAY: Final = 10
@@ -38,7 +38,7 @@ _PEERS_LIMIT: Final = 100_000
 
 @dataclass(frozen=True)
 class Document:
-    """A text of staff in Markdown, empty if they have written none, and when it was changed."""
+    """A text of staff in Markdown, empty if they have written none, and the time of its last change."""
 
     markdown: str
     updated_at: datetime | None
@@ -52,14 +52,16 @@ def find_description() -> Document:
 
 
 def find_privacy_policy() -> Document:
-    """Return the privacy policy of staff; with an empty text, the one that is true of every server with this software."""
+    """Return the privacy policy of staff; an empty text stands for the policy of this software, which is true of every
+    server that runs it.
+    """
     markdown, updated_at = find_site_text("site_privacy_policy") or ("", _PRIVACY_POLICY_DATE)
     return Document(markdown, updated_at, load_site_texts()["site_contact_email"])
 
 
 @dataclass(frozen=True)
 class ShownTerms:
-    """A version of the terms, whether it applies today, and the date from which the next one applies."""
+    """A version of the terms, whether it applies today, and the date from which the next version applies."""
 
     terms: TermsOfService
     effective: bool
@@ -76,7 +78,8 @@ def have_terms() -> bool:
 
 
 def find_terms(day: date | None = None) -> ShownTerms:
-    """Return the version that applies from `day`; without a day the one that applies today, or the first future one.
+    """Return the version that applies from `day`; without `day`, the version that applies today, or else the first future
+    version.
 
     Raises NotFound.
     """
@@ -128,12 +131,12 @@ def _known() -> QuerySet[Domain]:
 
 
 def list_peers() -> list[str]:
-    """Return the servers that this one knows and has not suspended."""
+    """Return the servers that this server knows and has not suspended."""
     return list(_known().order_by("name").values_list("name", flat=True)[:_PEERS_LIMIT])
 
 
 def search_peers(prefix: str) -> list[str]:
-    """Return ten known servers whose names begin with this prefix."""
+    """Return at most ten known servers whose names begin with this prefix."""
     wanted = normalise_domain(prefix) or prefix.strip().lower()
     return list(
         _known().filter(name__startswith=wanted).order_by("name").values_list("name", flat=True)[:PEERS_FOUND_LIMIT]
@@ -142,7 +145,7 @@ def search_peers(prefix: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ShownDomainBlock:
-    """A server that this one limits or suspends, as it is published: its name, the digest of the full name, and the reason."""
+    """A limited or suspended server, as it is published: its name, the digest of the full name, and the reason."""
 
     domain: str
     digest: str
@@ -197,7 +200,7 @@ def list_rules() -> list[InstanceRule]:
     return list(InstanceRule.objects.filter(withdrawn_at=None).order_by("position", "id"))
 
 
-# Reading updates active_at twice a day, signing in on a page updates last_login; clients that only post, as programs do,
+# Reading updates active_at twice a day, signing in on a page updates last_login; clients that only post, such as bots,
 # update last_status_at. GREATEST ignores NULL.
 _ACTIVE = """
 SELECT count(*) FROM accounts_user u LEFT JOIN accounts_accountstat s ON s.account_id = u.account_id
@@ -233,7 +236,9 @@ def _openness(kind: str) -> dict[str, str]:
 
 
 def offered_report_year() -> int | None:
-    """Return the year whose report users may request today (UTC): the current one in its last three weeks; None before."""
+    """Return the year whose report users may request today (UTC): the current year in its last three weeks; None in the
+    rest of the year.
+    """
     today = clock.now().astimezone(UTC)
     offered = settings.ANNUAL_REPORTS and today.month == _REPORT_MONTH and today.day >= _FIRST_REPORT_DAY
     return today.year if offered else None

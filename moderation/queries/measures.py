@@ -1,7 +1,7 @@
 """Counts events on this server by day: new users, posts, reports, hashtags; and the retention of the users who signed up.
 
-Source: contract, parameters section 6, entities "Admin::Measure". Days are in UTC. Each measure is one statement for its
-days and totals.
+Source: contract, parameters section 6, entities "Admin::Measure". Days are in UTC. Each measure has one SELECT, which
+serves its days and its totals.
 
 Source: contract, parameters section 6, entities "Admin::Cohort".
 """
@@ -20,8 +20,8 @@ from moderation.queries.figures import completed, days_parameters, subject_param
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measure over a period: its sum, that of the preceding period of the same length (None where there is none), and
-    each day's.
+    """A measure over a period: its total, the total of the preceding period of the same length (None if not available), and
+    the figure of each day.
     """
 
     key: str
@@ -34,10 +34,11 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """`rows` selects the counted events as (day, thing, weight); if `distinct`, a thing counts once a day and once in the
-    sum.
+    """`rows` selects the counted events with the columns day, thing and weight; with `distinct`, each thing counts once per
+    day, and once in the total.
 
-    `parameter` names the parameter that is needed. `total` selects the sum if that is not the sum of the days.
+    `parameter` is the name of the parameter that the measure needs. `total` selects the overall figure if it is not simply
+    the sum of the daily figures.
     """
 
     rows: str
@@ -48,7 +49,7 @@ class _Measure:
     with_time: bool = False
 
 
-# `moderation.queries.figures` has the conditions in brackets below.
+# The conditions in brackets below are defined in `moderation.queries.figures`.
 _TAG_POSTS: Final = """
 SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, COALESCE(a.domain, '') AS thing, 1 AS weight
   FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
@@ -131,7 +132,7 @@ _MEASURES: Final[dict[str, _Measure]] = {
         total="""SELECT COALESCE(sum(greatest(c.statuses_count, 0)), 0) FROM accounts_accountstat c
           JOIN accounts_account a ON a.id = c.account_id WHERE [there]""",
     ),
-    # Local followers of accounts of that server.
+    # Local followers of accounts of the server `domain`.
     "instance_follows": _Measure(
         """SELECT (f.created_at AT TIME ZONE 'UTC')::date AS day, f.id::text AS thing, 1 AS weight
           FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id
@@ -139,7 +140,7 @@ _MEASURES: Final[dict[str, _Measure]] = {
         parameter="domain",
         total="SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id WHERE [there]",
     ),
-    # Followers from that server of local accounts.
+    # Followers of local accounts from the server `domain`.
     "instance_followers": _Measure(
         """SELECT (f.created_at AT TIME ZONE 'UTC')::date AS day, f.id::text AS thing, 1 AS weight
           FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id
@@ -164,8 +165,8 @@ def parameter_of(key: str) -> str | None:
 
 
 def measure(key: str, start: date, end: date, given: Mapping[str, Any]) -> Measured:
-    """Return the figures from the day `start` to the day `end`, both included; `given` holds the parameter. Two or three
-    statements.
+    """Return the figures from the day `start` to the day `end`, both included; `given` holds the measure's parameter. Two
+    or three statements.
     """
     what = _MEASURES[key]
     length = max((end - start).days + 1, 0)
@@ -205,7 +206,7 @@ def _number(sql: str, values: Mapping[str, Any]) -> int:
 
 Frequency = Literal["day", "month"]
 
-#: Maximum number of periods of one request; a longer time is cut at its end.
+#: Maximum number of periods of one request; further periods at the end are left out.
 PERIODS_LIMITS: Final[dict[Frequency, int]] = {"day": 31, "month": 12}
 _SQL: Final = """
 SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(unit)s, seen_at AT TIME ZONE 'UTC')::date,
@@ -218,8 +219,8 @@ SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(u
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Users who signed up in the period that begins at `period`; `seen` has, for each period since then, the number of them
-    seen in or after it.
+    """Users who signed up in the period that begins at `period`; `seen` has, for each period since then, the number of
+    these users who were seen in or after that period.
     """
 
     period: date

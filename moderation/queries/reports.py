@@ -38,8 +38,8 @@ def find_reportable_statuses(target: Account, viewer_id: int, status_ids: Sequen
 
 
 def find_received_statuses(target: Account, domain: str, status_ids: Sequence[int]) -> list[int]:
-    """Return the posts of the target among these that may have reached a server: public ones, those for followers if the
-    target has followers there, and those that mention an account there.
+    """Return the posts of the target among these that may have reached a server: public posts, followers-only posts if the
+    target has followers there, and posts that mention an account there.
     """
     if not status_ids:
         return []
@@ -102,15 +102,15 @@ def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
 
 
 def outlive(account_id: int) -> bool:
-    """Tell whether reports about an account stay when it is deleted: they do if staff have suspended it and it was erased
-    then.
-    """
+    """Tell whether reports about an account are kept when it is deleted: only if it was erased after a suspension by staff."""
     return Report.objects.filter(target_account_id=account_id, target_account__erased_at__isnull=False).exists()
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFilter:
-    """Conditions on reports; None: no condition. `resolved` and `unresolved` both, or neither: as the contract says."""
+    """Conditions on reports; None: no condition. Open reports match by default, settled ones with `resolved`, both with
+    `resolved` and `unresolved` (contract).
+    """
 
     resolved: bool = False
     unresolved: bool = False
@@ -119,7 +119,9 @@ class ReportFilter:
 
 
 def list_reports(wanted: ReportFilter) -> QuerySet[Report]:
-    """Return the matching reports, unordered: by default open ones, with `resolved` settled ones, with both all."""
+    """Return the matching reports, unordered: open ones by default, settled ones with `resolved`, all with `resolved` and
+    `unresolved`.
+    """
     rows = Report.objects.all()
     if not (wanted.resolved and wanted.unresolved):
         rows = rows.filter(action_taken_at__isnull=not wanted.resolved)
@@ -150,7 +152,7 @@ def load_rules(reports: abc.Collection[Report]) -> dict[int, InstanceRule]:
 
 
 def people_of(report: Report) -> list[int]:
-    """Return the accounts that a report names: reporter, reported account, assignee, and who has settled it."""
+    """Return the accounts that a report names: reporter, reported account, assignee, and the moderator who has settled it."""
     found = (
         report.account_id,
         report.target_account_id,
@@ -181,5 +183,5 @@ def list_strikes(account_id: int | None) -> QuerySet[Strike]:
 
 
 def find_strike(account_id: int, strike_id: int) -> Strike:
-    """Return a strike against this account, with its appeal. Raises NotFound for another account's."""
+    """Return a strike against this account, with its appeal. Raises NotFound for a strike against another account."""
     return require_found(list_strikes(account_id).filter(id=strike_id).first())

@@ -91,7 +91,7 @@ class Command(OperatorCommand):
             name_follows(self, domain, follows)
             self.ask(_("These follows would end.") if follows is not None else "", options)
         known = DomainRule.objects.filter(domain=domain).first()
-        # Errors must show in a dry run, too; the events of a rule are handled only when it is committed.
+        # A dry run writes the rule and rolls it back, so that errors show; events are handled only after a commit.
         with transaction.atomic():
             if known is None:
                 create_rule(by=OPERATOR, domain=options["domain"], draft=draft)

@@ -1,4 +1,4 @@
-"""`manage.py manage_settings`: settings that staff change at run time, and those of the environment."""
+"""`manage.py manage_settings`: settings that staff change at run time, and settings of the environment."""
 
 from __future__ import annotations
 

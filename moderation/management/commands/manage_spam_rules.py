@@ -31,7 +31,9 @@ _LISTS = {
 
 
 class Command(OperatorCommand):
-    """An enabled rule holds, limits or reports what arrives from then on; every process applies it within seconds."""
+    """An enabled rule holds, limits or reports posts and sign-ups that arrive from then on; every process applies it within
+    seconds.
+    """
 
     help = (
         "Rules against waves of spam. Without an action they are listed. Add one (--name, --posts or --sign-ups, its "
