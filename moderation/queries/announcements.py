@@ -56,8 +56,8 @@ def find_shown(announcement_id: int) -> Announcement:
 
 
 def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnouncements:
-    """Return the data of these announcements' entities for a viewer, in seven queries and at most as many again as for a
-    page of posts.
+    """Return the data of these announcements' entities for a viewer, in seven queries, plus at most those for a page of
+    posts.
     """
     ids = [row.id for row in rows]
     dismissed = None

@@ -16,7 +16,7 @@ from statuses.serializers.presenting import present_by_id
 
 
 class ReactionSerializer(EntitySerializer):
-    """Reaction; `me` only with a viewer, image URLs only for custom emojis."""
+    """Reaction; it has `me` only with a viewer, and image URLs only for custom emojis."""
 
     def to_representation(self, instance: Reaction) -> dict[str, Any]:
         entity: dict[str, Any] = {"name": instance.name, "count": instance.count}

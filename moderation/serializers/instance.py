@@ -203,7 +203,7 @@ class DescriptionSerializer(EntitySerializer):
 
 
 class PrivacyPolicySerializer(EntitySerializer):
-    """PrivacyPolicy: the text of staff, else the one of this software, in the viewer's language."""
+    """PrivacyPolicy: the text of staff, or else the text that comes with this software, in the viewer's language."""
 
     def to_representation(self, instance: Document) -> dict[str, Any]:
         if instance.markdown:

@@ -33,11 +33,12 @@ def act_on_account(
     house_rule_ids: Sequence[int] | None = None,
     notify: bool = True,
 ) -> Strike:
-    """Apply one of ACTIONS to an account, issue a strike, and settle reports: with `none` the given one, else all open
-    ones.
+    """Apply one of ACTIONS to an account, issue a strike, and settle reports: the given `report` for the action `none`,
+    otherwise all open reports about the account.
 
-    `house_rule_ids` as in `issue_strike`. Everything in one transaction. Raises Forbidden, NotFound; Invalid for an unknown
-    action and for a text that is too long; Conflict as `suspend_account`. Source: contract, behaviours section 18.
+    `house_rule_ids` is passed to `issue_strike`. Everything happens in one transaction. Raises Forbidden, NotFound; Invalid
+    for an unknown action and for a text that is too long; Conflict as `suspend_account` does. Source: contract, behaviours
+    section 18.
     """
     if action not in ACTIONS:
         wrong = FieldError("type", "ERR_INCLUSION", _("is not included in the list"))
@@ -95,10 +96,10 @@ def delete_posts(
 ) -> Strike | None:
     """Delete these posts of an account, issue a strike, and settle the report.
 
-    All or nothing. The strike names the posts that were deleted; posts of other accounts and deleted ones are skipped. If
-    all of them are gone already, a report is settled without another strike and None is returned. Raises Forbidden without
-    MANAGE_REPORTS or the rank above the person; Conflict when none of the posts exists and there is no report; Invalid for
-    a text that is too long. Source: contract, entities "AccountWarning".
+    Either everything is done or nothing. The strike names the posts that were deleted; posts of other accounts and posts
+    that are already deleted are skipped. If all of them are gone already, a report is settled without another strike and
+    None is returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's; Conflict when none of the posts
+    exists and there is no report; Invalid for a text that is too long. Source: contract, entities "AccountWarning".
     """
     return _act(by, account, status_ids, StrikeAction.DELETE_STATUSES, text, report, notify=notify)
 
@@ -112,10 +113,10 @@ def mark_posts_sensitive(
     report: Report | None = None,
     notify: bool = True,
 ) -> Strike | None:
-    """Mark these posts of an account as sensitive; everything else as `delete_posts`.
+    """Mark these posts of an account as sensitive; everything else is as in `delete_posts`.
 
-    The strike names the posts that were not marked before: an accepted appeal removes their mark. Posts without files and
-    preview are skipped; a report is settled without a strike when its remaining posts are marked already.
+    The strike names the posts that were not marked before: an accepted appeal removes their mark. Posts that have neither
+    files nor a link preview are skipped; a report is settled without a strike when its remaining posts are marked already.
     """
     return _act(by, account, status_ids, StrikeAction.MARK_STATUSES_AS_SENSITIVE, text, report, notify=notify)
 

@@ -30,7 +30,7 @@ def week_of(day: date) -> date:
 
 
 def count_activity() -> None:
-    """Update the counts of the current week, and complete those of the last one. May run at any time."""
+    """Update the counts of the current week, and complete the counts of the previous week. May run at any time."""
     this = week_of(clock.now().astimezone(UTC).date())
     for start in (this - WEEK, this):
         _count(start)

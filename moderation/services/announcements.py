@@ -40,7 +40,7 @@ from social.kernel.text.to_html import MentionTarget, to_html
 from statuses.models import Status
 from statuses.queries.statuses import list_statuses
 
-# Searched in the raw text: the scanner finds no link in the host name of a test server.
+# URLs are searched for in the raw text, because the scanner finds no links to the host name of a test server.
 _STATUS_URL: Final = r"(?<!\S){}/@[a-zA-Z0-9_]+/([0-9]{{1,19}})(?!\S)"
 
 
@@ -55,7 +55,7 @@ class _Written:
 
 
 def create_announcement(*, by: Staff, draft: AnnouncementDraft) -> Announcement:
-    """Store an announcement: a draft, or one that is published at its time. Raises Forbidden, Invalid."""
+    """Store an announcement as a draft, and schedule it if the draft has a `scheduled_at`. Raises Forbidden, Invalid."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
         announcement = Announcement()
@@ -67,7 +67,9 @@ def create_announcement(*, by: Staff, draft: AnnouncementDraft) -> Announcement:
 
 
 def update_announcement(*, by: Staff, announcement: Announcement, draft: AnnouncementDraft) -> None:
-    """Change an announcement; a published one stays published and is streamed again. Raises Forbidden, Invalid, NotFound."""
+    """Change an announcement; a published announcement stays published and is streamed again. Raises Forbidden, Invalid,
+    NotFound.
+    """
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
         locked = lock_row(announcement)
@@ -84,7 +86,7 @@ def update_announcement(*, by: Staff, announcement: Announcement, draft: Announc
 
 
 def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
-    """Publish an announcement; publishing it again is no error. Raises Forbidden, NotFound."""
+    """Publish an announcement; publishing it again is not an error. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
         locked = lock_row(announcement)
@@ -94,7 +96,7 @@ def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
 
 
 def unpublish_announcement(*, by: Staff, announcement: Announcement) -> None:
-    """Turn an announcement back into a draft; doing so again is no error. Raises Forbidden, NotFound."""
+    """Turn an announcement back into a draft; repeating it is not an error. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_ANNOUNCEMENTS)
     with transaction.atomic():
         locked = lock_row(announcement)
@@ -129,7 +131,9 @@ def handle_due(events: Sequence[AnnouncementDue]) -> None:
 
 
 def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None:
-    """Mark an announcement as read; repeating it is no error (SEED-077). Raises NotFound when it is gone."""
+    """Mark an announcement as read; repeating it is not an error (SEED-077). Raises NotFound if the announcement is no
+    longer shown.
+    """
     with transaction.atomic():
         keep_row(announcement)
         AnnouncementDismissal.objects.bulk_create(
@@ -142,7 +146,7 @@ def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None
 def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
     """React with an emoji: a Unicode one, or a custom one of this server by its shortcode.
 
-    Raises Invalid for an unknown emoji, for a ninth different one, and for the account's own reaction a second time.
+    Raises Invalid for an unknown emoji, for a ninth different emoji, and for a reaction that the account has already added.
     """
     emoji = load_emojis([(name, None)]).get((name, None))
     if not may_be_reaction(name, has_custom_emoji=emoji is not None):
@@ -163,7 +167,7 @@ def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> N
 
 
 def remove_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
-    """Remove the account's own reaction. Raises NotFound when there is none."""
+    """Remove the account's own reaction. Raises NotFound if the account has not reacted with this emoji."""
     with transaction.atomic():
         removed, _rows = AnnouncementReaction.objects.filter(
             announcement=announcement, account_id=account_id, name=name
@@ -193,7 +197,9 @@ def _fill(announcement: Announcement, draft: AnnouncementDraft) -> None:
 
 
 def _write(text: str) -> _Written:
-    """Return the HTML of a text, with the known accounts, hashtags and public posts in it. No other server is asked."""
+    """Return the HTML of a text, with the known accounts, hashtags and public posts in it. No requests are sent to other
+    servers.
+    """
     tokens = scan(text)
     mentioned = _find_mentioned(tokens)
     targets = {
@@ -234,7 +240,9 @@ def _publish(announcement: Announcement) -> None:
 
 
 def _publish_due(announcement: Announcement) -> None:
-    """Schedule what is due at the start and end. An announcement whose time has passed is published at once."""
+    """Publish AnnouncementDue for the times at which the announcement is to be shown and to end. If `scheduled_at` has
+    passed, the announcement is shown at once.
+    """
     now, due = clock.now(), AnnouncementDue(announcement_id=announcement.id)
     if announcement.scheduled_at is not None:
         if announcement.scheduled_at <= now:

@@ -47,13 +47,14 @@ def decide(
 ) -> Decision:
     """Carry out several of ACTS on an account and these reports about it, all or none.
 
-    Posts are those of the reports; they are deleted, and the person gets a mail, when the decision can no longer be undone;
-    everything else happens at once. Every act but `assign` settles the reports, a sanction every open one. A sanction that
-    is in force already is skipped. `text` is sent to the person; `note` is for colleagues. Publishes StrikeIssued and
-    DecisionEnded for that time. Raises Forbidden without MANAGE_REPORTS or, for any act on the person, the rank above;
-    NotFound for a report that is not about the account; Invalid for no act, an unknown one, and too long a text; Conflict
-    when there are no posts to act on, and when another member of staff has settled one of the reports meanwhile. A decision
-    that only assigns or notes cannot be undone.
+    The acts on posts concern the posts named in the reports. Posts are deleted, and the person gets a mail, when the
+    decision can no longer be undone; everything else happens at once. Every act but `assign` settles the reports, and a
+    sanction settles every open report about the account. A sanction that is already in force is skipped. `text` is sent to
+    the person; `note` is for colleagues. Publishes StrikeIssued, and DecisionEnded if posts are to be deleted, both due
+    when the decision can no longer be undone. Raises Forbidden without MANAGE_REPORTS or, for any act on the person, a rank
+    above the person's; NotFound for a report that is not about the account; Invalid if there is neither an act nor a note,
+    for an unknown act, and for a text that is too long; Conflict when there are no posts to act on, and when another member
+    of staff has settled one of the reports meanwhile. A decision that only assigns or notes cannot be undone.
     """
     unknown = [act for act in acts if act not in ACTS]
     if unknown or not (acts or note.strip()):
@@ -105,8 +106,8 @@ def decide(
 def undo_decision(*, by: Staff, decision: Decision) -> None:
     """Undo a decision: reopen its reports, end its sanctions, and do not delete its posts.
 
-    The person gets no mail about its strikes; a note stays. Raises Forbidden as `decide`; NotFound; Conflict when it was
-    undone already or its time is over.
+    The person gets no mail about the decision's strikes; its note is kept. Raises Forbidden as `decide` does; NotFound;
+    Conflict when the decision was already undone or can no longer be undone.
     """
     with transaction.atomic():
         current = require_found(
@@ -141,7 +142,7 @@ def undo_decision(*, by: Staff, decision: Decision) -> None:
 
 
 def carry_out(events: Sequence[DecisionEnded]) -> None:
-    """Delete the posts of decisions that were not undone, in the name of who decided; idempotent."""
+    """Delete the posts of decisions that were not undone, in the name of the member of staff who decided; idempotent."""
     for event in events:
         decision = (
             Decision.objects.select_related("account", "target_account")
@@ -151,7 +152,7 @@ def carry_out(events: Sequence[DecisionEnded]) -> None:
         if decision is None:
             continue
         report = Report.objects.filter(id__one_of=decision.report_ids).order_by("id").first()
-        # The permission was checked at the decision.
+        # The permission was checked when the decision was made.
         name = f"@{decision.account.username}" if decision.account is not None else "operator"
         by = Staff(decision.account_id, name, Permission.MANAGE_REPORTS, position=None)
         try:
@@ -163,7 +164,7 @@ def carry_out(events: Sequence[DecisionEnded]) -> None:
                 report=report,
             )
         except Conflict:
-            # The author has deleted all of them.
+            # The author has deleted all of these posts.
             continue
 
 
@@ -180,7 +181,7 @@ def _posts_of(reports: Sequence[Report]) -> list[int]:
 
 
 def _do(act: str, by: Staff, target: Account, user: User | None, reports: Sequence[Report], text: str) -> Strike | None:
-    """Carry out one act without notifying the person yet; return the strike that it gave, if any."""
+    """Carry out one act without notifying the person yet; return the strike that it issued, if any."""
     first = reports[0] if reports else None
     if act == "assign":
         for report in reports:

@@ -63,7 +63,7 @@ def update_rule(*, by: Staff, rule: InstanceRule, draft: RuleDraft) -> None:
 
 
 def withdraw_rule(*, by: Staff, rule: InstanceRule) -> None:
-    """Withdraw a rule; its row stays, because reports may name it. Repeating it is no error. Raises Forbidden."""
+    """Withdraw a rule; its row stays, because reports may name it. Repeating it is not an error. Raises Forbidden."""
     require(by, Permission.MANAGE_RULES)
     with transaction.atomic():
         if InstanceRule.objects.filter(id=rule.id, withdrawn_at=None).update(withdrawn_at=clock.now()):
@@ -71,7 +71,9 @@ def withdraw_rule(*, by: Staff, rule: InstanceRule) -> None:
 
 
 def write_terms(*, by: Staff, draft: TermsDraft, terms: TermsOfService | None = None) -> TermsOfService:
-    """Store a draft of the terms of service, new or changed. Raises Forbidden, Invalid, Conflict for a published one."""
+    """Store a draft of the terms of service, new or changed. Raises Forbidden, Invalid, and Conflict for a published
+    version.
+    """
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
         found = _draft(terms) if terms is not None else TermsOfService()
@@ -93,7 +95,7 @@ def publish_terms(*, by: Staff, terms: TermsOfService) -> None:
 
 
 def delete_terms(*, by: Staff, terms: TermsOfService) -> None:
-    """Delete a draft. Raises Forbidden, Conflict for a published one."""
+    """Delete a draft. Raises Forbidden, and Conflict for a published version."""
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
         found = _draft(terms)

@@ -119,8 +119,8 @@ def write_rules(
 
 
 def remove_rule(*, by: Staff, rule: DomainRule) -> None:
-    """Remove a rule: the accounts that it limited or suspended are so no longer. Publishes DomainRuleChanged. Raises
-    Forbidden; NotFound when it was removed already.
+    """Remove a rule. Publishes DomainRuleChanged, whose handler ends the sanctions that the rule has set. Raises Forbidden;
+    NotFound when it was removed already.
     """
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
@@ -146,7 +146,7 @@ def allow_domain(*, by: Staff, domain: str) -> DomainAllow:
 
 def allow_domains(*, by: Staff, domains: Iterable[str]) -> None:
     """Allow servers, as `allow_domain` does for one, in one transaction and a fixed number of statements per 500 servers.
-    Raises Forbidden; Invalid; Conflict when another request allows one of them at the same moment.
+    Raises Forbidden; Invalid; Conflict when another request allows one of these servers at the same moment.
     """
     require(by, Permission.MANAGE_FEDERATION)
     names = [_other_domain(domain) for domain in domains]
@@ -172,11 +172,11 @@ def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
 
 
 def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
-    """Apply the current rule to the accounts of a server: BATCH_SIZE accounts per event. If its media are refused, as many
-    custom emojis are removed.
+    """Apply the current rule to the accounts of a server, at most BATCH_SIZE accounts per event. If the rule rejects media,
+    at most BATCH_SIZE custom emojis of the server are removed, too.
 
-    If more are left, the event is published again with the next `after`, else ServerSuspended for a suspended server. Each
-    account is a transaction of its own.
+    If accounts or emojis remain, publishes DomainRuleChanged again with the next `after`; otherwise ServerSuspended if the
+    server is suspended. Each account is handled in a transaction of its own.
     """
     for event in events:
         since = datetime.fromisoformat(event.since)
@@ -204,8 +204,8 @@ def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
 
 
 def end_follows(events: Sequence[ServerSuspended]) -> None:
-    """End the follows with the accounts of a suspended server in steps (`sever_server`); follows that are left when the
-    rule is removed stay. Publishes FollowsSevered at the end.
+    """End the follows with the accounts of a suspended server in steps (`sever_server`); follows that have not been ended
+    when the rule is removed are kept. Publishes FollowsSevered at the end.
     """
     for event in events:
         rule = rule_for(event.domain)

@@ -48,7 +48,7 @@ class Exported:
 
 
 def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> Exported:
-    """Write evidence at once: `begin_export`, then `write_evidence`."""
+    """Call `begin_export`, then `write_evidence` immediately."""
     begin_export(by=by, account=account, reason=reason)
     return write_evidence(by=by, account=account, reason=reason, to=to)
 
@@ -56,7 +56,7 @@ def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) 
 def begin_export(*, by: Staff, account: Account, reason: str) -> None:
     """Log the export of evidence about an account in the audit log, before anything is written.
 
-    Raises Forbidden without DELETE_USER_DATA or the rank above the person; Invalid without a reason; Conflict for an
+    Raises Forbidden without DELETE_USER_DATA or a rank above the person's; Invalid without a reason; Conflict for an
     account that is neither held nor reported.
     """
     user = User.objects.select_related("role").filter(account_id=account.pk).first()
@@ -160,7 +160,7 @@ class _Writer:
         self._done.members[name] = {"bytes": size, "sha256": digest.hexdigest()}
 
     def add_files(self, media: MediaAttachment) -> None:
-        """Add the stored file of a post: its own, or the copy of a remote one."""
+        """Add the stored file of an attachment: the original of a local post, or the copy of a remote file."""
         path = media.file or media.source
         if not path and media.remote_url:
             copy = RemoteCopy.objects.filter(digest=digest_of(CopyPurpose.ATTACHMENT, media.remote_url)).first()

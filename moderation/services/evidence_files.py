@@ -33,7 +33,7 @@ RETENTION: Final = timedelta(days=7)
 def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFile:
     """Request an evidence file about an account; the request is logged in the audit log. Publishes EvidenceDue.
 
-    Raises as `begin_export`, and Conflict while a file about the account is being written.
+    Raises the errors of `begin_export`, and Conflict while a file about the account is being written.
     """
     with transaction.atomic():
         Account.objects.select_for_update(of=("self",)).get(pk=account.pk)
@@ -52,7 +52,7 @@ def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFil
 
 
 def write_files(events: Sequence[EvidenceDue]) -> None:
-    """Handle EvidenceDue: write the whole file, then give it its name; idempotent."""
+    """Handle EvidenceDue: write each file under a temporary name, and rename it when it is complete; idempotent."""
     for event in events:
         row = EvidenceFile.objects.select_related("account").filter(id=event.file_id).first()
         if row is not None and row.state == EvidenceState.BUILDING:
@@ -62,7 +62,7 @@ def write_files(events: Sequence[EvidenceDue]) -> None:
 def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
     """Return the path of the file, for a download that is logged in the audit log.
 
-    Raises Forbidden without DELETE_USER_DATA or the rank above the person; NotFound for a file that is not ready, or gone.
+    Raises Forbidden without DELETE_USER_DATA or a rank above the person's; NotFound for a file that is not ready, or gone.
     """
     user = User.objects.select_related("role").filter(account_id=row.account_id).first()
     require(by, Permission.DELETE_USER_DATA, over=user.role if user is not None else None)
@@ -76,11 +76,11 @@ def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
 
 
 def forget_evidence() -> int:
-    """Delete expired files, and those without a row: the account was deleted, or a process ended while it wrote. Return the
-    number of expired rows. Run by the scheduler.
+    """Delete expired files, and files without a row, which remain when the account was deleted or a process ended while it
+    wrote. Return the number of expired rows. Run by the scheduler.
     """
     count, _models = EvidenceFile.objects.filter(expires_at__lt=clock.now()).delete()
-    # The files are listed before the rows: files written meanwhile must not look orphaned.
+    # The files are listed before the rows, so that files written meanwhile do not look orphaned.
     files = list(_folder().glob("*"))
     known = set(map(str, EvidenceFile.objects.values_list("id", flat=True)))
     for file in files:
@@ -90,7 +90,7 @@ def forget_evidence() -> int:
 
 
 def _write(row: EvidenceFile) -> None:
-    # The permission was checked at the request.
+    # The permission was checked when the file was requested.
     by = Staff(row.author_id, row.author_name, Permission.DELETE_USER_DATA, position=None)
     _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
     values: dict[str, object]

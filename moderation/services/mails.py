@@ -39,8 +39,8 @@ STAFF_MAILS: Final = Rule("staff_mails", 30, 3600, "account")
 
 @dataclass(frozen=True)
 class _StaffMail:
-    """Mail to all staff with a permission who have not switched it off. `context` returns its values, None once there is no
-    longer a reason for the mail.
+    """Mail to all staff with a permission who have not switched it off. `context` returns the values of the template for a
+    row id, or None if there is no longer a reason for the mail.
     """
 
     permission: Permission
@@ -92,19 +92,19 @@ _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
 
 
 def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
-    """Handle UserWaiting: send a mail to all who manage users (contract, behaviours section 6), as long as nobody has
-    decided.
+    """Handle UserWaiting: mail to everyone who manages users about a sign-up (contract, behaviours section 6), unless it
+    was decided before the mail is sent.
     """
     _address("sign_up", [event.user_id for event in events])
 
 
 def send_report_mails(events: Sequence[ReportFiled]) -> None:
-    """Handle ReportFiled: send a mail to all who manage reports (SEED-143)."""
+    """Handle ReportFiled: mail to everyone who manages reports (SEED-143)."""
     _address("report", [event.report_id for event in events])
 
 
 def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
-    """Handle AppealFiled: send a mail to all who manage appeals."""
+    """Handle AppealFiled: mail to everyone who manages appeals."""
     _address("appeal", [event.appeal_id for event in events])
 
 
@@ -120,7 +120,9 @@ def send_staff_mails(events: Sequence[StaffMailDue]) -> None:
 
 
 def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
-    """Handle StrikeIssued: send what was done, why, and where to appeal; nothing about a strike that was undone meanwhile."""
+    """Handle StrikeIssued: mail to the person what was done, why, and where to appeal. Strikes that were undone meanwhile
+    are skipped.
+    """
     send_all(letter for event in events for letter in _strike_letters(event.strike_id))
 
 

@@ -1,5 +1,5 @@
-"""Reports: filed (contract, parameters "POST /api/v1/reports", behaviours section 18), received and handled by staff, who
-also read the reported posts here.
+"""Reports: filed by local accounts (contract, parameters "POST /api/v1/reports", behaviours section 18), received from
+other servers, and handled by staff, who also read the reported posts.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from statuses.queries.statuses import Excerpt, list_excerpts
 def file_report(*, account: Account, target: Account, draft: ReportDraft) -> Report:
     """Store a report by a local account, and publish ReportFiled.
 
-    Staff are notified of the first open report about an account; of each with MAIL_EVERY_REPORT. A report about a local
-    account is not forwarded. Raises NotFound for a suspended target, for posts and collections that are not the target's or
-    that the reporter may not read; after that Invalid.
+    Staff are notified of the first open report about an account, or of every report if MAIL_EVERY_REPORT is set. A report
+    about a local account is not forwarded. Raises NotFound for a suspended target, for posts and collections that are not
+    the target's or that the reporter may not read; only after these checks Invalid.
     """
     if target.suspended:
         raise NotFound
@@ -78,8 +78,8 @@ def receive_report(
     uri: str,
     collection_ids: Sequence[int] = (),
 ) -> None:
-    """Store a report sent by another server, once per target. Posts that this server may not have, and posts and
-    collections of other accounts, are left out.
+    """Store a report sent by another server, once per target. Posts that cannot have reached the sending server, and posts
+    and collections of other accounts, are left out.
 
     Works in a transaction of its own. `account` is the signer, as a rule the instance actor of that server.
     """
@@ -119,9 +119,9 @@ def store_report(report: Report) -> None:
 
 
 def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:
-    """Return the servers to which the report is forwarded: among those of the account and of the accounts to which its
-    reported posts reply, the ones that the reporter names, in Punycode or as clients show them. Names are compared as they
-    are: to normalise a long list would take seconds (security row 78).
+    """Return the servers to which the report is forwarded: the reporter may choose the servers of the reported account and
+    of the accounts to which its reported posts reply, naming them in Punycode or as clients show them. Names are compared
+    without normalising them, which would take seconds for a long list (security row 78).
     """
     assert target.domain is not None  # a remote account: checked by the caller
     if draft.forward_domains is None:
@@ -139,7 +139,7 @@ def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDr
 
 
 def assign_report(*, by: Staff, report: Report) -> None:
-    """Assign a report to `by`, whoever had it before. Raises Forbidden."""
+    """Assign a report to `by`, even if it was assigned to somebody else. Raises Forbidden."""
     with _handling(by, report, "assign") as current:
         _write(current, assigned_account_id=by.account_id)
 
@@ -151,7 +151,7 @@ def unassign_report(*, by: Staff, report: Report) -> None:
 
 
 def resolve_report(*, by: Staff, report: Report) -> None:
-    """Settle a report; a settled one keeps the moderator who settled it first. Raises Forbidden."""
+    """Settle a report; a report that is already settled keeps the moderator who settled it. Raises Forbidden."""
     with _handling(by, report, "resolve") as current:
         if not current.is_resolved:
             _write(current, action_taken_at=clock.now(), action_taken_by_id=by.account_id)
@@ -182,7 +182,7 @@ def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None 
 
 
 def reopen_reports(*, by: Staff, report_ids: Sequence[int]) -> None:
-    """Undo `settle_reports` for those of these reports that are still settled; the caller has checked the permission."""
+    """Reopen those of these reports that are still settled; the caller has checked the permission."""
     with transaction.atomic():
         rows = Report.objects.select_for_update(of=("self",)).filter(
             id__one_of=list(report_ids), action_taken_at__isnull=False
@@ -276,8 +276,8 @@ def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
 
 
 def note_posts_seen(*, by: Staff, posts: Iterable[tuple[int, str, str]]) -> None:
-    """Write an audit row for each of these posts (id, author's address, visibility) that is not public: `by` has seen it.
-    One statement for all; none when all are public.
+    """Record in the audit log that `by` has seen those of these posts (id, author's address, visibility) that are not
+    public. One statement for all posts; none if all are public.
     """
     private = [(number, name) for number, name, visibility in posts if visibility not in OPEN_VISIBILITIES]
     if private:

@@ -1,6 +1,6 @@
 """Deletes data whose retention period is over: addresses, the audit log, settled reports, held posts.
 
-`clean_up` deletes it and `count_due` counts it: for the scheduler and for commands.
+`clean_up` deletes this data, and `count_due` counts it; the scheduler and commands call them.
 """
 
 from __future__ import annotations

@@ -43,10 +43,11 @@ def issue_strike(
 ) -> Strike:
     """Store a strike with its statement of reasons, in the transaction of the action; publishes StrikeIssued.
 
-    `house_rule_ids` are the rules of the server that were broken, None: those of the report. `spam_rule` is the rule that
-    acted automatically. The caller has checked the permission of `by` and writes the audit row of the action. Without
-    `notify`, and for a remote account, there is neither a notification nor a mail (contract, behaviours section 18).
-    `status_ids` None: those of the report. Raises Invalid for a text that is too long.
+    `house_rule_ids` are the rules of the server that were broken; None stands for the rules named in `report`. `spam_rule`
+    is the rule that acted automatically. The caller has checked the permission of `by` and writes the audit row of the
+    action. Without `notify`, and for a remote account, there is neither a notification nor a mail (contract, behaviours
+    section 18). `status_ids` are the posts concerned; None stands for the posts of `report`. Raises Invalid for a text that
+    is too long.
     """
     if len(text) > STRIKE_TEXT_LIMIT:
         message = _("is too long (maximum is %(count)d characters)") % {"count": STRIKE_TEXT_LIMIT}
@@ -111,7 +112,7 @@ UNDO: Final[dict[str, Undo]] = {
 
 
 def take_back(by: Staff, strike: Strike) -> None:
-    """Undo the action of a strike, with the permissions that the action needed, for someone who may decide appeals."""
+    """Undo the action of a strike. `by` may decide appeals, and need not have the permissions to sanction accounts."""
     undo = UNDO.get(strike.action)
     if undo is not None:
         rights = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
@@ -141,7 +142,7 @@ def file_appeal(*, strike: Strike, text: str) -> Appeal:
 def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
     """Undo the action, as far as it is still in force, and mark the strike as overruled. Publishes AppealDecided.
 
-    Raises Forbidden without MANAGE_APPEALS or the rank above the person, Conflict for an appeal that is decided already.
+    Raises Forbidden without MANAGE_APPEALS or a rank above the person's, Conflict for an appeal that is already decided.
     """
     with transaction.atomic():
         locked = _decide(by, appeal)
@@ -154,7 +155,7 @@ def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
 
 def reject_appeal(*, by: Staff, appeal: Appeal) -> None:
     """Reject an appeal: the action stays in force. Publishes AppealDecided. Raises Forbidden and Conflict as
-    `accept_appeal`.
+    `accept_appeal` does.
     """
     with transaction.atomic():
         locked = _decide(by, appeal)

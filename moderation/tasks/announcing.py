@@ -14,7 +14,7 @@ from timelines.stores.messages import Event
 
 
 def stream_announcements(events: Sequence[AnnouncementPublished]) -> None:
-    """Send each announcement that is still shown, as it is for nobody in particular."""
+    """Send each announcement that is still shown to all open streams, without the data of a viewer."""
     rows = list_shown().filter(id__one_of=[event.announcement_id for event in events])
     for entity in present_announcements(show(list(rows), None)):
         broadcast_to_everybody(Event.ANNOUNCEMENT, orjson.dumps(entity))
@@ -30,7 +30,7 @@ def stream_withdrawals(events: Sequence[AnnouncementWithdrawn]) -> None:
 
 
 def stream_reactions(events: Sequence[AnnouncementReactionChanged]) -> None:
-    """Send how often an emoji stands under an announcement now; 0 when it was taken back by the last."""
+    """Send the current number of reactions to an announcement with an emoji; 0 if the last one was removed."""
     for number, name in dict.fromkeys((event.announcement_id, event.name) for event in events):
         found = load_reactions([number], None, name=name)[number]
         entity = ReactionSerializer(found[0] if found else Reaction(name, 0)).data

@@ -28,7 +28,9 @@ class AnnouncementsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """The announcements of this server, oldest first. For users, with any scope: without a token 422 (contract)."""
+        """The announcements of this server, oldest first. Requires a user's token of any scope; 422 without a token
+        (contract).
+        """
         admission = admission_of(request)
         if admission is None or admission.identity is None:
             raise Invalid(_("This method requires an authenticated user"))

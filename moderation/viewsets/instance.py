@@ -47,7 +47,7 @@ from social.kernel.text.languages import CODES, LANGUAGE_NAMES
 _documents: Final = Recent[bytes]()
 _MINUTES_5 = "public, max-age=300"
 
-# Time of Mastodon's release 4.0, in seconds.
+# Unix time of the release of Mastodon 4.0, in seconds.
 _DEPRECATION_4_0 = 1668384000
 
 
@@ -99,13 +99,13 @@ class DocumentsViewSet(ApiViewSet):
     }
 
     def peers(self, request: Request) -> HttpResponse:
-        """The servers that this one knows; 404 without a body if that is switched off."""
+        """The servers known to this server; 404 without a body if the list is switched off."""
         if not load_site_texts()["site_publish_peers"]:
             return reply_empty(request, status=404)
         return self._document("peers", list_peers)
 
     def search_peers(self, request: Request) -> HttpResponse:
-        """Known servers whose names begin with `q`; null without one (contract, endpoints)."""
+        """Known servers whose names begin with `q`; null without `q` (contract, endpoints)."""
         if not load_site_texts()["site_publish_peers"]:
             return reply_empty(request, status=404)
         wanted = SearchInput.read(request).q
@@ -113,13 +113,13 @@ class DocumentsViewSet(ApiViewSet):
         return reply(search_peers(wanted) if wanted is not None else None, headers=headers)
 
     def activity(self, request: Request) -> HttpResponse:
-        """Figures of twelve weeks, the current one first; 404 without a body if that is switched off."""
+        """Figures of twelve weeks, the current week first; 404 without a body if the figures are switched off."""
         if not load_site_texts()["site_publish_activity"]:
             return reply_empty(request, status=404)
         return self._document("activity", lambda: ActivitySerializer(list_weeks(), many=True).data)
 
     def domain_blocks(self, request: Request) -> HttpResponse:
-        """The servers that this one limits or suspends; 404 without a body for viewers to whom they are not shown."""
+        """The servers that this server limits or suspends; 404 without a body for viewers to whom they are not shown."""
         texts, signed_in = load_site_texts(), self.viewer_id is not None
         if not is_for(texts["site_show_domain_blocks"], signed_in=signed_in):
             return reply_empty(request, status=404)

@@ -68,8 +68,8 @@ class AccountsV1Input(Form):
     ip: str = ""
 
     def wanted(self) -> AccountFilter:
-        """Return the conditions for the query: by default local accounts that are not suspended; the last one of several
-        states.
+        """Return the conditions for the query: by default local accounts that are not suspended. If several states are
+        sent, the last one applies.
         """
         # `sensitized` has no effect in version 1 (contract, parameters section 6).
         states = [name for name in STATUSES if name != "sensitized" and getattr(self, name)]

@@ -57,7 +57,7 @@ class NetworkInput(Form):
             try:
                 found["network"] = str(network_of(self.ip))
             except ValueError:
-                # The contract answers any invalid address with this error.
+                # By the contract, every invalid address is answered with this error.
                 errors.append(_blank("ip"))
         if self.severity == "":
             errors.append(_blank("severity"))
@@ -73,9 +73,10 @@ class NetworkInput(Form):
         return found
 
     def complete(self) -> Mapping[str, Any]:
-        """Return the values of a new block. Raises Invalid as `changes`, also for one without severity or address.
+        """Return the values of a new block. Raises Invalid as `changes` does, and if the severity or the address is
+        missing.
 
-        The error of a missing address is raised last, when all else is valid (recorded of Mastodon).
+        The error of a missing address is raised last, when everything else is valid (observed in Mastodon).
         """
         found = replace(self, severity=self.severity or "").changes()
         if "network" not in found:
@@ -99,6 +100,6 @@ class EmailInput(Form):
 
 
 class EmailTestInput(EmailInput):
-    """The input EmailInput, with the address required."""
+    """An e-mail address, which is required."""
 
     required_keys = ("email",)

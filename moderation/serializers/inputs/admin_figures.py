@@ -18,15 +18,15 @@ from social.kernel.ids import parse_id
 
 KEYS_LIMIT = 30
 PARTS_LIMIT = 100
-#: Limits of the days: no data are older than the first, and the calendar still has a day after the last.
+#: Limits of the days: no data are older than the first day, and `date` can still represent the day after the last.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
-#: Maximum length of the period; of a longer one only the end is counted.
+#: Maximum length of the period; of a longer period only the end is counted.
 LONGEST_PERIOD = timedelta(days=366)
 
 
 def day_of(text: str) -> date:
-    """Return the day (UTC) of a date or time in ISO 8601, at least FIRST_DAY and at most LAST_DAY. Raises Invalid for an
-    invalid one.
+    """Return the day (UTC) of a date or time in ISO 8601, at least FIRST_DAY and at most LAST_DAY. Raises Invalid for any
+    other text.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -37,8 +37,8 @@ def day_of(text: str) -> date:
 
 
 def given_with(request: Request, key: str, parameter: str | None) -> Mapping[str, Any]:
-    """Return the parameter of a figure: `key[id]=..`, `key[domain]=..`. Raises BadRequest, which names the figure, if it is
-    missing.
+    """Return the parameter of a figure: `key[id]=..`, `key[domain]=..`. Raises BadRequest, which names the figure, if the
+    parameter is missing.
     """
     if parameter is None:
         return {}
@@ -77,8 +77,8 @@ class DimensionsInput(MeasuresInput):
 
     @property
     def parts(self) -> int:
-        """Return the maximum number of parts of a dimension: like every `limit` without its sign, at most PARTS_LIMIT
-        (parameters section 0).
+        """Return the maximum number of parts of a dimension: the absolute value of `limit` (parameters section 0), at most
+        PARTS_LIMIT.
         """
         return min(abs(self.limit), PARTS_LIMIT)
 

@@ -13,7 +13,8 @@ class SearchInput(Form):
 
 
 class ReportInput(Form):
-    """A report. The policy validates lengths and names, after the lookup of what the report refers to.
+    """A report. The policy validates lengths and names, after the lookup of the account, posts, collections and rules to
+    which the report refers.
 
     Lists are passed on as they were sent, so that an invalid id is refused and not skipped.
     """

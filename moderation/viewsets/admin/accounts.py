@@ -1,4 +1,4 @@
-"""Accounts as staff see them, and what staff do to them, over HTTP."""
+"""Accounts as staff see them, and the actions of staff on them, over HTTP."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class AdminAccountsViewSet(AdminViewSet):
         return self._shown(find_for_staff(id))
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Delete an account for good that is suspended."""
+        """Permanently delete a suspended account."""
         sanctions.delete_suspended_account(by=self.by, account=find_for_staff(id))
         return {}
 
@@ -70,7 +70,7 @@ class AdminAccountsViewSet(AdminViewSet):
         account = find_for_staff(id)
         form = ActionInput.read(request)
         if form.warning_preset_id is not None:
-            # This server has no presets: no id is valid.
+            # This server has no warning presets, so that no id is valid.
             raise NotFound
         act_on_account(
             by=self.by,

@@ -39,5 +39,5 @@ class AdminViewSet(ApiViewSet):
         require_second_factor(user)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
-        """Answer errors as everywhere, but without naming the missing permission or rank (SEED-152)."""
+        """Answer errors as other endpoints do, but without naming the missing permission or rank (SEED-152)."""
         return super().handle_exception(Forbidden() if isinstance(exc, NotPermitted) else exc)

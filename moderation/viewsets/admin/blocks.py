@@ -69,7 +69,7 @@ class AdminDomainBlocksViewSet(AdminViewSet):
     }
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
-        """Answer errors as everywhere; a conflict includes the existing rule (contract, entities "Errors")."""
+        """Answer errors as other endpoints do; a conflict includes the existing rule (contract, entities "Errors")."""
         if isinstance(exc, AlreadyRuled):
             known = DomainRuleSerializer(exc.rule).data
             return reply({"error": exc.message, "existing_domain_block": known}, status=422)
@@ -120,7 +120,7 @@ class AdminDomainAllowsViewSet(AdminViewSet):
         return reply(DomainAllowSerializer(find_allow(id)).data)
 
     def create(self, request: Request) -> HttpResponse:
-        """Allow a server; repeating it is no error."""
+        """Allow a server; repeating it is not an error."""
         allow = allow_domain(by=self.by, domain=DomainNameInput.read(request).domain)
         return reply(DomainAllowSerializer(allow).data)
 

@@ -39,7 +39,7 @@ _WRITER: Final = access.staff("admin:write", Permission.MANAGE_TAXONOMIES)
 
 
 class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
-    """`/api/v1/admin/trends`: everything that trends, and reviews of it.
+    """`/api/v1/admin/trends`: trends of all kinds, and their review.
 
     A caller who may not manage taxonomies gets the public lists, as without a token; their links lead to the public
     endpoints (contract, endpoints.tsv).
@@ -160,7 +160,7 @@ class AdminLinkPublishersViewSet(AdminViewSet):
         return self._review(id, trendable=True)
 
     def reject(self, request: Request, id: int) -> HttpResponse:
-        """Keep the pages of a site out of trends, except those that are approved themselves."""
+        """Keep the pages of a site out of trends, except pages that were approved individually."""
         return self._review(id, trendable=False)
 
     def _review(self, publisher_id: int, *, trendable: bool) -> HttpResponse:
