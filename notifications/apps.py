@@ -12,5 +12,5 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps on which this one builds."""
+        """Subscribe to the events of the apps on which this app builds."""
         import_module("notifications.reactions")

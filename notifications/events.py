@@ -13,11 +13,11 @@ class NotificationMade(Event, key="notification:{notification_id}"):
 
 
 class PushesDue(Event):
-    """Pushes may be waiting. Several of these events have the effect of one."""
+    """Pushes may be waiting. Several of these events have the same effect as a single event."""
 
 
 class MailsDue(Event):
-    """Mails may be waiting. Several of these events have the effect of one."""
+    """Mails may be waiting. Several of these events have the same effect as a single event."""
 
 
 class AnnualReportRequested(Event, key="annual_report:{report_id}"):
@@ -27,16 +27,16 @@ class AnnualReportRequested(Event, key="annual_report:{report_id}"):
 
 
 class VotersWaiting(Event, key="poll:{poll_id}"):
-    """A poll has ended that has more voters than are notified in one batch: the next ones have an account id above
-    `after_id`.
-    """
+    """An ended poll has more voters to notify than fit in one batch: the next voters have an account id above `after_id`."""
 
     poll_id: int
     after_id: int
 
 
 class FollowersWaiting(Event, key="status:{status_id}"):
-    """A post has more followers to notify than fit in one batch: the next ones have a follow newer than `after_id`."""
+    """A post has more followers to notify than fit in one batch: the follows of the next followers have an id above
+    `after_id`.
+    """
 
     status_id: int
     after_id: int
@@ -57,8 +57,8 @@ class QuotersWaiting(Event, key="status:{status_id}"):
 
 
 class SeveredWaiting(Event, key="severance:{cause}"):
-    """The action with this `cause` has ended follows of more accounts than are notified in one batch: the next ones have a
-    row above `after_id`.
+    """The action with this `cause` has ended follows of more accounts than are notified in one batch: the rows of the next
+    accounts have an id above `after_id`.
     """
 
     cause: str
@@ -73,8 +73,8 @@ class RequestAccepted(Event, key="account:{account_id}"):
 
 
 class RequestDismissed(Event, key="account:{account_id}"):
-    """`account_id` has dismissed the request of `from_account_id`: its held notifications with ids up to `last_id` are to
-    be deleted.
+    """`account_id` has dismissed the request of `from_account_id`: that sender's held notifications with ids up to
+    `last_id` are to be deleted.
     """
 
     account_id: int

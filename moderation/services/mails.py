@@ -92,19 +92,19 @@ _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
 
 
 def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
-    """Handle UserWaiting: mail to everyone who manages users about a sign-up (contract, behaviours section 6), unless it
-    was decided before the mail is sent.
+    """Handle UserWaiting: send a mail about the sign-up to everyone who manages users (contract, behaviours section 6),
+    unless staff decide about the sign-up before the mail is sent.
     """
     _address("sign_up", [event.user_id for event in events])
 
 
 def send_report_mails(events: Sequence[ReportFiled]) -> None:
-    """Handle ReportFiled: mail to everyone who manages reports (SEED-143)."""
+    """Handle ReportFiled: send a mail to everyone who manages reports (SEED-143)."""
     _address("report", [event.report_id for event in events])
 
 
 def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
-    """Handle AppealFiled: mail to everyone who manages appeals."""
+    """Handle AppealFiled: send a mail to everyone who manages appeals."""
     _address("appeal", [event.appeal_id for event in events])
 
 
@@ -120,8 +120,8 @@ def send_staff_mails(events: Sequence[StaffMailDue]) -> None:
 
 
 def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
-    """Handle StrikeIssued: mail to the person what was done, why, and where to appeal. Strikes that were undone meanwhile
-    are skipped.
+    """Handle StrikeIssued: send a mail to the person: what was done, why, and where to appeal. Strikes that were undone
+    meanwhile are skipped.
     """
     send_all(letter for event in events for letter in _strike_letters(event.strike_id))
 

@@ -15,7 +15,7 @@ from social.kernel.runner import WaitingRow
 class MailItem(models.Model):
     """A notification that its recipient wants by mail.
 
-    The row may outlive its notification, like that of a Push: it is deleted when the recipient's turn comes.
+    The row may outlive its notification, like the row of a Push: it is deleted when the recipient's turn comes.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -31,7 +31,7 @@ class MailItem(models.Model):
 
 
 class Mailing(WaitingRow):
-    """The turn of a recipient who may be due for mails: about their items, or a summary. One per recipient."""
+    """The queued turn of a recipient who may be due for a mail about items, or for a summary; one row per recipient."""
 
     queue = "mails"
     due = MailsDue
@@ -46,8 +46,8 @@ class Mailing(WaitingRow):
 
 
 class MailRecord(models.Model):
-    """The mails that a recipient has got: `sent` counts those in the hour since `began_at`; `summary_at` is the last
-    summary.
+    """Record of the mails sent to a recipient: `sent` is their number in the hour since `began_at`, `summary_at` the time
+    of the last summary.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="mail_record")

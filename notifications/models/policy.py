@@ -35,7 +35,7 @@ POLICY_COLUMNS: Final = (
 
 
 class NotificationPolicy(models.Model):
-    """The policy of `account`, a local one. An account without a row has the default policy (contract, entities)."""
+    """The policy of the local account `account`. An account without a row has the default policy (contract, entities)."""
 
     account = models.OneToOneField(
         Account, primary_key=True, on_delete=models.CASCADE, related_name="notification_policy"
@@ -57,7 +57,7 @@ class NotificationPolicy(models.Model):
 class NotificationPermission(models.Model):
     """`account` has accepted a request of `from_account`: its policy no longer applies to that sender.
 
-    `merging`: the notifications held until then are still being delivered.
+    `merging`: the sender's held notifications are still being delivered.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -81,7 +81,7 @@ class NotificationPermission(models.Model):
 class NotificationRequest(models.Model):
     """Messages of `from_account` to `account` are held until the request is accepted, or dismissed.
 
-    `notifications_count` counts them up to REQUEST_COUNT_LIMIT; `last_status` is the newest of them.
+    `notifications_count` counts the messages up to REQUEST_COUNT_LIMIT; `last_status` is the newest one.
     """
 
     id = SnowflakeField(primary_key=True)

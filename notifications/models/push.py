@@ -23,11 +23,12 @@ class PushPolicy(models.TextChoices):
 
 
 class PushSubscription(models.Model):
-    """The URL of a push service, and what is sent there: one per access token, deleted with it.
+    """A subscription to pushes, with the URL of the push service and the notifications to send there; one per access token,
+    deleted with the token.
 
     `p256dh` and `auth` are the keys of the device, as it sent them. `standard`: messages are encoded by RFC 8291 instead of
-    its draft. `alerts` maps notification types to whether they are pushed; types that are missing are not. With a `policy`
-    that is not one of PushPolicy nothing is pushed. `host` is the host of the endpoint, with its port.
+    its draft. `alerts` maps notification types to whether they are pushed; missing types are not pushed. If `policy` is not
+    a value of PushPolicy, nothing is pushed. `host` is the host of the endpoint, with its port.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -59,10 +60,10 @@ class PushSubscription(models.Model):
 
 
 class Push(WaitingRow):
-    """A notification queued for a subscription, once.
+    """A notification queued for a subscription; each pair of the two is queued once.
 
-    The row may outlive both: it is deleted when its turn comes, so that deleting notifications and tokens needs no further
-    statement and no lock.
+    The row may outlive both the notification and the subscription: it is deleted when its turn comes, so that deleting
+    notifications and tokens needs no further statement and no lock.
     """
 
     queue = "pushes"

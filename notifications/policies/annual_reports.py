@@ -26,7 +26,7 @@ class Archetype(StrEnum):
 
 
 class ReportState(StrEnum):
-    """States of a year's report, each with what its owner can do about it."""
+    """States of a year's report, by what its owner can do."""
 
     AVAILABLE = "available"
     GENERATING = "generating"

@@ -28,5 +28,7 @@ BASELINE: Final = frozenset(
 
 
 def needs_fallback(type: str, supported: Collection[str] | None) -> bool:
-    """Tell whether a client that knows the `supported` types needs a fallback; a client that names none (None) gets none."""
+    """Tell whether a client that knows the `supported` types needs a fallback. `supported` None: the client names no types
+    and gets no fallbacks.
+    """
     return supported is not None and type not in BASELINE and type not in supported

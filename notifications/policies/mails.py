@@ -33,7 +33,7 @@ _TOLERANCE: Final = timedelta(minutes=1)
 
 
 class Form(Enum):
-    """Forms of mail for several notifications: the first alone, all of them in one mail, or no mail yet."""
+    """Forms of mail for waiting notifications: a mail about the first one only, one mail about all of them, or no mail yet."""
 
     SINGLE = 1
     LIST = 2
@@ -46,7 +46,9 @@ def counted(record: MailRecord, now: datetime) -> int:
 
 
 def form_of(preferences: Mapping[str, Any], record: MailRecord, oldest: datetime, now: datetime) -> Form:
-    """Return the form of mail for notifications since `oldest`: one mail a day, or SINGLE_MAILS and one more per hour."""
+    """Return the form of mail for notifications since `oldest`: by `preferences`, one list per day, or SINGLE_MAILS single
+    mails and then one list per hour.
+    """
     if mode_of(preferences) == DAILY:
         return Form.LIST if oldest <= now - DAY + _TOLERANCE else Form.NOTHING
     sent = counted(record, now)

@@ -25,7 +25,7 @@ FOLLOWER_AGE: Final = timedelta(days=3)
 
 
 class NotificationOutcome(IntEnum):
-    """Outcomes for a notification, the strictest last: it prevails."""
+    """Outcomes for a notification, the strictest last. If several apply, the strictest prevails."""
 
     DELIVER = 0
     HOLD = 1
@@ -36,9 +36,10 @@ class NotificationOutcome(IntEnum):
 class TypeRule:
     """Properties of a type. `filterable`: the recipient's policy applies.
 
-    `past_blocks`: sent by staff regardless of blocks, mutes and policies. `about_oneself`: also created for the recipient's
-    own actions. `of_any_post`: says that a followed account has posted, so that any mute prevents it, even one that allows
-    notifications. `grouped`: clients may show several as one.
+    `past_blocks`: delivered regardless of blocks, mutes and policies if the sender is a member of staff. `about_oneself`:
+    also created for the recipient's own actions. `of_any_post`: about any post of a followed account, so that every mute
+    prevents the notification, even a mute that allows notifications. `grouped`: clients may show several of these
+    notifications as one.
     """
 
     filterable: bool = False
@@ -73,11 +74,13 @@ DEFAULT_POLICY: Final = NotificationPolicy()
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A notification that may be created. `relations` are the recipient's, to the sender and to the `involved`: the other
-    accounts that the post mentions, and the one to which it replies. `suspended`: sender or recipient is suspended.
+    """A notification that may be created. `relations` are those of the recipient to the sender and to the accounts
+    `involved`: the other accounts that the post mentions, and the account to which it replies. `suspended`: sender or
+    recipient is suspended.
 
-    `follows_recipient`: the sender does, for FOLLOWER_AGE at least. `unsolicited`: a private mention that is no reply to a
-    private post of the recipient to the sender. `permitted`: the recipient has accepted a request of the sender.
+    `follows_recipient`: the sender has followed the recipient for at least FOLLOWER_AGE. `unsolicited`: a private mention
+    that is not a reply to a private post of the recipient to the sender. `permitted`: the recipient has accepted a request
+    of the sender.
     """
 
     type: Type

@@ -42,7 +42,7 @@ class PushSettings:
 
 @dataclass(frozen=True, slots=True)
 class PushTarget:
-    """The endpoint to which messages are sent, and the keys of the device. `standard`: encoded by RFC 8291."""
+    """The endpoint to which messages are sent, and the keys of the device. `standard`: messages are encoded by RFC 8291."""
 
     endpoint: str = ""
     p256dh: str = ""
@@ -52,7 +52,7 @@ class PushTarget:
 
 def target_errors(target: PushTarget, *, may_be_asked: bool) -> Iterator[FieldError]:
     """Return the errors of a new subscription, in the order of the contract. `may_be_asked`: this server may send requests
-    there.
+    to the endpoint.
     """
     if not target.endpoint.strip():
         yield FieldError("endpoint", "ERR_BLANK", _("can't be blank"), _("Endpoint"))

@@ -1,4 +1,4 @@
-"""Titles of notifications, for mails and pushes, whose text no client writes."""
+"""Titles of notifications, for mails and pushes, whose texts are not written by a client."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _TITLES: Final[dict[str, str | Promise]] = {
 def title_of(kind: str, name: str, *, own: bool = False) -> str:
     """Return the title of a notification of this type about an account called `name`, in the active language.
 
-    `own`: that account is the recipient. A type without a title is returned itself. In right-to-left text the name is
-    isolated (Unicode UAX 9, FSI and PDI): otherwise the `@` of an address would be shown behind it.
+    `own`: that account is the recipient. For a type without a title, `kind` itself is returned. In right-to-left text the
+    name is isolated (Unicode UAX 9, FSI and PDI): otherwise the `@` of an address would be shown behind it.
     """
     if get_language_bidi():
         name = f"\u2068{name}\u2069"

@@ -25,7 +25,9 @@ Subject = tuple[int, int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Content of a notification: `sender`, and `post` at `link` if a post is concerned. `filters` are the recipient's."""
+    """Content of a notification: the `sender` and, if it is about a post, the `post` and its URL `link`. `filters` are the
+    recipient's filters.
+    """
 
     sender: Account
     post: PostBody | None

@@ -45,8 +45,8 @@ STRETCHES: Final = (1_000, 100_000)
 """Numbers of notifications in which the groups of a page are searched; the larger one only if the smaller yields too few."""
 
 # Each step of the recursion finds the next notification of a group that is not on the page yet, without reading a row
-# twice. The first one is found at any distance, the others within the stretch: only an empty page may tell a client that
-# it is the last.
+# twice. The first notification is found at any distance, the others only within the stretch, since only an empty page
+# may tell a client that there are no more.
 _HEADS: Final = """
 WITH RECURSIVE stop (id) AS MATERIALIZED (
   {stop}
@@ -110,8 +110,8 @@ class Span:
 @dataclass(frozen=True, slots=True)
 class Heads:
     """The first notification of each group on a page, newest first. `span` covers the page from its last to its first
-    notification, and reaches the requested bound if nothing is left there; `ends` are the ids below and above which the
-    next pages begin.
+    notification, and extends to the requested bound if no notifications remain in that direction; `ends` are the ids below
+    and above which the next pages begin.
     """
 
     rows: list[ListedNotification] = field(default_factory=list)
@@ -121,8 +121,9 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class NotificationGroup:
-    """Notifications with the same key up to the end of a page, with the `newest` of them. `count` is at most COUNT_LIMIT;
-    `sample` holds the latest senders, newest first; `lowest_id` and `latest_at` are of the notifications on the page.
+    """The notifications with the same key, except those newer than the page; `newest` is the latest of them. `count` is at
+    most COUNT_LIMIT; `sample` holds the latest senders, newest first; `lowest_id` and `latest_at` are those of its
+    notifications on the page.
     """
 
     newest: ListedNotification
@@ -136,8 +137,8 @@ class NotificationGroup:
 
 @dataclass(frozen=True)
 class GroupPage:
-    """Groups with their accounts, posts and other subjects. `partial` holds the accounts that are shown in short; None if
-    all are shown in full.
+    """Groups with their accounts, posts and other subjects. `partial` holds the accounts that are shown in short form; None
+    if all accounts are shown in full.
     """
 
     groups: Sequence[NotificationGroup]
@@ -151,7 +152,7 @@ class GroupPage:
 
 def list_heads(account_id: int, wanted: NotificationFilter, grouped_types: Collection[str], cursor: Cursor) -> Heads:
     """Return the first notification of each group at a cursor, in its direction. At most two queries; a page of all types
-    is short if it would need more notifications than the longest stretch.
+    is incomplete if filling it would need more notifications than the longest stretch has.
     """
     parts, rising = wanted.parts(), cursor.ascending
     if not parts:
@@ -246,8 +247,8 @@ def load_group_page(
     supported: Collection[str] | None = None,
     partial: bool = False,
 ) -> GroupPage:
-    """Return the data of these groups, in as many queries as for a page of notifications, and one more for accounts in
-    short: with `partial` only the first account of each group is shown in full.
+    """Return the data of these groups, in the number of queries of a page of notifications, and one more for accounts in
+    short form: with `partial`, only the first account of each group is shown in full.
     """
     rows = [group.newest for group in groups]
     subjects = load_subjects(rows, viewer_id)

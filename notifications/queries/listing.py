@@ -67,7 +67,7 @@ class ListedNotification:
 
     @property
     def key(self) -> str:
-        """Return the key of its group; a key of its own if it belongs to no group."""
+        """Return the key of the notification's group, or a key for this notification alone if it belongs to no group."""
         return self.group_key or f"{UNGROUPED}{self.id}"
 
 
@@ -99,8 +99,8 @@ class NotificationFilter:
         if has_type == "TRUE":
             parts = [UNFILTERED]
         else:
-            # A power of two: few different statements for all numbers of types. Missing elements are NULL, which equals
-            # no type.
+            # The number of parameters is a power of two, so that there are few different statements. Missing elements
+            # are NULL, which equals no type.
             places = 1 << (len(chosen) - 1).bit_length() if chosen else 0
             parts = [f"NOT n.filtered AND n.type = (%(types)s::text[])[{place + 1}]" for place in range(places)]
         return [*parts, f"n.filtered AND {has_type}"] if parts and self.include_filtered else parts
@@ -157,7 +157,7 @@ def _rows(sql: str, parameters: dict[str, Any]) -> list[ListedNotification]:
 
 
 class About(Protocol):
-    """A notification, or a group of them, that may be about one of these rows. `others` is the number of further senders."""
+    """A notification or a group, and the ids of the rows that it may be about. `others` is the number of further senders."""
 
     type: str
     from_account_id: int
@@ -171,8 +171,8 @@ class About(Protocol):
 
 @dataclass(frozen=True)
 class Subjects:
-    """Rows by id that notifications are about, apart from posts. Appeals are by the id of the strike; annual reports are
-    given as years.
+    """Rows that notifications are about, by id, except posts. `appeals` has the ids of the strikes as keys; `years` maps
+    the ids of annual reports to their years.
     """
 
     reports: Mapping[int, Report]
@@ -245,8 +245,8 @@ def load_named(rows: Sequence[About], subjects: Subjects, supported: Collection[
 def load_page(
     rows: Sequence[ListedNotification], viewer_id: int, supported: Collection[str] | None = None
 ) -> NotificationPage:
-    """Return the data of the entities of these rows: at most eight queries, whatever their number, those of
-    `load_subjects`, and one if a client that knows the `supported` types gets fallbacks.
+    """Return the data of the entities of these rows: at most eight queries for any number of rows, plus the queries of
+    `load_subjects`, and one more if a client that knows the `supported` types gets fallbacks.
     """
     subjects = load_subjects(rows, viewer_id)
     accounts = load_counted_accounts({row.from_account_id for row in rows} | subjects.people, viewer_id)

@@ -29,8 +29,8 @@ SELECT count(*), COALESCE(sum(notifications_count), 0)::bigint
 
 
 def load_permitted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Return the pairs among these (recipient, sender) in which the recipient has accepted the sender: one query, none for
-    no pairs.
+    """Return the pairs among these (recipient, sender) in which the recipient has accepted the sender. One query; none if
+    `pairs` is empty.
     """
     if not pairs:
         return set()
@@ -42,7 +42,7 @@ def load_permitted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def find_policy(account_id: int) -> NotificationPolicy:
-    """Return the account's policy; an unsaved default one if it has none."""
+    """Return the account's policy, or an unsaved default policy if the account has none."""
     return NotificationPolicy.objects.filter(account_id=account_id).first() or NotificationPolicy()
 
 
@@ -88,7 +88,7 @@ class RequestPage:
 
 
 def load_request_page(requests: Sequence[NotificationRequest], viewer_id: int) -> RequestPage:
-    """Return the data of the entities of these requests, in a number of queries that does not depend on their number."""
+    """Return the data of the entities of these requests, in a fixed number of queries."""
     accounts = load_counted_accounts({request.from_account_id for request in requests}, viewer_id)
     last = dict.fromkeys(request.last_status_id for request in requests if request.last_status_id is not None)
     return RequestPage(requests, accounts, hydrate(last, viewer_id))

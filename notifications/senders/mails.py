@@ -1,7 +1,7 @@
 """Sends notifications by mail to users who want them, and summaries to users who are away.
 
 Each notification is queued as an item until its recipient's turn comes (`Mailing`). A turn sends one mail about the items
-that are then still present, wanted, visible and unread, and ends; items that are left get another turn. A process that is
+that are then still present, wanted, visible and unread, and ends; remaining items get another turn. A process that is
 killed in between therefore loses nothing, but one mail per recipient whose turn it was may arrive twice, with the same
 Message-ID.
 """
@@ -80,8 +80,9 @@ _NUMBERS: Final = {
 # Separate from the threads of the network loop, which resolve host names for all senders.
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
 
-# A recipient who has got all mails of an hour waits for the next one. Existing rows are locked in the order of their ids,
-# as by the runner, even if nothing changes: a row that is being deleted meanwhile is inserted again.
+# A recipient who has got all mails that are allowed per hour waits for the next hour. Existing rows are locked in the
+# order of their ids, as by the runner, even if nothing changes: a row that is being deleted meanwhile is inserted
+# again.
 _MAKE_TURNS: Final = f"""
 INSERT INTO notifications_mailing AS m (host, account_id, due_at)
 SELECT %(host)s, u.account_id, GREATEST(
@@ -181,7 +182,7 @@ async def _handed_over(letter: EmailMultiAlternatives) -> bool:
 
 def _make_next_turns(rows: Sequence[Mailing]) -> None:
     """Queue another turn for recipients with remaining items, in the transaction that ends the current one. Items of a turn
-    that was given up are deleted: newer ones would have restarted it.
+    that was given up are deleted: a newer item would have restarted the turn.
     """
     given_up = [row.account_id for row in rows if row.dead_at is not None]
     MailItem.objects.filter(account_id__one_of=given_up).delete()
@@ -194,7 +195,9 @@ MAILINGS: Final = Work(Mailing, _begin, _make_next_turns)
 
 @dataclass(frozen=True)
 class _Letter:
-    """A mail with the notifications in it; `summary`: it is about the time during which its recipient was away."""
+    """A mail with the notifications in it; `summary`: whether it is a summary of the time during which its recipient was
+    away.
+    """
 
     mailbox: Mailbox
     mail: EmailMultiAlternatives
@@ -209,7 +212,9 @@ class _Letter:
 
 
 def _next_letter(account_id: int) -> _Letter | None:
-    """Return the mail that an account is due for now, None without one; delete items that are no longer to be mailed."""
+    """Return the mail that is due for an account now, or None if no mail is due; delete items that are no longer to be
+    mailed.
+    """
     while True:
         mailbox = find_mailbox(account_id)
         if mailbox is None:
@@ -316,7 +321,9 @@ def _compose(
 
 
 def _shown(item: MailedNotification, content: Content, limit: int) -> dict[str, Any]:
-    """Return the values with which mails show a notification; of a post with a content warning only the warning."""
+    """Return the values with which mails show a notification; for a post with a content warning, they contain only the
+    warning.
+    """
     post = content.post
     text = "" if post is None else post.spoiler_text or plain(post.content)
     text = text if len(text) <= limit else f"{text[: limit - 1]}…"

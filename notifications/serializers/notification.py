@@ -23,7 +23,7 @@ from statuses.serializers.presenting import present_by_id
 
 class SubjectSerializer(EntitySerializer):
     """Members of Notification and NotificationGroup about subjects other than posts, and the fallback for unknown types.
-    Context: `accounts` as encoded entities by id, `subjects`, `supported` types, and that of FallbackSerializer.
+    Context: `accounts` as encoded entities by id, `subjects`, `supported` types, and the context of FallbackSerializer.
     """
 
     def to_representation(self, instance: About) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class UnreadCountSerializer(EntitySerializer):
 
 
 class NotificationSerializer(EntitySerializer):
-    """Notification. Context: that of SubjectSerializer, and `statuses` as encoded entities by id."""
+    """Notification. Context: as for SubjectSerializer, and `statuses` as encoded entities by id."""
 
     def to_representation(self, instance: ListedNotification) -> dict[str, Any]:
         """Return the entity; it has `status` for the types that are about a post."""
@@ -76,7 +76,7 @@ class NotificationSerializer(EntitySerializer):
 
 
 class NotificationGroupSerializer(EntitySerializer):
-    """NotificationGroup. Context: that of SubjectSerializer, and `paged`: whether the groups belong to a page."""
+    """NotificationGroup. Context: as for SubjectSerializer, and `paged`: whether the groups belong to a page."""
 
     def to_representation(self, instance: NotificationGroup) -> dict[str, Any]:
         """Return the entity; it refers to its accounts and post by id."""
@@ -99,7 +99,9 @@ class NotificationGroupSerializer(EntitySerializer):
 
 
 def _is_shown(row: ListedNotification, statuses: Collection[int], subjects: Subjects) -> bool:
-    """Tell whether the recipient may still read its post, if any, and its other subject still exists."""
+    """Tell whether the recipient may still read the notification's post, if any, and its other subject, if any, still
+    exists.
+    """
     return (row.status_id is None or row.status_id in statuses) and subjects.has(row)
 
 
@@ -113,8 +115,8 @@ def _context(page: NotificationPage | GroupPage) -> dict[str, Any]:
 
 
 def present_groups(page: GroupPage, *, paged: bool) -> dict[str, Any]:
-    """Return GroupedNotificationsResults: every account and post once, in the order of the groups. As in `present`, groups
-    about something that the recipient may no longer read are left out.
+    """Return GroupedNotificationsResults: every account and post appears once, in the order of the groups. As in `present`,
+    groups about something that the recipient may no longer read are left out.
     """
     statuses = present_by_id(page.statuses)
     shown = [group for group in page.groups if _is_shown(group.newest, statuses, page.subjects)]

@@ -18,8 +18,8 @@ from social.kernel.events import publish
 
 
 def request_report(*, account_id: int, year: int | None) -> AnnualReport | None:
-    """Request the report of a year; return it while it is computed. Return None when it is finished already, or not
-    offered. Another request while it is computed changes nothing. Publishes AnnualReportRequested.
+    """Request the report of a year; return it while it is computed. Return None if the report is already finished or not
+    offered. Another request for a report that is being computed changes nothing. Publishes AnnualReportRequested.
     """
     if year is None or year != offered_report_year() or not has_posted(account_id, year):
         return None

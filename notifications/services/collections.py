@@ -50,6 +50,6 @@ def forget_removed(events: Sequence[CollectionItemRemoved]) -> None:
 
 
 def _accepted(**conditions: object) -> list[tuple[CollectionItem, int]]:
-    """Return the items whose accounts have agreed, with their account ids."""
+    """Return the items whose accounts have consented to be in the collection, with their account ids."""
     rows = CollectionItem.objects.filter(state=ItemState.ACCEPTED, **conditions).select_related("collection")
     return [(item, item.account_id) for item in rows.order_by("id") if item.account_id is not None]

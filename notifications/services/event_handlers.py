@@ -67,8 +67,8 @@ def notify_followed(events: Sequence[AccountFollowed]) -> None:
     """Notify of a new follower; an accepted request replaces the notification of the request (contract, behaviours section
     13).
     """
-    # Pairs that combine two of these events match too, but only without a request: their notification is outdated as
-    # well.
+    # The two lists also match accounts of different events, but only if there is no request between them, so that their
+    # notification is outdated as well.
     waiting = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
     Notification.objects.filter(
         ~Exists(waiting),
@@ -116,7 +116,7 @@ def notify_mentioned(events: Sequence[StatusPublished]) -> None:
 
 
 def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
-    """Do `notify_mentioned` for the mentions in these posts with at least the id given for the post."""
+    """Notify of mentions as `notify_mentioned` does; `first_ids` maps each post to the lowest id of the mentions to handle."""
     mentions = (
         Mention.objects.select_related("status")
         .filter(status_id__one_of=list(first_ids), status__deleted_at=None)
@@ -320,7 +320,7 @@ def forget_blocked_domains(events: Sequence[DomainBlocked]) -> None:
 
 
 def forget_muted(events: Sequence[AccountMuted]) -> None:
-    """Delete, after a mute with notifications, the existing ones."""
+    """Delete existing notifications about an account after a mute that includes notifications."""
     for event in events:
         mute = load_relations(event.account_id, [event.target_id]).muting.get(event.target_id)
         if mute is not None and mute.hide_notifications:

@@ -101,9 +101,10 @@ def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
     """Create these notifications, except those that the recipient does not want and those that exist already. Return the
     notified recipients with the post concerned.
 
-    Notifications that the recipient's policy holds are stored without notifying; messages among them create a request.
-    Works in the caller's transaction; publishes NotificationMade for each new row that is not held. Remote recipients are
-    left out: their own server notifies them. The number of statements does not depend on that of the recipients.
+    Notifications that the recipient's policy holds are stored without notifying the recipient; if they are messages, they
+    create a request. Works in the caller's transaction; publishes NotificationMade for each new row that is not held.
+    Remote recipients are left out: their own server notifies them. The number of statements does not depend on the number
+    of recipients.
     """
     judged = [(note, found, outcome_of(found)) for note, found in _candidates(notes) if not is_dropped(found)]
     if not judged:
@@ -217,7 +218,7 @@ class _Made:
 
 
 def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Made]:
-    """Insert notes, each with whether it is held; return the new rows. Held ones never join a group."""
+    """Insert notes, each with whether it is held; return the new rows. Held notifications never join a group."""
     columns: list[Any] = [
         [note.recipient_id for note, _held in notes],
         [note.sender_id for note, _held in notes],
@@ -272,7 +273,9 @@ def dismiss(*, account_id: int, notification_id: int) -> bool:
 
 
 def dismiss_group(*, account_id: int, key: str) -> None:
-    """Delete one of the account's groups of notifications; an ungrouped notification by the key that it has instead."""
+    """Delete one of the account's groups of notifications; or one ungrouped notification, by the key that stands for it
+    alone.
+    """
     values = {"account": account_id, "key": key, "id": 0}
     condition = "n.account_id = %(account)s AND n.group_key = %(key)s"
     if key.startswith(UNGROUPED):
@@ -282,7 +285,7 @@ def dismiss_group(*, account_id: int, key: str) -> None:
 
 
 def _remove(condition: str, values: dict[str, Any]) -> bool:
-    """Delete notifications, and recount the requests to which some of them belonged; return whether there were any."""
+    """Delete notifications, and recount the requests to which some of them belonged; return whether any were deleted."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_REMOVE.format(condition=condition), values)

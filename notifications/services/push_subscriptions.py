@@ -26,13 +26,13 @@ from social.kernel.lengths import URI_LIMIT
 def subscribe(*, token_id: int, target: PushTarget, chosen: PushSettings) -> PushSubscription:
     """Create the push subscription of an access token, in place of an earlier one.
 
-    Beyond SUBSCRIPTIONS_LIMIT the user's oldest one ends. Raises Invalid (contract, parameters section 5), and Unauthorized
-    when the token is being revoked.
+    If the user has more than SUBSCRIPTIONS_LIMIT subscriptions, the oldest one ends. Raises Invalid (contract, parameters
+    section 5), and Unauthorized when the token is being revoked.
     """
     place = _place(target.endpoint)
     if errors := list(target_errors(target, may_be_asked=place is not None)):
         raise Invalid.of(errors)
-    assert place is not None  # an error otherwise
+    assert place is not None  # `target_errors` refuses all other endpoints
     with transaction.atomic():
         token = AccessToken.objects.select_for_update().filter(pk=token_id).first()
         if token is None:
@@ -55,8 +55,8 @@ def subscribe(*, token_id: int, target: PushTarget, chosen: PushSettings) -> Pus
 
 
 def _place(endpoint: str) -> Target | None:
-    """Return the parsed endpoint; None for one to which this server sends nothing. Without resolving its name only these
-    are refused: schemes other than https, and blocked addresses and ports.
+    """Return the parsed endpoint; None for an endpoint to which this server sends nothing. As the host name is not
+    resolved, this refuses only too long and invalid URLs, schemes other than https, and blocked addresses and ports.
     """
     if len(endpoint) > URI_LIMIT:
         return None

@@ -1,7 +1,7 @@
 """Writes policies, and the requests of senders whose messages a policy holds: creates, accepts and dismisses them.
 
 Source: contract, behaviours section 13. Held notifications are delivered or deleted after the response, in batches: each
-commits with the event of the next one, so that a process that is killed loses nothing and nothing is done twice.
+batch commits with the event for the next batch, so that a killed process loses nothing and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
 
 
 def lock_recipients(account_ids: Collection[int]) -> None:
-    """Lock these accounts against accepting or dismissing requests until the transaction ends; wait for running ones.
+    """Lock these accounts against accepting or dismissing requests until the transaction ends; wait for running
+    transactions that do so.
 
     With the lock, permissions that are read afterwards stay valid until the transaction ends: otherwise a notification
     could be held for good because its sender was accepted at the same moment.
@@ -119,7 +120,8 @@ def make_requests(pairs: Pairs) -> None:
     """Create a request for each pair whose messages are held, or recount an existing one."""
     if pairs:
         _run(_MAKE, _arrays(pairs) | {"now": clock.now()})
-        # A separate statement: it must count what other transactions added while the first one waited for their locks.
+        # A separate statement: it must count what other transactions added while the first statement waited for their
+        # locks.
         _run(_RECOUNT, _arrays(pairs))
 
 
@@ -131,9 +133,10 @@ def review_requests(pairs: Pairs) -> None:
 
 
 def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
-    """Accept the senders of these requests, for the future and for what is held; return the number of requests.
+    """Accept the senders of these requests: their held and future notifications are delivered. Return the number of
+    requests.
 
-    Publishes RequestAccepted for each; NotificationsMerged follows when everything is delivered.
+    Publishes RequestAccepted for each sender; its handler publishes NotificationsMerged when everything is delivered.
     """
     with transaction.atomic():
         taken = _take(account_id, request_ids)
@@ -154,7 +157,7 @@ def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
 def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
     """Delete these requests and the held notifications; the senders may cause new requests. Return the number of requests.
 
-    Publishes RequestDismissed for each.
+    Publishes RequestDismissed for each sender with held notifications.
     """
     with transaction.atomic():
         taken = _take(account_id, request_ids)
@@ -170,15 +173,16 @@ def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
 
 def _take(account_id: int, request_ids: Collection[int]) -> list[tuple[int, int | None]]:
     """Delete requests; return their senders, each with the id of the newest held notification."""
-    # The lock waits for holders of `lock_recipients`, but not for foreign keys: two users who accept each other's
-    # requests do not block one another.
+    # FOR NO KEY UPDATE waits for holders of `lock_recipients` (FOR SHARE) but not for foreign-key checks, so that two
+    # users who accept each other's requests do not block one another.
     list(Account.objects.select_for_update(no_key=True).filter(id=account_id).values_list("id"))
     return _rows(_TAKE, {"account": account_id, "ids": list(request_ids)})
 
 
 def deliver_held(events: Sequence[RequestAccepted]) -> None:
-    """Deliver at most BATCH_SIZE notifications of the accepted senders, private mentions also to conversations; the rest
-    follows. Publishes NotificationsMerged for accounts without any held ones left.
+    """Deliver at most BATCH_SIZE notifications of the accepted senders, and add private mentions to conversations. If more
+    may remain, the events are published again; otherwise NotificationsMerged is published for recipients for whom
+    everything is delivered.
 
     Streams and pushes are not sent: the notifications are old, and clients reload the list.
     """
@@ -198,8 +202,8 @@ def deliver_held(events: Sequence[RequestAccepted]) -> None:
 
 
 def remove_held(events: Sequence[RequestDismissed]) -> None:
-    """Delete at most BATCH_SIZE notifications of each dismissed request; the rest follows. Newer ones stay: they have
-    created a new request, which in the end counts only them.
+    """Delete at most BATCH_SIZE held notifications of each dismissed request; the event is published again if more may
+    remain. Newer notifications are kept: they have created a new request, which is recounted at the end.
     """
     done = []
     for event in dict.fromkeys(events):

@@ -17,7 +17,9 @@ BATCH_SIZE: Final = 200
 
 
 def notify_severed(events: Sequence[FollowsSevered]) -> None:
-    """Notify the local accounts that have lost follows by this action, each also as the sender, in batches of BATCH_SIZE."""
+    """Notify the local accounts that have lost follows by this action, in batches of BATCH_SIZE; each recipient is also the
+    sender.
+    """
     for event in events:
         _notify(event.cause, after_id=0)
 

@@ -14,7 +14,7 @@ from timelines.stores.messages import Event
 
 
 def stream_notifications(events: Sequence[NotificationMade]) -> None:
-    """Send each notification to its recipient's streams; nothing is made for people who are not listening."""
+    """Send each notification to its recipient's streams; entities are encoded only for recipients with an open stream."""
     by_recipient: dict[int, list[int]] = {}
     for event in events:
         by_recipient.setdefault(event.account_id, []).append(event.notification_id)
@@ -25,6 +25,8 @@ def stream_notifications(events: Sequence[NotificationMade]) -> None:
 
 
 def stream_merges(events: Sequence[NotificationsMerged]) -> None:
-    """Say that what was held is in the list now (contract, behaviours section 16)."""
+    """Tell the accounts' streams that their held notifications have been merged into the list (`notifications_merged`;
+    contract, behaviours section 16).
+    """
     for account_id in listeners({event.account_id for event in events}):
         broadcast_notification(account_id, b"1", Event.NOTIFICATIONS_MERGED)

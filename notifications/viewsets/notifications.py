@@ -50,7 +50,7 @@ _PAGES = ByCursor(Limit(40, 80), next_when="any")
 
 
 def _filter(form: ListInput | CountInput, *, include_filtered: bool = False) -> NotificationFilter | None:
-    """Return the filter of a request; None for an impossible sender."""
+    """Return the filter of a request; None if `account_id` is not a valid id."""
     sender_id = parse_id(form.account_id)
     if form.account_id and sender_id is None:
         return None
@@ -161,7 +161,7 @@ class NotificationGroupsViewSet(ApiViewSet):
         return UnreadCountSerializer(count).data
 
     def dismiss(self, request: Request, key: str) -> HttpResponse:
-        """Remove a group; an unknown key is no error."""
+        """Remove a group; an unknown key is not an error."""
         dismiss_group(account_id=self.account_id, key=key)
         return reply({})
 

@@ -94,13 +94,13 @@ class NotificationRequestsViewSet(ApiViewSet):
         return present_requests(load_request_page([find_request(self.account_id, id)], self.account_id))[0]
 
     def accept(self, request: Request, id: int) -> Any:
-        """Accept the sender and deliver what is held."""
+        """Accept the sender and deliver the held notifications."""
         if not accept_requests(account_id=self.account_id, request_ids=[id]):
             raise NotFound
         return {}
 
     def dismiss(self, request: Request, id: int) -> Any:
-        """Remove the request and what is held of its sender."""
+        """Remove the request and its sender's held notifications."""
         if not dismiss_requests(account_id=self.account_id, request_ids=[id]):
             raise NotFound
         return {}

@@ -50,7 +50,7 @@ class PushSubscriptionsViewSet(ApiViewSet):
         return reply(PushSubscriptionSerializer(changed).data)
 
     def destroy(self, request: Request) -> HttpResponse:
-        """Unsubscribe; repeating it is no error."""
+        """Unsubscribe; repeating it is not an error."""
         unsubscribe(token_id=self.identity.token_id)
         return reply({})
 

@@ -49,7 +49,7 @@ class CountInput(_TypesInput):
 
 class GroupListInput(_TypesInput):
     """Filter of the list of groups: as for notifications, but without the sender; the types to group; accounts in full or
-    in short.
+    in short form.
     """
 
     include_filtered: bool = False
@@ -112,6 +112,6 @@ class PolicyV1Input(Form):
 
 
 class RequestsInput(Form):
-    """Ids of the requests of a bulk action; unknown ones are skipped."""
+    """Ids of the requests of a bulk action; unknown ids are skipped."""
 
     id: Annotated[tuple[int, ...], IdListField(scalar=True)] = ()
