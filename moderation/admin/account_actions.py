@@ -1,4 +1,4 @@
-"""Staff actions on one account, from its page in the admin: each asks for confirmation, then calls its service."""
+"""Staff actions on one account, from its page in the admin: each action asks for confirmation, then calls its service."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class NoteForm(StaffForm):
 
 
 class RoleForm(StaffForm):
-    """The role to give: one that ranks below the role of the moderator `by`, or no role."""
+    """The role to give, which ranks below the role of the moderator `by`, or no role."""
 
     by = OPERATOR
     role = forms.ModelChoiceField(

@@ -116,7 +116,7 @@ class AuditAdmin(PermittedAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
-        """Return the entries; those about reports are annotated with the address of the reported account."""
+        """Return the entries; entries about reports are annotated with the address of the reported account."""
         rows: QuerySet[AuditEntry] = super().get_queryset(request)
         person = Case(
             When(target_account__domain=None, then=_joined(Value("@"), "target_account__username")),

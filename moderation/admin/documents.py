@@ -62,8 +62,8 @@ OTHER_LANGUAGES = [(code, name) for code, name in settings.LANGUAGES if code != 
 
 
 class RuleForm(RowForm):
-    """A rule with its translations into the other languages of the pages; translations into further languages stay as they
-    are.
+    """A rule with its translations into the other languages of the pages; translations into further languages are kept
+    unchanged.
     """
 
     class Meta:

@@ -62,7 +62,9 @@ class Announcement(models.Model):
 
 
 class AnnouncementReaction(models.Model):
-    """`account` reacted with an emoji: a Unicode one, or one of this server by its shortcode (`custom_emoji` set)."""
+    """`account` reacted with a Unicode emoji, or with a custom emoji of this server, given by its shortcode (`custom_emoji`
+    is set).
+    """
 
     id = SnowflakeField(primary_key=True)
     announcement = models.ForeignKey(Announcement, on_delete=models.CASCADE, related_name="reactions", db_index=False)

@@ -24,7 +24,7 @@ TITLE_LIMIT: Final = 100
 SHORT_LIMIT: Final = 1000
 LONG_LIMIT: Final = 100_000
 AUDIENCES: Final = ("disabled", "users", "all")
-"""Audiences of something shown: nobody, signed-in users, or everybody."""
+"""Audiences of published data: nobody, signed-in users, or everybody."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class SiteTexts:
 
 ACCESS_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_access_"))
 RETENTION_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_keep_"))
-"""Retention in days, 0 for ever. The database keeps the audit log for AUDIT_LOG_DAYS at least."""
+"""Settings of retention in days; 0 means for ever. The database keeps the audit log for at least AUDIT_LOG_DAYS."""
 AUDIT_LOG_DAYS: Final = 30
 DAYS_LIMIT: Final = 36_500
 

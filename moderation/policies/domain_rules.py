@@ -1,4 +1,4 @@
-"""Comparison of domain rules: which one applies to a server, and which of two is stricter.
+"""Comparison of domain rules: which rule applies to a server, and which of two rules is stricter.
 
 Source: contract, behaviours section 18, parameters section 6.
 """

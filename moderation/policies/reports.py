@@ -32,7 +32,7 @@ class ReportDraft:
 
 
 def chosen_category(draft: ReportDraft) -> str:
-    """Return the category: "violation" if the report names rules, else the chosen one, "other" if none was chosen."""
+    """Return the category: "violation" if the report names rules, else the chosen category, or "other" if none was chosen."""
     return ReportCategory.VIOLATION if draft.rule_ids else draft.category or ReportCategory.OTHER
 
 
@@ -50,7 +50,9 @@ def report_errors(draft: ReportDraft, *, category: str, rules_known: bool) -> li
 
 
 def may_be_appealed(strike: Strike, appeal: Appeal | None, *, now: datetime) -> bool:
-    """Tell whether an appeal against a strike can be filed: only the first one, in time, and while the strike is in force."""
+    """Tell whether an appeal against a strike can be filed: only one appeal per strike, in time, and while the strike is in
+    force.
+    """
     return appeal is None and strike.overruled_at is None and now < strike.created_at + APPEAL_PERIOD
 
 

@@ -77,7 +77,7 @@ def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnounceme
 def load_reactions(
     announcement_ids: Sequence[int], viewer_id: int | None, *, name: str | None = None
 ) -> Mapping[int, list[Reaction]]:
-    """Return the reactions by announcement, the earliest emoji first; with `name` only those with this emoji."""
+    """Return the reactions by announcement, the earliest emoji first; with `name`, only the reactions with this emoji."""
     found: dict[int, list[Reaction]] = defaultdict(list)
     if not announcement_ids:
         return found

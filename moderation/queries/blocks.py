@@ -41,7 +41,9 @@ def rule_for(domain: str) -> DomainRule | None:
 
 
 def load_rules(domains: Iterable[str]) -> dict[str, DomainRule]:
-    """Return `rule_for` of each of these servers that has a rule, in one query."""
+    """Return the rule that applies to each of these servers, as `rule_for` does, by domain, in one query; servers without a
+    rule are left out.
+    """
     names = {domain: names_of(domain.lower()) for domain in domains}
     found = {
         rule.domain: rule
@@ -58,7 +60,7 @@ def is_closed_to(*domains: str) -> bool:
 
 def closed_among(domains: Iterable[str]) -> set[str]:
     """Return the servers among these that are suspended, or not allowed where federation is limited (contract, federation
-    section 11). One query, and a second one where federation is limited.
+    section 11). One query, and a second query where federation is limited.
     """
     names = {domain: names_of(domain.lower()) for domain in domains if not links.is_own_domain(domain)}
     if not names:

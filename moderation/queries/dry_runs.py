@@ -21,7 +21,7 @@ from statuses.policies.visibility import OPEN_VISIBILITIES
 
 DAYS: Final = 30
 POSTS_LIMIT: Final = 200_000
-"""Maximum of posts that one dry run reads, the newest first."""
+"""Maximum number of posts that one dry run reads, the newest first."""
 
 SECONDS_LIMIT: Final = 60.0
 """Time limit of one dry run."""

@@ -137,7 +137,7 @@ def list_reported(rows: QuerySet[Report], start: int) -> list[Reported]:
     ]
 
 
-# Ancestors and replies of reported posts: only public ones.
+# Public ancestors and replies of reported posts.
 _AROUND: Final = """
 WITH reported AS (SELECT id, COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status WHERE id = ANY(%(ids)s::bigint[]))
 SELECT reported.id, other.id, other.id = ANY(reported.path) FROM reported

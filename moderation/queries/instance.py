@@ -112,7 +112,7 @@ class Week:
 
 
 def list_weeks() -> list[Week]:
-    """Return the last twelve weeks, the current one first; a week without a row has zeros."""
+    """Return the last twelve weeks, the current week first; a week without a row has zeros."""
     today = clock.now().astimezone(UTC).date()
     this = today - timedelta(days=today.weekday())
     starts = [this - timedelta(weeks=number) for number in range(WEEKS)]

@@ -117,7 +117,7 @@ def delete_announcement(*, by: Staff, announcement: Announcement) -> None:
 
 
 def handle_due(events: Sequence[AnnouncementDue]) -> None:
-    """Handle AnnouncementDue: publish scheduled announcements, exactly once, and withdraw those that have ended."""
+    """Handle AnnouncementDue: publish scheduled announcements, exactly once, and withdraw announcements that have ended."""
     now = clock.now()
     for event in events:
         with transaction.atomic():
@@ -144,7 +144,7 @@ def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None
 
 
 def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
-    """React with an emoji: a Unicode one, or a custom one of this server by its shortcode.
+    """React with a Unicode emoji, or with a custom emoji of this server, given by its shortcode.
 
     Raises Invalid for an unknown emoji, for a ninth different emoji, and for a reaction that the account has already added.
     """
@@ -223,7 +223,7 @@ def _find_mentioned(tokens: Sequence[Token]) -> dict[str, Account]:
 
 
 def _find_statuses(text: str, urls: Sequence[str]) -> list[int]:
-    """Return the posts whose URLs are in a text: page URLs of local posts, ids of remote ones."""
+    """Return the posts whose URLs are in a text: page URLs of local posts, ActivityPub ids of remote posts."""
     numbers = [parse_id(number) for number in re.findall(_STATUS_URL.format(re.escape(links.web_url())), text)]
     posts = list_statuses(None)
     found: list[Status] = [

@@ -104,8 +104,8 @@ def delete_terms(*, by: Staff, terms: TermsOfService) -> None:
 
 
 def change_site(*, by: Staff, texts: SiteTexts) -> None:
-    """Store the texts and settings of this server; an empty text removes the stored one, and values set by the environment
-    stay. Takes effect within seconds. Raises Forbidden, Invalid.
+    """Store the texts and settings of this server; an empty text removes the stored text, and values set by the environment
+    are not changed. Takes effect within seconds. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_SETTINGS)
     contact = texts.site_contact_username

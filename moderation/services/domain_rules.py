@@ -36,7 +36,7 @@ _SHOWN: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "pri
 
 
 class AlreadyRuled(KernelError):
-    """Refusal because `rule` is for the same server, or is a stricter one for a parent domain."""
+    """Refusal because `rule` is for the same server, or is a stricter rule for a parent domain."""
 
     def __init__(self, rule: DomainRule) -> None:
         super().__init__(_("You have already imposed stricter limits on %(domain)s.") % {"domain": rule.domain})
@@ -47,7 +47,7 @@ def create_rule(*, by: Staff, domain: str, draft: DomainRuleDraft) -> DomainRule
     """Create a rule for a server and its subdomains. Publishes DomainRuleChanged.
 
     Raises Forbidden; Invalid for a name that is not another server's domain; AlreadyRuled when the server has a rule, or a
-    stricter one for a parent domain applies.
+    stricter rule for a parent domain applies.
     """
     require(by, Permission.MANAGE_FEDERATION)
     name = _other_domain(domain)
@@ -81,7 +81,7 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
 def write_rules(
     *, by: Staff, drafts: Mapping[str, DomainRuleDraft], changing: Collection[str] = ()
 ) -> dict[str, AlreadyRuled]:
-    """Create the rules for these servers, or change existing ones if they are in `changing`, as `create_rule` and
+    """Create the rules for these servers, or change the rules of servers that are in `changing`, as `create_rule` and
     `change_rule` do, in one transaction and a fixed number of statements per 500 rules. Return the refusals by domain.
     Publishes DomainRuleChanged. Raises Forbidden, Invalid.
     """

@@ -27,7 +27,7 @@ from social.kernel.events import publish
 
 logger = logging.getLogger(__name__)
 RETENTION: Final = timedelta(days=7)
-"""Time in which a file can be downloaded; one that is unfinished by then is given up."""
+"""Time in which a file can be downloaded; a file that is unfinished by then is given up."""
 
 
 def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFile:

@@ -34,7 +34,9 @@ from statuses.queries.statuses import list_excerpts
 _POSTS_SHOWN: Final = 20
 
 STAFF_MAILS: Final = Rule("staff_mails", 30, 3600, "account")
-"""Maximum of mails per hour to a member of staff that strangers can cause; the admin shows the rest."""
+"""Maximum number of mails per hour to a member of staff that strangers can cause; further reports and sign-ups are only
+shown in the admin.
+"""
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None 
 
 
 def reopen_reports(*, by: Staff, report_ids: Sequence[int]) -> None:
-    """Reopen those of these reports that are still settled; the caller has checked the permission."""
+    """Reopen these reports, as far as they are still settled; the caller has checked the permission."""
     with transaction.atomic():
         rows = Report.objects.select_for_update(of=("self",)).filter(
             id__one_of=list(report_ids), action_taken_at__isnull=False
@@ -276,7 +276,7 @@ def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
 
 
 def note_posts_seen(*, by: Staff, posts: Iterable[tuple[int, str, str]]) -> None:
-    """Record in the audit log that `by` has seen those of these posts (id, author's address, visibility) that are not
+    """Record in the audit log that `by` has seen these posts (id, author's address, visibility), as far as they are not
     public. One statement for all posts; none if all are public.
     """
     private = [(number, name) for number, name, visibility in posts if visibility not in OPEN_VISIBILITIES]

@@ -31,15 +31,15 @@ class Step:
 
 
 def old_reports() -> QuerySet[Report]:
-    """Return the reports settled more than KEEP_CLOSED_REPORTS_DAYS ago, except those about held accounts."""
+    """Return the reports settled more than KEEP_CLOSED_REPORTS_DAYS ago, except reports about held accounts."""
     before = clock.days_ago(kept_days("KEEP_CLOSED_REPORTS_DAYS"))
     rows = Report.objects.filter(target_account__held_at=None)
     return rows.filter(action_taken_at__lt=before) if before is not None else rows.none()
 
 
 def forget_reports() -> int:
-    """Delete the old reports; return their number. Strikes stay, with their statement of reasons. Posts that were kept only
-    for these reports are deleted by the clean-up of posts.
+    """Delete the old reports; return their number. Strikes are kept, with their statement of reasons. Posts that were kept
+    only for these reports are deleted by the clean-up of posts.
     """
     forgotten = 0
     while ids := list(old_reports().order_by("action_taken_at").values_list("pk", flat=True)[:BATCH_SIZE]):
@@ -50,7 +50,7 @@ def forget_reports() -> int:
 
 
 def old_held_posts() -> QuerySet[HeldPost]:
-    """Return the posts without a decision for KEEP_HELD_POSTS_DAYS, except those of held accounts."""
+    """Return the posts without a decision for KEEP_HELD_POSTS_DAYS, except posts of held accounts."""
     before = clock.days_ago(kept_days("KEEP_HELD_POSTS_DAYS"))
     rows = HeldPost.objects.filter(approved_at=None, account__held_at=None)
     return rows.filter(created_at__lt=before) if before is not None else rows.none()

@@ -18,7 +18,7 @@ from social.kernel import clock
 from social.kernel.locks import lock
 
 REPORTED_LIMIT: Final = 100
-"""Maximum of posts that one report of a rule names; further posts of the same account are left out."""
+"""Maximum number of posts that one report of a rule names; further posts of the same account are left out."""
 
 
 def act_on_matches(events: Sequence[SpamRuleMet]) -> None:

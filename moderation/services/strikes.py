@@ -108,7 +108,7 @@ UNDO: Final[dict[str, Undo]] = {
     StrikeAction.SILENCE: lambda by, strike: sanctions.unlimit_account(by=by, account=strike.target_account),
     StrikeAction.SUSPEND: _unsuspend,
 }
-"""Functions that undo each action; a warning needs none, and deleted posts cannot be restored."""
+"""Functions that undo each action; a warning has nothing to undo, and deleted posts cannot be restored."""
 
 
 def take_back(by: Staff, strike: Strike) -> None:

@@ -11,10 +11,10 @@ from accounts.policies.mails import DAILY, NOTIFICATIONS, SUMMARIES, is_on, mode
 from notifications.models import MailRecord
 
 DELAY: Final = timedelta(minutes=2)
-"""Delay of a mail after its first notification: a notification that is read by then needs no mail."""
+"""Delay of a mail after its first notification: a notification that has been read by then is not mailed."""
 
 SINGLE_MAILS: Final = 10
-"""Maximum of mails about single notifications per hour; one mail about all others follows, then the next hour begins."""
+"""Maximum number of mails about single notifications per hour; one more mail is about all other notifications of the hour."""
 
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)

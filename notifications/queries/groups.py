@@ -36,13 +36,15 @@ GROUPED_TYPES: Final = tuple(str(type) for type, rule in RULES.items() if rule.g
 """The types that are grouped unless a client names others."""
 
 SAMPLE_SIZE: Final = 8
-"""Maximum of accounts that a group shows; further ones are on pages of their own."""
+"""Maximum number of accounts that a group shows; further accounts are listed on separate pages."""
 
 COUNT_LIMIT: Final = 10_000
-"""Maximum to which the notifications of a group are counted: a group may be huge, and each sender must be checked."""
+"""Limit of the count of a group's notifications: a group may be huge, and each sender must be checked."""
 
 STRETCHES: Final = (1_000, 100_000)
-"""Numbers of notifications in which the groups of a page are searched; the larger one only if the smaller yields too few."""
+"""Numbers of notifications among which the groups of a page are searched for; the larger number applies only if the smaller
+one yields too few groups.
+"""
 
 # Each step of the recursion finds the next notification of a group that is not on the page yet, without reading a row
 # twice. The first notification is found at any distance, the others only within the stretch, since only an empty page

@@ -34,7 +34,7 @@ n.account_id = %(account)s
 AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
 AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
 """  # noqa: S608 (constants)
-"""Condition: the notifications of one account, without those of suspended senders and about deleted posts."""
+"""Condition: the notifications of one account, except notifications of suspended senders and about deleted posts."""
 
 _FOUND: Final = f"SELECT {COLUMNS} FROM notifications_notification n"  # noqa: S608 (constants)
 _SHOWN: Final = f"{_FOUND} WHERE {SHOWN_CONDITION}"
@@ -42,7 +42,7 @@ UNGROUPED: Final = "ungrouped-"
 """Prefix of the keys of single notifications."""
 
 UNFILTERED: Final = "NOT n.filtered"
-"""Condition: notifications of all types, without the filtered ones."""
+"""Condition: notifications of all types, except filtered notifications."""
 
 _TYPES: Final = tuple(NotificationType.values)
 

@@ -61,7 +61,7 @@ def count_requests(account_id: int) -> RequestSummary:
 
 
 def list_requests(account_id: int) -> QuerySet[NotificationRequest]:
-    """Return the account's pending requests, without those of suspended senders."""
+    """Return the account's pending requests, except requests of suspended senders."""
     return NotificationRequest.objects.filter(is_present("from_account"), account_id=account_id)
 
 
@@ -80,7 +80,7 @@ def is_merged(account_id: int) -> bool:
 
 @dataclass(frozen=True)
 class RequestPage:
-    """Requests with their senders, and those of their last posts that the recipient may read."""
+    """Requests with their senders and, as far as the recipient may read it, the last post of each sender."""
 
     requests: Sequence[NotificationRequest]
     accounts: CountedAccounts

@@ -61,12 +61,12 @@ from social.kernel.text.markup import plain
 from timelines.services.broadcasting import listeners
 
 SHOWN: Final = 20
-"""Maximum of notifications in a mail about several; the others are counted."""
+"""Maximum number of notifications in a mail about several; further notifications are only counted."""
 
 SUMMARIES_PER_HOUR: Final = 1000
 """Maximum of users per hour who are checked for a summary: mail servers rate-limit floods."""
 
-#: Maximum of characters of a post in a mail about it, and in a mail about several.
+#: Maximum number of characters of a post in a mail about this post alone, and in a mail about several notifications.
 TEXT_LIMIT: Final = 2000
 EXCERPT_LIMIT: Final = 300
 _LOOKED_AT: Final = 50
@@ -181,8 +181,8 @@ async def _handed_over(letter: EmailMultiAlternatives) -> bool:
 
 
 def _make_next_turns(rows: Sequence[Mailing]) -> None:
-    """Queue another turn for recipients with remaining items, in the transaction that ends the current one. Items of a turn
-    that was given up are deleted: a newer item would have restarted the turn.
+    """Queue another turn for recipients with remaining items, in the transaction that ends their current turn. Items of a
+    turn that was given up are deleted: a newer item would have restarted the turn.
     """
     given_up = [row.account_id for row in rows if row.dead_at is not None]
     MailItem.objects.filter(account_id__one_of=given_up).delete()
@@ -284,7 +284,7 @@ def _single_mail(mailbox: Mailbox, item: MailedNotification, content: Content) -
 
 
 def _list_mail(mailbox: Mailbox, entries: Sequence[Entry], number: int, switch: str) -> EmailMultiAlternatives:
-    """Return a mail about several notifications: the first SHOWN, and the number of further ones."""
+    """Return a mail that lists the first SHOWN of these notifications, and says how many more there are."""
     newest = max(item.id for item, _content in entries)
     headers = {"Message-ID": mail.message_id(f"{switch.removesuffix('_mails')}-{mailbox.user.account_id}-{newest}")}
 
@@ -342,8 +342,8 @@ def _forget(mailbox: Mailbox, notification_ids: Collection[int]) -> None:
 
 
 def _note(record: MailRecord, *, summary: bool, mails: int) -> None:
-    """Count mails, in an hour that begins with the first one. No lock is needed: only the holder of the turn writes the
-    record.
+    """Count the mails sent in an hour that begins with its first mail. No lock is needed: only the holder of the turn
+    writes the record.
     """
     now = clock.now()
     sent = counted(record, now)

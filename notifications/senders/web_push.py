@@ -32,7 +32,7 @@ logger = logging.getLogger("social.push")
 
 #: Time-out of a request, in seconds.
 DEADLINE: Final = 10.0
-#: Maximum of characters of a title or a body.
+#: Maximum number of characters of a title or a body.
 TEXT_LIMIT: Final = 140
 # Seconds after which a loaded message is read again before it is sent. A revoked token is refused everywhere after the
 # same time.

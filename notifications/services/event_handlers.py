@@ -99,7 +99,7 @@ def notify_follow_requested(events: Sequence[FollowRequested]) -> None:
 def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
     """Delete the notification of a follow or request that has ended, read or unread."""
     for event in events:
-        # The id may be that of a follow or of a request: only together with both accounts is it unique.
+        # The id may be the id of a follow or of a request: it is unique only together with both accounts.
         take_back(
             (f"follow:{event.follow_id}", f"follow_request:{event.follow_id}"),
             account_id=event.target_id,

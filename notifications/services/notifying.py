@@ -98,7 +98,7 @@ def _group_key(note: Note) -> str | None:
 
 
 def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
-    """Create these notifications, except those that the recipient does not want and those that exist already. Return the
+    """Create these notifications, except notifications that the recipient does not want or that exist already. Return the
     notified recipients with the post concerned.
 
     Notifications that the recipient's policy holds are stored without notifying the recipient; if they are messages, they
@@ -273,7 +273,7 @@ def dismiss(*, account_id: int, notification_id: int) -> bool:
 
 
 def dismiss_group(*, account_id: int, key: str) -> None:
-    """Delete one of the account's groups of notifications; or one ungrouped notification, by the key that stands for it
+    """Delete one of the account's groups of notifications, or one ungrouped notification, by the key that stands for it
     alone.
     """
     values = {"account": account_id, "key": key, "id": 0}

@@ -117,7 +117,7 @@ def lock_recipients(account_ids: Collection[int]) -> None:
 
 
 def make_requests(pairs: Pairs) -> None:
-    """Create a request for each pair whose messages are held, or recount an existing one."""
+    """Create a request for each pair whose messages are held, or recount the existing request."""
     if pairs:
         _run(_MAKE, _arrays(pairs) | {"now": clock.now()})
         # A separate statement: it must count what other transactions added while the first statement waited for their

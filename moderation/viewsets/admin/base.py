@@ -27,10 +27,10 @@ class AdminViewSet(ApiViewSet):
     """Base of the endpoints under `/api/v1/admin`."""
 
     by: Staff
-    """The caller, where the endpoint declares a permission of staff."""
+    """The member of staff who calls; set only if the endpoint requires a permission of staff."""
 
     def require_permission(self, permission: IntFlag) -> None:
-        """Set `by` and check the permission. One query, and one for the second factor where staff must have one
+        """Set `by` and check the permission. One query, and a second query for the second factor if staff must have one
         (STAFF_SECOND_FACTOR, as for the pages of staff). Raises NotPermitted, Forbidden.
         """
         user = find_user(self.identity.user_id)

@@ -75,7 +75,7 @@ class AdminFiguresViewSet(AdminViewSet):
         return reply([orjson.Fragment((encoded | fresh)[key]) for key in known])
 
     def retain(self, request: Request) -> HttpResponse:
-        """Retention: how many of the users who signed up in each period were still seen in the following ones."""
+        """Retention: how many of the users who signed up in each period were still seen in the following periods."""
         form = RetentionInput.read(request)
         found = load_cohorts(day_of(form.start_at), day_of(form.end_at), form.step)
         return reply(CohortSerializer(found, many=True, context={"frequency": form.step}).data)

@@ -53,7 +53,7 @@ class AdminReportsViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """Reports, by default only open ones."""
+        """Reports, by default only open reports."""
         page = self.paginate(list_reports(ReportsInput.read(request)))
         return page.respond(self._entities(page.items))
 
@@ -88,7 +88,9 @@ class AdminReportsViewSet(AdminViewSet):
         return reply(self._entities([find_report(report_id)])[0])
 
     def _entities(self, reports: Sequence[Report]) -> Any:
-        """Return the entities with the attached posts, deleted and private ones included; a view of private posts is logged."""
+        """Return the entities with the attached posts, including deleted and private posts; a view of private posts is
+        logged.
+        """
         rows = load_posts(number for report in reports for number in report.status_ids)
         note_posts_seen(by=self.by, posts=[(row.id, _address(row), row.visibility) for row in rows])
         context = {
