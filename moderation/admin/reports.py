@@ -261,7 +261,7 @@ def _settling(description: Any, act: Callable[..., Any], **words: Any) -> Any:
 
 @admin.register(Report)
 class ReportAdmin(InboxAdmin):
-    """All reports, settled ones included; open reports are decided in the inbox."""
+    """Reports, open and settled; open reports are decided in the inbox."""
 
     list_display = (REPORT_NUMBER, REPORT_TARGET, REPORT_COMMENT, REPORT_CATEGORY, REPORT_STATE, REPORTER, REPORT_TIME)
     list_filter = (ReportStateFilter, ("assigned_account", AutocompleteSelectFilter))

@@ -63,7 +63,7 @@ def update_rule(*, by: Staff, rule: InstanceRule, draft: RuleDraft) -> None:
 
 
 def withdraw_rule(*, by: Staff, rule: InstanceRule) -> None:
-    """Withdraw a rule; its row stays, because reports may name it. Repeating it is not an error. Raises Forbidden."""
+    """Withdraw a rule; its row is kept, because reports may name it. Repeating it is not an error. Raises Forbidden."""
     require(by, Permission.MANAGE_RULES)
     with transaction.atomic():
         if InstanceRule.objects.filter(id=rule.id, withdrawn_at=None).update(withdrawn_at=clock.now()):

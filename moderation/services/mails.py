@@ -122,8 +122,8 @@ def send_staff_mails(events: Sequence[StaffMailDue]) -> None:
 
 
 def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
-    """Handle StrikeIssued: send a mail to the person: what was done, why, and where to appeal. Strikes that were undone
-    meanwhile are skipped.
+    """Handle StrikeIssued: mail the person what was done, why, and where to appeal. Strikes that were undone meanwhile are
+    skipped.
     """
     send_all(letter for event in events for letter in _strike_letters(event.strike_id))
 

@@ -295,5 +295,5 @@ def _remove(condition: str, values: dict[str, Any]) -> bool:
 
 
 def clear(*, account_id: int) -> None:
-    """Delete all of the account's notifications; requests stay."""
+    """Delete all of the account's notifications; requests are kept."""
     Notification.objects.filter(account_id=account_id).delete()

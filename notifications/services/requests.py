@@ -92,7 +92,7 @@ Pairs = Collection[tuple[int, int]]
 
 
 def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
-    """Store settings of the account's policy (`POLICY_COLUMNS`, values of `Handling`); other settings stay.
+    """Store settings of the account's policy (`POLICY_COLUMNS`, values of `Handling`); other settings are kept.
 
     Notifications that are held, or were delivered, are not changed.
     """
