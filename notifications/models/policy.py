@@ -81,7 +81,7 @@ class NotificationPermission(models.Model):
 class NotificationRequest(models.Model):
     """Messages of `from_account` to `account` are held until the request is accepted, or dismissed.
 
-    `notifications_count` counts the messages up to REQUEST_COUNT_LIMIT; `last_status` is the newest one.
+    `notifications_count` counts the messages up to REQUEST_COUNT_LIMIT; `last_status` is the newest message.
     """
 
     id = SnowflakeField(primary_key=True)
