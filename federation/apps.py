@@ -12,7 +12,8 @@ class FederationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps below, plug in their ports, and add the ActivityPub part to archives.
+        """Subscribe to the events of other apps, plug in the implementations of their ports, and add the ActivityPub part to
+        archives.
 
         A deleted account keeps its keys as long as activities that it signs are on their way.
         """
@@ -39,7 +40,8 @@ class FederationConfig(AppConfig):
             remote_documents.plug(HeldDocuments())
         if remote_threads.find() is None:
             remote_threads.plug(RemoteThreads())
-        # Not moved when accounts are merged: a received activity proves something only of the actor that signed it.
+        # Received activities are not moved when accounts are merged: a received activity proves something only of the actor
+        # that signed it.
         merging.register("received activities", None, ("federation.InboundActivity", "actor"))
         register_parts()
         erasing.register_hold(erasing.Hold((OutboundActivity,), is_delivering))

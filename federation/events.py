@@ -40,8 +40,8 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
 
 
 class FeatureAnswerDue(Event, key="pair:{actor_id}:{account_id}"):
-    """The local account `account_id` owes `actor_id` an answer to the FeatureRequest `uri`: an Accept with the consent for
-    the item `item_id`, or a Reject when that is 0.
+    """The local account `account_id` owes `actor_id` an answer to the FeatureRequest `uri`: an Accept with the consent for the
+    item `item_id`, or a Reject when `item_id` is 0.
     """
 
     account_id: int
@@ -65,19 +65,19 @@ class ForwardingDue(Event, key="status:{status_id}"):
 
 
 class DeliveriesDue(Event):
-    """Wake-up for the deliveries; several of them are merged into one."""
+    """Wakes up the worker that sends deliveries; several such events are merged into one."""
 
 
 class FetchesDue(Event):
-    """Wake-up for the fetches; several of them are merged into one."""
+    """Wakes up the worker that fetches documents; several such events are merged into one."""
 
 
 class ThreadsDue(Event):
-    """Wake-up for the steps of reading threads; several of them are merged into one."""
+    """Wakes up the worker that crawls threads; several such events are merged into one."""
 
 
 class LookupsDue(Event):
-    """Wake-up for the lookups; several of them are merged into one."""
+    """Wakes up the worker that looks up accounts; several such events are merged into one."""
 
 
 class ServerPurgeDue(Event, key="server:{domain}"):

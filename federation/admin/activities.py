@@ -49,12 +49,14 @@ class FederationAdmin(ReadOnlyAdmin):
         return self.has_manage_permission(request)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Tell whether the table is listed: to the same users who may view its rows."""
+        """Tell whether the table is listed, which it is for the users who may view its rows."""
         return self.has_manage_permission(request)
 
 
 class ActivityAdmin(FederationAdmin):
-    """Table of activities. A search looks among the newest ones for a sender (the column `sender`) or a part of an id."""
+    """Table of activities. A search covers the newest activities, by sender (the column that `sender` names) or by a part of
+    the id.
+    """
 
     sender: ClassVar[str]
     search_fields = ("uri",)

@@ -65,7 +65,7 @@ class HostAdmin(FederationAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Host]:
-        """Return the failing hosts that matter here (`list_troubled`)."""
+        """Return the failing hosts (`list_troubled`)."""
         return list_troubled()
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[QuerySet[Host], bool]:
@@ -75,7 +75,7 @@ class HostAdmin(FederationAdmin):
         return found | queryset.filter(Exists(named)), may_repeat
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Return the list, with the names of its servers on each host of the page."""
+        """Return the list; each host on the page has the names of its servers."""
         changes = super().get_changelist_instance(request)
         _name_servers(list(changes.result_list))
         return changes
@@ -133,8 +133,8 @@ _REFUSED: Final = (gettext_lazy("Reason"), gettext_lazy("How often"))
 
 
 class SoftwareFilter(DropdownFilter):
-    """Filter by the software of servers, of which the SOFTWARE_LIMIT most used are listed: servers choose the names, and may
-    choose any number.
+    """Filter of servers by software. Only the SOFTWARE_LIMIT most used names are listed, because servers choose the names and
+    may invent any number of them.
     """
 
     title = gettext_lazy("software")
@@ -209,16 +209,16 @@ class ServerAdmin(FederationAdmin):
     )
 
     def has_purge_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Tell whether the role may remove everything of a server, which needs the permission to delete user data as well."""
+        """Tell whether the role may remove all data of a server, for which it must also be allowed to delete user data."""
         user: Any = request.user
         return self.has_manage_permission(request) and bool(user.role.can(Permission.DELETE_USER_DATA))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Return the list under a title of its own."""
+        """Return the list under the title "Known servers"."""
         return super().changelist_view(request, {**(extra_context or {}), "title": _("Known servers")})
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Return the list, with its figures on each server of the page."""
+        """Return the list; each server on the page has its figures."""
         changes = super().get_changelist_instance(request)
         _load_figures(list(changes.result_list))
         return changes

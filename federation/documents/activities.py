@@ -18,7 +18,7 @@ AUTHORIZATION_TERMS: Final = ("QuoteAuthorization", "interactingObject", "intera
 
 
 def create(note: dict[str, Any], *, context: bool = True) -> dict[str, Any]:
-    """Return the Create of a post; `context=False` for one inside a collection."""
+    """Return the Create of a post; `context=False` omits the @context, for an activity inside a collection."""
     activity = {
         "id": f"{note['id']}/activity",
         "type": "Create",
@@ -32,7 +32,7 @@ def create(note: dict[str, Any], *, context: bool = True) -> dict[str, Any]:
 
 
 def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
-    """Return the Announce of a boost; `context=False` for one inside a collection."""
+    """Return the Announce of a boost; `context=False` omits the @context, for an activity inside a collection."""
     original = boost.proper
     visibility = allowed_visibility(boost.visibility, limited=boost.author.is_limited)
     to, cc = addresses(visibility, followers_url_of(boost.author), [])
@@ -49,9 +49,11 @@ def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
 
 
 def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[str, Any]]:
-    """Return the Create or Announce of each local post, by id; `context=False` for those inside a collection.
+    """Return the Create or Announce of each local post, by post id; `context=False` omits the @context, for activities inside a
+    collection.
 
-    An Announce on its own embeds a followers-only post, which is the author's own: others cannot fetch it.
+    With @context, the Announce of a followers-only post embeds the post, which is the booster's own: other servers cannot fetch
+    it.
     """
     written = [
         post for post in posts if post.original is None or (context and is_for_followers_only(post.original.visibility))
@@ -68,8 +70,8 @@ def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[s
 
 
 def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
-    """Return the Update of a post that was edited or otherwise changed at that moment. Its id has milliseconds, so that it
-    differs from that of another edit in the same second: some servers drop an activity whose id they have seen.
+    """Return the Update of a post that was edited or otherwise changed at `moment`. The activity's id has milliseconds, so that
+    it differs from the id of another edit in the same second: some servers drop an activity whose id they have seen.
     """
     activity = {
         "id": f"{note['id']}#updates/{int(moment.timestamp() * 1000)}",
@@ -84,7 +86,7 @@ def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
 
 
 def update_poll(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
-    """Return the Update with the votes in a poll at that moment (contract, federation section 7 "Update Question")."""
+    """Return the Update with the vote counts of a poll at `moment` (contract, federation section 7 "Update Question")."""
     activity = update(note, moment)
     del activity["published"], activity["cc"]
     return activity
@@ -105,7 +107,9 @@ def vote(account: Account, number: int, option: str, poll_uri: str, author_uri: 
 
 
 def quote_request(note: dict[str, Any], uri: str, quoted_uri: str) -> dict[str, Any]:
-    """Return the request to quote a remote post with this one (FEP-044f); `uri` is its id, which the answer refers to."""
+    """Return the request to quote the remote post `quoted_uri` in the local post `note` (FEP-044f); `uri` is the id of the
+    request, which the answer refers to.
+    """
     activity = {
         "id": uri,
         "type": "QuoteRequest",
@@ -119,8 +123,8 @@ def quote_request(note: dict[str, Any], uri: str, quoted_uri: str) -> dict[str, 
 def answer_quote(
     account: Account, request: dict[str, Any], *, number: int, authorization_uri: str | None
 ) -> dict[str, Any]:
-    """Return the Accept of a QuoteRequest, with the authorization as its result, or the Reject; `number` is that of the
-    quote here.
+    """Return the Accept of a QuoteRequest, with the authorization as its result, or the Reject if `authorization_uri` is None;
+    `number` is this server's id of the quote.
     """
     kind, place = ("Reject", "rejects") if authorization_uri is None else ("Accept", "accepts")
     activity = {
@@ -134,7 +138,7 @@ def answer_quote(
 
 
 def quote_authorization(account: Account, number: int, quoting_uri: str, quoted_uri: str) -> dict[str, Any]:
-    """Return the consent of `account` to a quote of its post, without @context; `number` is that of the quote here."""
+    """Return the consent of `account` to a quote of its post, without @context; `number` is this server's id of the quote."""
     return {
         "id": quote_authorization_uri(account.uri, number),
         "type": "QuoteAuthorization",
@@ -217,7 +221,7 @@ def undo_like(account: Account, favourite_id: int, object_uri: str) -> dict[str,
 
 
 def follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
-    """Return the Follow of an account; `uri` is its id, which the answer refers to."""
+    """Return the Follow of an account; `uri` is the id of the Follow, which the answer refers to."""
     return _act("Follow", uri, account, target_uri)
 
 
@@ -229,7 +233,9 @@ def undo_follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
 def answer_follow(
     account: Account, follower_uri: str, follow_uri: str, *, accepted: bool, number: int
 ) -> dict[str, Any]:
-    """Return the Accept or Reject of a remote Follow; `number` is the row's id here, for the answer's own id."""
+    """Return the Accept or Reject of a remote Follow; `number` is this server's id of the follow or request, and becomes part
+    of the answer's id.
+    """
     kind, place = ("Accept", "accepts") if accepted else ("Reject", "rejects")
     followed = {"id": follow_uri, "type": "Follow", "actor": follower_uri, "object": account.uri}
     return _act(kind, f"{account.uri}#{place}/follows/{number}", account, followed)
@@ -246,13 +252,13 @@ def undo_block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
 
 
 def move(account: Account, number: int, target_uri: str) -> dict[str, Any]:
-    """Return the Move of an account to another one."""
+    """Return the Move of an account to the account with the id `target_uri`."""
     return _act("Move", f"{account.uri}#moves/{number}", account, account.uri) | {"target": target_uri}
 
 
 def featuring(account: Account, target: str | dict[str, Any], *, shown: bool) -> dict[str, Any]:
-    """Return the Add or Remove of a post, by its id, or of a Hashtag on the account's profile. It has no id (contract,
-    federation section 7).
+    """Return the Add or Remove of a pinned post (`target` is its id) or of a featured hashtag (`target` is the Hashtag) on the
+    account's profile. The activity has no id (contract, federation section 7).
     """
     activity = {
         "type": "Add" if shown else "Remove",
@@ -264,7 +270,9 @@ def featuring(account: Account, target: str | dict[str, Any], *, shown: bool) ->
 
 
 def flag(sender: Account, uri: str, content: str, object_uris: Sequence[str]) -> dict[str, Any]:
-    """Return the Flag of a report, sent by this server instead of the reporter: the account, then its posts and collections."""
+    """Return the Flag of a report, sent by the instance actor (`sender`) instead of the reporter. `object_uris` are the ids of
+    the reported account and of its reported posts and collections.
+    """
     activity = {"id": uri, "type": "Flag", "actor": sender.uri, "content": content, "object": list(object_uris)}
     return _with_plain_context(activity)
 

@@ -36,8 +36,8 @@ def devices_url(account: Account) -> str:
 
 
 def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> dict[str, Any]:
-    """Return the document of a local account, with the `emojis` in its texts. While temporarily suspended it is blank and
-    marked as suspended.
+    """Return the actor document of a local account, with the custom `emojis` in its texts. The document of a temporarily
+    suspended account has no profile texts or pictures, and is marked as suspended.
     """
     suspended = account.suspended
     uri = account.uri
@@ -79,7 +79,9 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
 
 
 def _may_feature(account: Account) -> str:
-    """Return the id of the accounts that may put an account into collections (FEP-7aa9)."""
+    """Return the id of the audience that may put an account into collections: the public, its followers, or the account itself
+    (FEP-7aa9).
+    """
     named = {Audience.PUBLIC: PUBLIC, Audience.FOLLOWERS: f"{account.uri}/followers"}
     return named.get(featuring_audience(account), account.uri)
 
@@ -97,7 +99,9 @@ def _shown_unless_suspended(account: Account) -> dict[str, Any]:
 
 
 def _terms_of(document: dict[str, Any]) -> list[str]:
-    """Return the terms of every actor, and those of its tags and pictures (contract, federation section 3)."""
+    """Return the JSON-LD terms that an actor document uses: those of every actor, of its tags and of its pictures (contract,
+    federation section 3).
+    """
     terms = [*_TERMS, *sorted({item["type"] for item in document["tag"]})]
     if "Emoji" in terms or not {"icon", "image"}.isdisjoint(document):
         terms.append("focalPoint")
@@ -132,7 +136,7 @@ def hashtag(name: str) -> dict[str, str]:
 
 
 def featured_tag(account: Account, tag: Tag, shown: str) -> dict[str, str]:
-    """Return a Hashtag on a profile, in the spelling used there (contract, federation section 2)."""
+    """Return the Hashtag that an account features on its profile, in the spelling `shown` (contract, federation section 2)."""
     return {"type": "Hashtag", "href": links.tagged_url(account.page_url, tag.name), "name": f"#{shown}"}
 
 
@@ -141,7 +145,7 @@ def _fields(account: Account) -> list[dict[str, str]]:
 
 
 def image(path: str, description: str = "") -> dict[str, str]:
-    """Return a picture that is stored on this server."""
+    """Return the Image object of a picture that is stored on this server."""
     found = {"type": "Image", "mediaType": media_type_of(path), "url": storage.url(path)}
     return found | ({"summary": description} if description else {})
 
@@ -153,7 +157,7 @@ def media_type_of(path: str) -> str:
 
 
 def emoji_object(emoji: CustomEmoji) -> dict[str, Any]:
-    """Return a local emoji in the form in which it is a `tag` of posts and accounts."""
+    """Return the Emoji object of a local emoji, as it appears in the `tag` of posts and accounts."""
     url, _still = emoji_urls(emoji)
     return {
         "id": links.web_url(f"/emojis/{emoji.id}"),

@@ -11,8 +11,8 @@ from federation.documents.context import ACTIVITY_STREAMS, with_context
 from federation.documents.reading import MAX_BYTES
 
 ITEMS_BYTES: Final = MAX_BYTES * 3 // 4
-"""Maximum size of the embedded items of a collection: nobody reads a larger document than MAX_BYTES (contract,
-federation section 16)."""
+"""Maximum size of the embedded items of a collection: servers do not read documents larger than MAX_BYTES (contract, federation
+section 16)."""
 
 
 def collection(

@@ -116,7 +116,7 @@ def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabular
 
 
 def followers_url_of(author: Author) -> str:
-    """Return the followers collection by which a local author's followers are addressed."""
+    """Return the id of the followers collection of a local author."""
     return f"{author.uri}/followers"
 
 
@@ -133,8 +133,8 @@ def addresses(visibility: str, followers_url: str, mentioned: Sequence[str]) -> 
 
 
 def visibility_of(to: Sequence[str], cc: Sequence[str], followers_url: str) -> Visibility:
-    """Return the visibility that the addressing expresses: direct, unless it contains the public or the author's followers
-    collection.
+    """Return the visibility that the addressing expresses: direct, unless it contains the public collection or the author's
+    followers collection.
     """
     return received_visibility(
         in_to=not PUBLIC_NAMES.isdisjoint(to),

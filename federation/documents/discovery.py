@@ -18,7 +18,7 @@ NODEINFO_VERSIONS: Final = ("2.0", "2.1")
 
 
 def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
-    """Return the WebFinger document of an account (RFC 7033), with `instance` that of the account that stands for this
+    """Return the WebFinger document of an account (RFC 7033); `instance` is True for the instance actor, which stands for this
     server.
     """
     page = links.web_url("/about/more?instance_actor=true") if instance else links.profile_url(account.username)
@@ -84,8 +84,8 @@ def nodeinfo(
 ) -> dict[str, Any]:
     """Return the NodeInfo document: the software of this server and its usage.
 
-    Clients compare `software.version` by Semantic Versioning (clients.md E1); under another name than our own (NODEINFO_NAME)
-    it is the version of the client API.
+    Clients compare `software.version` by Semantic Versioning (clients.md E1); if NODEINFO_NAME is not `social`, it is the
+    version of the client API.
     """
     own_version = settings.VERSION if settings.NODEINFO_NAME == "social" else settings.CLIENT_VERSION
     software = {"name": settings.NODEINFO_NAME, "version": own_version}

@@ -31,7 +31,9 @@ def item_uri(account: Account, item_id: int) -> str:
 
 
 def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]:
-    """Return the accepted items of these collections whose accounts are not suspended, in their order. One query."""
+    """Return the accepted items of each collection whose accounts are not suspended, by collection id, oldest first. Takes one
+    query.
+    """
     found: dict[int, list[CollectionItem]] = {number: [] for number in collection_ids}
     rows = CollectionItem.objects.filter(is_present("account"), collection_id__one_of=found, state=ItemState.ACCEPTED)
     for item in rows.select_related("account").order_by("id"):
@@ -40,8 +42,8 @@ def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]
 
 
 def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """Return collections in the form in which they are tags of a post, by id: local ones in full, remote ones by name and
-    address. Two queries, none without ids.
+    """Return collections as they appear in the `tag` of a post, by id: local ones in full, remote ones by name and address.
+    Takes two queries, or none if `collection_ids` is empty.
     """
     ids = list(collection_ids)
     if not ids:
@@ -52,7 +54,7 @@ def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
 
 
 def _named(collection: Collection) -> dict[str, Any]:
-    """Return the name and addresses of a remote collection; its content is left to its own server."""
+    """Return the name and addresses of a remote collection; its items are served by its own server."""
     return {
         "id": collection.uri,
         "type": "FeaturedCollection",
@@ -125,7 +127,7 @@ def featured_item(owner: Account, item: CollectionItem) -> dict[str, Any]:
 
 
 def _member(item: CollectionItem) -> Account:
-    """Return the account of a shown item, which is always known."""
+    """Return the account of an accepted item; an item without an account is never shown."""
     if item.account is None:
         raise TypeError("nobody is shown who is unknown")
     return item.account
@@ -155,14 +157,16 @@ def featured_collection(collection: Collection, items: list[CollectionItem]) -> 
 
 
 def listing(owner: Account, target: str | dict[str, Any]) -> dict[str, Any]:
-    """Return the Add of a whole collection, or the Remove of one by its id, to or from its owner's list. The activities have
-    no ids.
+    """Return the Add of a collection to its owner's list if `target` is its document, or its Remove if `target` is its id. The
+    activities have no ids.
     """
     return _listing(owner, featured_collections_uri(owner), target, TERMS)
 
 
 def item_listing(owner: Account, collection_id: int, target: str | dict[str, Any]) -> dict[str, Any]:
-    """Return the Add of a whole item, or the Remove of one by its id, to or from a collection. The activities have no ids."""
+    """Return the Add of an item to a collection if `target` is its document, or its Remove if `target` is its id. The
+    activities have no ids.
+    """
     return _listing(owner, links.collection_uri(owner.id, collection_id), target, ITEM_TERMS)
 
 

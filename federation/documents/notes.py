@@ -32,14 +32,14 @@ _DEFAULT_TYPES = {"image": "image/jpeg", "gifv": "video/mp4", "video": "video/mp
 
 
 SELF_REPLIES: Final = 5
-"""Number of the author's own replies that are listed in the document itself (contract, federation section 5)."""
+"""Number of the author's own replies that the document of a post lists (contract, federation section 5)."""
 
 
 def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
-    """Return local posts, without boosts, in the form in which they are embedded in a Create, without @context, by id.
+    """Return the documents of local posts (not of boosts) by id, without @context, as they are embedded in a Create.
 
-    Five queries at most, however many posts; one more when an author is limited, one when a post has a poll, and two when one
-    links to a collection.
+    Takes at most five queries for any number of posts; one more if an author is limited, one if a post has a poll, and two if a
+    post links to a collection.
     """
     found = {post.id: post for post in posts}
     bodies = load_bodies(found)
@@ -87,10 +87,10 @@ def note(
 ) -> dict[str, Any]:
     """Return the document of a post without its @context.
 
-    `parent_uri` is the id of the post that it answers, `root` the first known post of the thread. `collections` are the
-    documents of the collections that it links to. `addressed` are the ids of the accounts that it is sent to, with the
-    followers collections of groups: the mentioned accounts, for a limited author only those that follow the author, or have
-    asked to (contract, federation section 6).
+    `parent_uri` is the id of the answered post, `root` the first known post of the thread. `collections` are the documents of
+    the collections that the post links to. `addressed` are the ids of the accounts that the post is sent to, with the followers
+    collections of groups: the mentioned accounts, for a limited author only those that follow the author, or have asked to
+    (contract, federation section 6).
     """
     uri, author = post.object_uri, post.author
     visibility = allowed_visibility(post.visibility, limited=author.is_limited)
@@ -126,7 +126,9 @@ def note(
 
 
 def note_terms(document: dict[str, Any]) -> list[str]:
-    """Return the terms of every Note and of its members, and those of its tags and files (contract, federation section 3)."""
+    """Return the JSON-LD terms that the document of a post uses: those of every Note, of its members, tags and files (contract,
+    federation section 3).
+    """
     terms = [*_TERMS, *(name for name in document if name in TERMS)]
     terms += sorted({item["type"] for item in document["tag"]} - {"Mention"})
     if "FeaturedCollection" in terms:
@@ -171,7 +173,9 @@ def _may_quote(post: Post) -> list[str]:
 
 
 def _quote(post: Post, body: PostBody) -> dict[str, Any]:
-    """Return the members for the quoted post, in the terms of FEP-044f and the older ones; a Tombstone when it is deleted."""
+    """Return the members that name the quoted post, by the term of FEP-044f and by older ones; a Tombstone if that post was
+    deleted.
+    """
     if body.quote is None:
         return {}
     quoted = post.quoted
@@ -184,7 +188,7 @@ def _quote(post: Post, body: PostBody) -> dict[str, Any]:
 
 
 def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
-    """Return the id of the authorization of an accepted quote: that of the other server, or for a local quoted post our own."""
+    """Return the id of the authorization of an accepted quote: the other server's or, for a local quoted post, our own."""
     if post.quote_state != QuoteState.ACCEPTED:
         return None
     quoted, approval_uri = post.quoted, quote["approval_uri"]
@@ -194,7 +198,7 @@ def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
 
 
 def quote_authorization_uri(author_uri: str, number: int) -> str:
-    """Return the id of our authorization of the quote with this number (contract, federation section 2)."""
+    """Return the id of our authorization of the quote with the id `number` (contract, federation section 2)."""
     return f"{author_uri}/quote_authorizations/{number}"
 
 
@@ -236,8 +240,8 @@ def _attachment(media: MediaAttachment) -> dict[str, Any]:
 
 
 def _replies(uri: str, username: str, self_replies: Sequence[int]) -> dict[str, Any]:
-    """Return the collection of replies with the author's first ones; its next page has the following ones, or else those of
-    others.
+    """Return the collection of replies with the author's own first replies. Its next page has the author's further replies or,
+    if the author has not replied, those of others.
     """
     collection = f"{uri}/replies"
     following = f"min_id={self_replies[-1]}" if self_replies else "only_other_accounts=true"

@@ -44,8 +44,8 @@ def parse(body: bytes) -> dict[str, Any]:
 
 
 def parse_json(body: bytes) -> Any:
-    """Return the JSON value in `body`, within limits. Raises Rejected for invalid JSON, and for one that is too large, too
-    deep or too long.
+    """Return the JSON value in `body`, within limits. Raises Rejected for invalid JSON, and for JSON that is too large, too
+    deeply nested or has too many items.
     """
     if len(body) > MAX_BYTES:
         raise Rejected(Reason.TOO_LARGE)
@@ -102,7 +102,7 @@ def readable(items: list[T | None], reason: Reason) -> list[T]:
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the types of an object, as far as they are texts, without the prefix `as:` of ActivityStreams."""
+    """Return the types of an object that are strings, without the prefix `as:` of ActivityStreams."""
     return [kind.removeprefix("as:") for kind in many(document.get("type")) if isinstance(kind, str)]
 
 
@@ -112,13 +112,13 @@ def kind_of(document: Mapping[str, Any], known: Container[str]) -> str | None:
 
 
 def of_kind(value: Any, kind: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects with this type, possibly among others, in a value or a list of values."""
+    """Yield the objects in a value, or in a list of values, that have the type `kind`, possibly among other types."""
     return (item for item in many(value) if isinstance(item, Mapping) and kind in kinds_of(item))
 
 
 def uri_of(value: Any) -> str | None:
-    """Return the id of a named or embedded object, also from a bearcap (`bear:?u=...&t=...`); None without an id that can be
-    stored.
+    """Return the id of an object that is embedded or given by its id, also from a bearcap (`bear:?u=...&t=...`); None without
+    an id that can be stored.
     """
     value = first(value)
     if isinstance(value, Mapping):
@@ -176,7 +176,7 @@ def duration_of(value: Any) -> float | None:
 def text_of(value: Any, limit: int) -> str:
     """Return a text, cleaned and cut to `limit` characters; empty for any other value.
 
-    Surrounding white space is kept: stripped, a post that was stored before would differ, which would count as an edit.
+    Surrounding white space is kept: without it, a post that was stored earlier would seem to have been edited.
     """
     value = first(value)
     if not isinstance(value, str):
@@ -193,7 +193,7 @@ def said(document: Mapping[str, Any], name: str, limit: int) -> str:
 
 
 def flag_of(value: Any, default: bool | D = False) -> bool | D:
-    """Return whether a value is true: `true`, `"true"` or 1, or false in the same ways; the default for anything else."""
+    """Return True for `true`, `"true"` or 1, False for `false`, `"false"` or 0, and `default` for any other value."""
     if isinstance(value, str):
         value = {"true": 1, "false": 0}.get(value.strip().lower())
     return bool(value) if value in (0, 1) else default
@@ -207,7 +207,8 @@ def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
 
 
 def time_of(value: Any) -> datetime | None:
-    """Return a time in the past or future, by RFC 3339 in any case or RFC 2822; None for one that cannot be read."""
+    """Return a time in the past or future, written by RFC 3339 (in upper or lower case) or RFC 2822; None if it cannot be read.
+    """
     if not isinstance(value, str) or len(value) > 64:
         return None
     try:
@@ -218,13 +219,13 @@ def time_of(value: Any) -> datetime | None:
 
 
 def past_of(value: Any) -> datetime | None:
-    """Return the time of an action: now for a future time, None for one that cannot be read or is before 1970."""
+    """Return the time of an action: now for a future time, None for a time that cannot be read or is before 1970."""
     now, moment = clock.now(), time_of(value)
     return min(moment, now) if moment is not None and moment.year >= 1970 else None
 
 
 def moment_of(value: Any) -> datetime:
-    """Return the time of a creation: now for one that cannot be read, is in the future or before 1970."""
+    """Return the time of a creation: now for a time that cannot be read, is in the future or before 1970."""
     moment = past_of(value)
     if moment is None and value is not None:
         leave_out(Reason.UNREADABLE_DATE)

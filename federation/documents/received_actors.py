@@ -101,7 +101,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     """Read an actor. Raises Rejected when it lacks an id, type, inbox or name.
 
     Its inbox and collections may be on other hosts (contract, federation section 17); its keys and devices, which prove its
-    identity, must be on its own.
+    identity, must be on its own host.
     """
     uri = web_uri(document.get("id"))
     if uri is None:
@@ -164,7 +164,9 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
 
 
 def _feature_policy(value: Any, followers: str | None) -> str | None:
-    """Return the accounts that may put the actor into collections; None if it does not state any (FEP-7aa9 `canFeature`)."""
+    """Return the accounts that may put the actor into collections; None if its document does not state them (FEP-7aa9
+    `canFeature`).
+    """
     policy = value.get("canFeature") if isinstance(value, Mapping) else None
     if not isinstance(policy, Mapping):
         return None
@@ -179,7 +181,8 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
 def _place(value: Any) -> str:
     """Return the address of an inbox or a collection; empty for an address of this server, and for the public collection.
 
-    Posts that mention a group are addressed to its followers collection: either address would reveal them to others.
+    Posts that mention a group are addressed to its followers collection: an address of this server or the public collection
+    would reveal such posts to others.
     """
     found = web_uri(value)
     if found is None or found in PUBLIC_NAMES or same_origin(found, links.web_url()):
@@ -206,7 +209,7 @@ def _read_keys(value: Any, actor_uri: str) -> tuple[list[ReceivedKey], str | Non
 
 
 def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:
-    """Return a key, if the actor owns it and it is on the actor's server; None for any other."""
+    """Return a key, if the actor owns it and it is on the actor's server; None for any other key."""
     if not isinstance(value, Mapping):
         return None
     key_id, pem = uri_of(value), value.get("publicKeyPem")

@@ -1,4 +1,4 @@
-"""Reads remote collections, including those of accounts (contract, federation sections 7, 8 and 16; FEP-7aa9)."""
+"""Reads remote collections, including collections of accounts (contract, federation sections 7, 8 and 16; FEP-7aa9)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from social.kernel.text.sanitize import sanitize
 
 
 def items_of(document: Mapping[str, Any], limit: int) -> list[Any]:
-    """Return the first items that are embedded in a collection, or in a page of one."""
+    """Return the first `limit` items that are embedded in a collection or in a page of a collection."""
     return many(document.get("orderedItems") or document.get("items"))[:limit]
 
 
@@ -45,7 +45,9 @@ def is_featured_collection(document: Any) -> bool:
 
 
 def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollection:
-    """Read a collection of accounts. Raises Rejected for one without an id or a name, and for another owner's."""
+    """Read a collection of accounts. Raises Rejected for a collection without an id or a name, and for another owner's
+    collection.
+    """
     uri = web_uri(document.get("id"))
     if uri is None or not is_featured_collection(document):
         raise Rejected(Reason.NO_COLLECTION_OF_PEOPLE)
@@ -78,7 +80,7 @@ def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollec
 
 
 def read_item(document: Any, collection_uri: str) -> RemoteItem | None:
-    """Read an item of a collection; None for anything else, and for one that is not on the collection's server."""
+    """Read an item of a collection; None for any other document, and for an item that is not on the collection's server."""
     if not isinstance(document, Mapping) or "FeaturedItem" not in kinds_of(document):
         return None
     uri, object_uri = web_uri(document.get("id")), web_uri(document.get("featuredObject"))
@@ -89,7 +91,7 @@ def read_item(document: Any, collection_uri: str) -> RemoteItem | None:
 
 
 def _description(document: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the language, if it is named, and the text of a description."""
+    """Return the language (empty if it is not given) and the text of a description."""
     texts = document.get("summaryMap")
     for language, text in texts.items() if isinstance(texts, Mapping) else ():
         if isinstance(text, str):

@@ -89,7 +89,7 @@ def _key(value: Any) -> str:
 
 
 def _text(value: Any, limit: int) -> str:
-    """Return a text as it was sent; empty for any other value and for one that is too long, because a shortened key is
+    """Return a text as it was sent; empty for any other value and for a text that is too long, because a shortened key is
     useless.
     """
     return value if isinstance(value, str) and len(value) <= limit and "\0" not in value else ""

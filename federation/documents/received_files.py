@@ -23,8 +23,8 @@ _NO_TYPE: Final = frozenset({"", "application/octet-stream", "binary/octet-strea
 
 @dataclass(frozen=True)
 class OfferedFile:
-    """A representation of a file in a document: `item` is the attachment object, `link` the Link to this representation. If
-    the document has only an address, they hold nothing else.
+    """A representation of a file in a document: `item` is the attachment object, `link` the Link to this representation. If the
+    document gives only an address, both contain nothing else.
     """
 
     url: str
@@ -35,19 +35,19 @@ class OfferedFile:
 
 
 def offered_file(value: Any) -> OfferedFile | None:
-    """Return the file in an attachment, which may be an object with one address or several, or an address alone: the first that
-    can be shown, or else the first.
+    """Return the file in an attachment, which may be an object with one address or several, or an address alone: the first file
+    of a known type, or else the first file.
 
-    Its type is that of the Link, or else of the object, or else by the file extension, or else by the type of the object;
-    without any of these it is unknown until the file is copied.
+    Its media type is that of the Link, or else that of the object, or else that of the file extension. Without any of these the
+    object's type (such as Image) tells what it is; otherwise its type is unknown until the file is copied.
     """
     offered = list(_offered(value))
     return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)
 
 
 def picture_of(value: Any) -> OfferedFile | None:
-    """Return the picture in an icon or image, which may be an object, an address, or a list of them: the first that can be
-    shown, or else the first that may be one.
+    """Return the picture in an icon or image, which may be an object, an address, or a list of them: the first known to be an
+    image, or else the first file of any type.
     """
     offered = [file for item in many(value) for file in _offered(item)]
     return next((file for file in offered if file.type == MediaType.IMAGE), offered[0] if offered else None)
@@ -59,7 +59,7 @@ def _offered(value: Any) -> Iterator[OfferedFile]:
         link: Mapping[str, Any] = place if isinstance(place, Mapping) else {"href": place}
         url = web_uri(link.get("href") or link.get("url"))
         content_type = _type_of(url or "", link, item)
-        # An HTML page is no media file.
+        # An HTML page is not a media file.
         if url is not None and content_type not in _PAGES:
             kind = shown_as(content_type) if content_type else _KINDS.get(kind_of(item, _KINDS) or "")
             yield OfferedFile(url, content_type, MediaType(kind or MediaType.UNKNOWN), item, link)

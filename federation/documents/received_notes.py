@@ -64,7 +64,7 @@ SUMMARY_LIMIT: Final = 10_000
 OPTION_LENGTH: Final = 400
 # In order of precedence (contract, federation section 5).
 _QUOTES: Final = ("quote", "_misskey_quote", "quoteUrl", "quoteUri")
-# Full names of these terms: relations by which a Link in the tags is a quote.
+# Full names of the terms above: a Link in the tags with one of these relations is a quote.
 _QUOTE_RELATIONS: Final = frozenset(
     {
         "https://w3id.org/fep/044f#quote",
@@ -94,11 +94,12 @@ class ReceivedNote(AuthorColumns):
     cc: list[str]
     mentioned: list[str] = field(default_factory=list)
     tags: list[tuple[str, str]] = field(default_factory=list)
-    # The ids of collections of accounts that it links to (FEP-7aa9); other members of these tags are not trusted.
+    # The ids of the collections of accounts that the post links to (FEP-7aa9); other members of these tags are not trusted.
     collections: list[str] = field(default_factory=list)
     files: list[RemoteFile] = field(default_factory=list)
     emojis: list[RemoteEmoji] = field(default_factory=list)
-    # The id of the quoted post; `legacy_quote` if it is not given by the term of FEP-044f. A deleted one may have no id.
+    # The id of the quoted post; `legacy_quote` is True if it is not given by the term of FEP-044f. A deleted quoted post may
+    # have no id.
     quoted: str | None = None
     quoted_deleted: bool = False
     legacy_quote: bool = False
@@ -106,7 +107,7 @@ class ReceivedNote(AuthorColumns):
     automatic_approval: list[str] = field(default_factory=list)
     manual_approval: list[str] = field(default_factory=list)
     poll: RemotePoll | None = None
-    # The first replies that it lists, as far as they are on its own server.
+    # The ids of the first replies that the post lists, if they are on the post's own server.
     replies: list[str] = field(default_factory=list)
     # The numbers of boosts and favourites, if they are stated.
     shares: int | None = None
@@ -116,14 +117,15 @@ class ReceivedNote(AuthorColumns):
 
     @property
     def addressed(self) -> list[str]:
-        """The ids of all accounts and collections that it is sent to, without the public (security row 22: tags do not
-        address).
+        """The ids of all accounts and collections that the post is sent to, without the public collection (security row 22:
+        being mentioned in a tag does not make an account a recipient).
         """
         return [uri for uri in dict.fromkeys([*self.to, *self.cc]) if uri not in PUBLIC_NAMES]
 
 
 def is_note(document: Any) -> bool:
-    """Tell whether a document has a type that becomes a post, and is no vote in a poll, which has the type Note too."""
+    """Tell whether a document has a type that is stored as a post, and is not a vote in a poll, which also has the type Note.
+    """
     return isinstance(document, Mapping) and kind_of(document, TYPES) is not None and not is_vote(document)
 
 
@@ -141,8 +143,8 @@ def read_sent_note(
 ) -> ReceivedNote:
     """Read a post that the actor `sender_uri` has sent as its own, possibly in an `activity`. Raises the errors of `read_note`.
 
-    The sender is the author if it is one of several authors, and if the post names no author by id. The addressing may be in
-    the activity alone (contract, federation section 17).
+    The sender counts as the author if it is one of several authors, or if the post names no author by id. The addressing may be
+    in the activity alone (contract, federation section 17).
     """
     authors = [uri_of(item) for item in many(document.get("attributedTo"))]
     own = {"attributedTo": sender_uri} if sender_uri in authors or not any(authors) else {}
@@ -152,8 +154,8 @@ def read_sent_note(
 
 
 def read_note(document: Mapping[str, Any]) -> ReceivedNote:
-    """Read a post; its author is the first named one that is no group. Raises Rejected when it lacks an id or author, or
-    these are on different servers (security row 8).
+    """Read a post; its author is the first named author that is not a group, or else the first group. Raises Rejected when the
+    post lacks an id or an author, or when these are on different servers (security row 8).
     """
     uri = web_uri(document.get("id"))
     if uri is None:
@@ -220,7 +222,7 @@ def _authors_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def _answered(value: Any) -> str | None:
-    """Return the id of the answered post: given as id, embedded, or by a Link."""
+    """Return the id of the answered post, which may be given by its id, as an embedded object, or by a Link."""
     value = first(value)
     return uri_of(value) or (web_uri(value.get("href")) if isinstance(value, Mapping) else None)
 
@@ -237,8 +239,8 @@ def _quoted(document: Mapping[str, Any]) -> str | None:
 
 
 def _is_quote(link: Mapping[str, Any]) -> bool:
-    """Tell whether a Link to a post quotes it: by its relation or, without one, by the media type of an ActivityPub
-    document, as Bridgy sends it.
+    """Tell whether a Link to a post is a quote of it: it has the relation of a quote or, without a relation, the media type of
+    an ActivityPub document, as Bridgy sends it.
     """
     relations = {word for relation in many(link.get("rel")) for word in text_of(relation, 2048).split()}
     if relations:
@@ -279,7 +281,9 @@ def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
 
 
 def _approving(document: Mapping[str, Any], name: str) -> list[str]:
-    """Return the ids of the accounts and collections whose quotes the post's policy approves in this way."""
+    """Return the ids of the accounts and collections whose quotes the post's policy approves; `name` is `automaticApproval` or
+    `manualApproval`.
+    """
     policy = document.get("interactionPolicy")
     rules = policy.get("canQuote") if isinstance(policy, Mapping) else None
     return uris_of(rules.get(name)) if isinstance(rules, Mapping) else []
@@ -294,8 +298,8 @@ def _language_of(document: Mapping[str, Any]) -> str | None:
 
 
 def _code_of_language(document: Mapping[str, Any]) -> str | None:
-    """Return the language code: of the translation that equals the text itself, or else of the first one; without
-    translations that in `language`, as Lemmy sends it.
+    """Return the language code of the translation that equals the text itself, or else of the first translation; without
+    translations the code in `language`, as Lemmy sends it.
     """
     for name in ("content", "name", "summary"):
         by_language = document.get(f"{name}Map")
@@ -307,8 +311,8 @@ def _code_of_language(document: Mapping[str, Any]) -> str | None:
 
 
 def _html_of(content: str, document: Mapping[str, Any]) -> str:
-    """Return the HTML of a content by its media type, not sanitised yet. Without a type, or with that of a file, the content
-    is HTML.
+    """Return the content as HTML that is not sanitised yet: Markdown and plain text, as stated by the document's `mediaType`,
+    are converted; content of any other type, or without one, is HTML already.
     """
     kind = media_type_of(document.get("mediaType"))
     if kind in ("text/markdown", "text/x-markdown"):
@@ -334,7 +338,7 @@ def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     hashtags = of_kind(document.get("tag"), "Hashtag")
     written = dict.fromkeys(text_of(item.get("name"), 200).removeprefix("#") for item in hashtags)
     found: dict[str, str] = {}
-    # Limited before they are normalised, because that is slow (security row 78).
+    # Limited before they are normalised, because normalising is slow (security row 78).
     for shown in at_most(list(filter(None, written)), TAGS_LIMIT, Reason.TOO_MANY_TAGS):
         name = normalise_hashtag(shown)
         if is_hashtag(name) and len(name) <= TAG_LIMIT:

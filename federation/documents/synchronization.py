@@ -15,7 +15,7 @@ from social.kernel import links
 
 HEADER: Final = "Collection-Synchronization"
 FOLLOWERS_LIMIT: Final = 25_000
-"""Number of followers from which on an account's posts are sent without the header."""
+"""Posts of an account with this number of followers, or more, are sent without the header."""
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -42,8 +42,8 @@ def synchronization_header(account: Account, uris: Iterable[str]) -> str:
 
 
 def read_header(text: str, account: Account) -> tuple[str, str] | None:
-    """Return the address and the digest in the header that arrived with a post of an account; None when they are not about
-    its followers, or the address is on another server than the followers collection.
+    """Return the address and the digest in the header that arrived with a post of an account; None when the header is not about
+    the account's followers, or the address is on another server than the followers collection.
     """
     try:
         values = parameters_of(text)
