@@ -28,7 +28,8 @@ class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
 class QuoteAnswerDue(Event, key="quote:{quote_id}"):
     """The local account `account_id` owes `actor_id` an answer to the QuoteRequest `uri`.
 
-    Each request gets an answer of its own, by the state of the quote at that time. `quote_id` is 0 for a refused request.
+    Each request gets its own answer, which depends on the state of the quote when the answer is sent. `quote_id` is 0 for a
+    refused request.
     """
 
     account_id: int

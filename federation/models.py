@@ -29,7 +29,7 @@ from statuses.models import Status
 class InboundActivity(models.Model):
     """A signed activity that was received.
 
-    `body` is the JSON as it was sent, of `size` bytes, and emptied once it is processed; `host` is that of the actor;
+    `body` is the JSON as it was sent, of `size` bytes, and emptied once it is processed; `host` is the actor's host;
     `fingerprint` is a hash of the key's id and the signature: its unique constraint refuses a replay (security row 11).
     `outcome` describes the result to staff. `recipient` is the account in whose inbox it arrived, None for the shared inbox.
     """
@@ -101,11 +101,11 @@ class FetchKind(StrEnum):
 class Fetch(WantedRow):
     """A document to be fetched from `host`: one row, however many posts or activities need it.
 
-    `uri` is by kind: the id of a post (of a QUOTE the quoting one), of a collection or a collection item; the id of the actor
-    (also for everything that belongs to its profile; a `PERSON` is unknown here and mentioned in a post); the number of an
-    activity; for FOLLOWERS the address of the collection with their digest as its fragment; for SOFTWARE the address of the
-    server's NodeInfo with its domain as the fragment. `remaining` is the number of posts above this one that may still be
-    fetched for the activity that started it.
+    The meaning of `uri` depends on `kind`: the id of a post (for QUOTE the quoting post), of a collection or of a collection
+    item; the id of an actor (also for everything that belongs to its profile; for PERSON an unknown actor that a post
+    mentions); the number of an activity; for FOLLOWERS the address of the collection with the digest as fragment; for SOFTWARE
+    the address of the server's NodeInfo with the server's domain as fragment. `remaining` is how many more parent posts may be
+    fetched on behalf of the activity that led to this fetch.
     """
 
     queue = "fetches"
@@ -186,8 +186,8 @@ class ThreadStep(WaitingRow):
 
 
 class Lookup(WantedRow):
-    """An account to be looked up by its address (lower case, Punycode): one row, however many need it. A dead row means that
-    it was not found.
+    """An account to be looked up by its address (lower case, Punycode): one row, however often it is requested. A dead row
+    means that the account was not found.
     """
 
     queue = "lookups"
@@ -210,7 +210,7 @@ class Lookup(WantedRow):
 class OutboundActivity(models.Model):
     """An activity with the body that is sent, signed by `account`; removed with its last delivery.
 
-    With `synchronizes` it carries the header with which each server compares its followers of the account (FEP-8fcf).
+    If `synchronizes` is True, it is sent with a header by which each server compares its followers of the account (FEP-8fcf).
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
@@ -282,8 +282,8 @@ class RelayState(models.TextChoices):
 
 
 class Relay(models.Model):
-    """A relay that this server has subscribed to with the Follow `follow_uri`. Once it has accepted, public posts are sent
-    to it, and the posts that it announces are fetched.
+    """A relay that this server has subscribed to with the Follow `follow_uri`. Once the relay has accepted, public posts are
+    sent to it, and the posts that it announces are fetched.
     """
 
     inbox_url = models.TextField(unique=True)

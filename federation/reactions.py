@@ -1,5 +1,5 @@
-"""Subscriptions of federation: the events of the apps, and the reactions that send activities to other servers or fetch from
-them.
+"""Subscriptions of federation: the events of all apps, and the reactions that send activities to other servers or fetch
+documents from them.
 """
 
 from accounts.events import (

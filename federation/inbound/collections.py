@@ -1,5 +1,5 @@
-"""Handles activities about collections of accounts: changes of remote ones, and consent to be in one (FEP-7aa9; contract,
-federation section 7; security row 36).
+"""Handles activities about collections of accounts: changes of remote collections, and the consent of accounts to be in a
+collection (FEP-7aa9; contract, federation section 7; security row 36).
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def add(incoming: Incoming, target: str) -> None:
 
 
 def update(incoming: Incoming) -> None:
-    """Store a changed collection as its owner has signed it."""
+    """Store a changed collection, in the form that its owner has signed."""
     keep_document(_collection_in(incoming), incoming.actor)
 
 
 def _collection_in(incoming: Incoming) -> Mapping[str, Any]:
-    """Return the embedded collection, or fetch it by its id. Raises Rejected for an unknown collection whose owner nobody
-    here follows.
+    """Return the embedded collection, or fetch it by its id. Raises Rejected for an unknown collection whose owner no local
+    account follows.
     """
     uri = incoming.needed_object_uri()
     if not same_origin(uri, incoming.actor.uri):
@@ -82,7 +82,9 @@ def remove(incoming: Incoming, target: str) -> None:
 
 
 def end(incoming: Incoming) -> bool:
-    """Delete a collection of the actor, or its consent to be in one; False for anything else."""
+    """Delete a collection of the actor, or withdraw the actor's consent to be in a collection; return False if the activity is
+    about neither.
+    """
     # Nearly all Deletes are about posts: their Tombstones need no queries here.
     if "Tombstone" in kinds_of(incoming.object):
         return False
@@ -124,7 +126,8 @@ def handle_request(incoming: Incoming) -> None:
 
 
 def find_asked(incoming: Incoming) -> CollectionItem | None:
-    """Return the item of a local collection whose FeatureRequest is answered; None when the answer refers to something else.
+    """Return the item of a local collection whose FeatureRequest the activity answers; None when the activity does not answer a
+    FeatureRequest.
 
     Raises Rejected for an answer by any account but the requested one.
     """

@@ -28,11 +28,11 @@ OBJECTS_LIMIT: Final = 100
 
 
 def handle(incoming: Incoming) -> None:
-    """Store a report about each local account that is named or, where none is named, about the owners of the posts and
-    collections.
+    """Store a report about each local account that the Flag names or, if it names none, about the owners of the posts and
+    collections that it names.
 
-    Each report gets those of their posts and collections that the server may know. Reports beyond REPORTS_OF_HOST are rejected:
-    in a flood from a hostile server staff could not find any others.
+    Each report contains those of the account's posts and collections that the reporting server may know. Reports beyond
+    REPORTS_OF_HOST are rejected: if a hostile server sent very many, staff could not find the others.
     """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:
@@ -63,7 +63,9 @@ def handle(incoming: Incoming) -> None:
 
 
 def _named(value: Any) -> Iterator[str]:
-    """Yield the ids of the reported objects: given as id, embedded, as a page, or as the object of a Create."""
+    """Yield the ids of the reported objects: each may be given by its id, embedded, by the address of its page, or as the
+    object of a Create.
+    """
     for item in many(value)[:OBJECTS_LIMIT]:
         members = item if isinstance(item, Mapping) else {}
         pages = [page.get("href") if isinstance(page, Mapping) else page for page in many(members.get("url"))]
@@ -72,5 +74,5 @@ def _named(value: Any) -> Iterator[str]:
 
 
 def _reason(document: Mapping[str, Any]) -> str:
-    """Return the reporter's comment: the content, or else the summary, as Lemmy sends it; of several languages the first."""
+    """Return the reporter's comment: the content, or else the summary, as Lemmy sends it; the first of several translations."""
     return next((text for name in _REASONS if (text := said(document, name, REMOTE_COMMENT_LIMIT))), "")

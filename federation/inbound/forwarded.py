@@ -1,4 +1,6 @@
-"""Handles activities that another server forwards: they are hints, which are looked up at their origin (security row 9)."""
+"""Handles activities that another server forwards: such an activity is only a hint, so that its object is fetched from the
+origin (security row 9).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ _PROOF: Final = (404, 410)
 
 
 def handle(incoming: Incoming) -> None:
-    """Look up at its origin what an actor other than the signer is said to have done.
+    """Fetch the object of an activity whose actor is not the signer from its origin, and store, update or delete it
+    accordingly.
 
     Raises Rejected for activities that are not accepted when forwarded.
     """
@@ -61,7 +64,8 @@ def _update_actor(uri: str) -> None:
 def _delete(known: Status, uri: str) -> None:
     """Delete a post that no longer exists at its origin (security row 53).
 
-    For a private post an origin answers strangers as if it did not exist: only the signature of its own author deletes one.
+    A private post is only deleted by an activity that its author has signed, because its origin answers other servers as if the
+    post did not exist.
     """
     if not known.is_for_anybody:
         raise Rejected(Reason.DELETE_BY_OTHER)

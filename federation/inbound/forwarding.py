@@ -1,4 +1,6 @@
-"""Stores activities that are to be forwarded to the followers of local accounts that have spread the post."""
+"""Stores activities that are to be forwarded to the followers of the local accounts that have boosted, quoted or been answered
+by the post.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,12 @@ BYTES: Final = 1 << 16
 
 
 def forward(incoming: Incoming, status: Status) -> None:
-    """Forward an activity that its own actor has sent about its own public or unlisted post. It is sent unchanged: others can
-    verify it by the author's signature, if one is embedded (contract, federation sections 10 and 11).
+    """Forward an activity that its own actor has sent about its own public or unlisted post. The activity is sent unchanged:
+    other servers can verify it by the author's signature, if the activity contains one (contract, federation sections 10 and
+    11).
 
-    Publishes ForwardingDue in the caller's transaction. Nothing is forwarded when no local account has spread the post, or when
-    the hourly limit of the server or of such an account is exceeded; a Delete is always forwarded.
+    Publishes ForwardingDue in the caller's transaction. Nothing is forwarded when `sharers_of` finds no local account, or when
+    the hourly limit of the author's server or of such a local account is exceeded, which does not apply to a Delete.
     """
     body = orjson.dumps(incoming.document)
     # An activity without @context was part of a collection: it cannot be read alone.
@@ -36,8 +39,8 @@ def forward(incoming: Incoming, status: Status) -> None:
     if not people or (incoming.kind != "Delete" and _is_too_much(host_of(incoming.actor.uri), *people)):
         return
     activity = OutboundActivity.objects.create(
-        # Signed by the server, never by a person: another server may interpret the document differently, at the expense of
-        # the signer (security row 9). And a person's signature would reveal who has boosted the post.
+        # Signed by the instance actor, never by a user: another server may interpret the document differently, at the expense
+        # of the signer (security row 9). A user's signature would also reveal who has boosted the post.
         account=instance_actor(),
         type=incoming.kind,
         uri=incoming.uri,

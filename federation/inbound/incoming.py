@@ -1,4 +1,4 @@
-"""An activity as its handlers get it: the actor that signed it, the recipient, and its content."""
+"""An activity as it is passed to its handlers: the actor that signed it, the recipient, and its content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from federation.reasons import Reason
 from federation.remote.references import find_account_by_uri
 
 UNDO_RETENTION: Final = timedelta(hours=6)
-"""Time for which an activity is refused that was undone before it arrived (contract, federation section 7 "Undo Follow")."""
+"""Time for which an activity that was undone before it arrived is refused (contract, federation section 7 "Undo Follow")."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Incoming:
     actor: Account
     document: Mapping[str, Any]
     recipient: Account | None = None
-    """The account in whose inbox it arrived; None for the shared inbox and that of the server itself."""
+    """The account in whose inbox it arrived; None for the shared inbox and the inbox of the instance actor."""
     kind: str = ""
     """The first of its types for which there is a handler."""
 
@@ -46,13 +46,13 @@ class Incoming:
         return value if isinstance(value, Mapping) else {}
 
     def needed_uri(self) -> str:
-        """Return the id of the activity. Raises Rejected when it has none."""
+        """Return the id of the activity. Raises Rejected when the activity has none on its actor's server."""
         if self.uri is None:
             raise Rejected(Reason.NO_ACTIVITY_ID)
         return self.uri
 
     def needed_object_uri(self) -> str:
-        """Return the id of the activity's object. Raises Rejected when there is none."""
+        """Return the id of the activity's object. Raises Rejected when the activity names no object."""
         if self.object_uri is None:
             raise Rejected(Reason.ABOUT_NOTHING)
         return self.object_uri

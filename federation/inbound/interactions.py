@@ -24,7 +24,7 @@ from statuses.services.interactions import favourite_status, reblog_status
 
 
 def handle_like(incoming: Incoming) -> None:
-    """Store a favourite of a local post that its actor may read."""
+    """Store a favourite of a local post that the actor may read."""
     uri, status = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if status is None or not status.local or not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected(Reason.NO_SUCH_NOTE)
@@ -41,13 +41,13 @@ def handle_announce(incoming: Incoming) -> None:
     """Store a boost by an account that is followed here, or of a local post; an unknown boosted post is fetched from its
     origin.
 
-    The booster's own post may be embedded in the boost, as followers-only ones are: the server's signature cannot fetch them. A
-    group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are rejected. A boost of a post that
-    is held for review is held with it.
+    The booster's own post may be embedded in the boost, as followers-only posts are: a request that this server signs itself
+    cannot fetch them. A group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are rejected. A
+    boost of a post that is held for review is held with it.
     """
     uri, object_uri = incoming.needed_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):
-        # The Announce of a relay is no boost: it only makes the post known.
+        # The Announce of a relay is not a boost: it only makes the post known.
         find_or_fetch_post(object_uri)
         return
     known = find_post_by_uri(object_uri)
@@ -112,7 +112,9 @@ def _announced_uri(incoming: Incoming) -> str:
 
 
 def _own_post(incoming: Incoming) -> Status | None:
-    """Store the booster's own post that is embedded in the boost; None when there is none, or it is another author's."""
+    """Store the booster's own post that is embedded in the boost; None when no post is embedded, or when it is another
+    author's.
+    """
     # The actor of a boost, unlike that of a Create, need not be the author: the post itself must name it.
     if not is_note(incoming.object) or incoming.actor.uri not in uris_of(incoming.object.get("attributedTo")):
         return None

@@ -15,10 +15,10 @@ from social.kernel.locks import lock
 
 
 def receive(incoming: Incoming) -> None:
-    """Store a message for a device of the account in whose inbox it arrived, once however often it is sent.
+    """Store a message for a device of the account in whose inbox it arrived, only once even if it is sent several times.
 
     Raises Rejected for a message that arrived in another inbox, is addressed to another account or was received before;
-    NotFound for an unknown device, and for one of an account that has blocked the sender.
+    NotFound for an unknown device, and for a device of an account that has blocked the sender.
     """
     uri, recipient = incoming.needed_uri(), incoming.recipient
     if recipient is None or not recipient.local:

@@ -32,10 +32,11 @@ from statuses.services.polls import vote
 
 
 def handle_create(incoming: Incoming) -> None:
-    """Store a post of the actor, if it is relevant to a local account; or an encrypted message, or a vote in a poll.
+    """Store a post of the actor, if the post is relevant to a local account; store an encrypted message, or count a vote in a
+    poll.
 
-    A post that is not embedded is fetched, unless the addressing shows that it is relevant to nobody. Raises Rejected for
-    another author's post.
+    A post that is not embedded is fetched, unless the addressing shows that it is not relevant to any local account. Raises
+    Rejected for another author's post.
     """
     if not incoming.object:
         uri = incoming.needed_object_uri()
@@ -68,7 +69,7 @@ def handle_create(incoming: Incoming) -> None:
             if is_received(note.uri)
             else keep_note(note, incoming.actor, recipient=incoming.recipient)
         )
-        # A new post has no boosts or quotes yet: only as a reply can it be due to be forwarded.
+        # A new post has no boosts or quotes yet: it needs to be forwarded only if it is a reply.
         if status is not None and incoming.object and status.in_reply_to_id is not None:
             forward(incoming, status)
 
@@ -95,11 +96,11 @@ UNKNOWN_POST_AGE: Final = timedelta(days=1)
 
 
 def handle_update(incoming: Incoming) -> None:
-    """Update the actor itself, or a post or collection of its own, from the embedded document, which the actor's signature
+    """Update the actor itself, or one of its posts or collections, from the embedded document, which the actor's signature
     proves.
 
-    An embedded document is not fetched again, because its server may answer from a cache of some minutes. One that is given by
-    its id alone is fetched.
+    An embedded document is not fetched again, because its server may answer from a cache for some minutes. A document that is
+    given by its id alone is fetched.
     """
     if incoming.object_uri == incoming.actor.uri:
         _update_actor(incoming)
@@ -123,9 +124,9 @@ def _update_actor(incoming: Incoming) -> None:
 
 
 def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
-    """Store an edit, if the post says that it was edited since; its visibility and the post that it answers do not change.
-
-    Raises Rejected for another author's post, a deleted one, and one that is relevant to nobody here.
+    """Store an edit, if the document says that the post was edited after the stored version; the post's visibility and the post
+    that it answers do not change. Raises Rejected for another author's post, a deleted post, and an unknown post that is not
+    relevant to any local account.
     """
     actor = incoming.actor
     note = read_sent_note(document, actor.uri, incoming.document)
@@ -152,13 +153,15 @@ def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
 
 
 def _is_to_be_announced(note: ReceivedNote, incoming: Incoming) -> bool:
-    """Tell whether an edit is to be announced like a new post: if the post is young and relevant to a local account."""
+    """Tell whether an edit is handled like a new post: the post is at most UNKNOWN_POST_AGE old and relevant to a local
+    account.
+    """
     is_young = clock.now() - note.published <= UNKNOWN_POST_AGE
     return is_young and is_related(note, incoming.actor, incoming.recipient)
 
 
 REMEMBERED_UNKNOWN: Final = timedelta(days=3)
-"""Longer than servers retry the delivery of a post."""
+"""Time for which an unknown post is refused after its Delete: longer than servers retry the delivery of a post."""
 
 
 def handle_delete(incoming: Incoming) -> None:
@@ -188,7 +191,7 @@ def _delete_post(incoming: Incoming) -> None:
 def delete_remote_post(uri: str, actor_uri: str) -> None:
     """Delete the post with this id, if it is this actor's, and refuse it should it arrive again.
 
-    An unknown post is refused for REMEMBERED_UNKNOWN, as long as it may still be on its way.
+    An unknown post is refused for REMEMBERED_UNKNOWN, because it may still be on its way.
     """
     with transaction.atomic():
         lock(f"object:{uri}")

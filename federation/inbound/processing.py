@@ -70,7 +70,9 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 
 
 def is_acted_upon(kind: str) -> bool:
-    """Tell whether activities of this type are stored and processed; others are answered alike, but ignored."""
+    """Tell whether activities of this type are stored and processed; activities of other types get the same response, but are
+    ignored.
+    """
     return kind in HANDLERS or kind in _COLLECTIONS
 
 
@@ -92,9 +94,9 @@ def process(activity_id: int) -> None:
 def act_upon(activity_id: int) -> None:
     """Process a stored activity once, and store the outcome in its row.
 
-    A fault of the sender ends it. A temporary failure here or at another server is retried, up to ATTEMPTS times with
-    exponential back-off; other activities of the actor do not wait for it. Raises only database errors that make it impossible
-    to store anything, and Awaited for a document that was not fetched yet.
+    A fault of the sender ends the processing. A temporary failure here or at another server is retried, up to ATTEMPTS times
+    with exponential back-off; other activities of the actor do not wait for it. Raises only database errors that make it
+    impossible to store anything, and Awaited for a document that was not fetched yet.
     """
     activity = _WAITING.first(id=activity_id)
     if activity is None:
@@ -187,16 +189,18 @@ def _cut(text: str) -> str:
 
 
 def forget_processed(older_than: timedelta = timedelta(days=1)) -> int:
-    """Remove activities that were worked off; how many. Their signatures are too old to be replayed by then."""
+    """Remove the activities that were processed more than `older_than` ago, and return how many. Their signatures are too old
+    to be replayed.
+    """
     removed, _rows = InboundActivity.objects.filter(processed_at__lt=clock.now() - older_than).delete()
     return removed
 
 
 def forget_tombstones() -> int:
-    """Remove the ids of what was deleted more than TOMBSTONE_LIFETIME ago, the oldest first; how many.
+    """Remove the tombstones of objects that were deleted more than TOMBSTONE_LIFETIME ago, oldest first, and return how many.
 
-    A Create of that time is too old to be accepted, and fetching the object shows that it is gone (contract, federation section
-    7).
+    A Create that was signed at that time is too old to be accepted, and a fetch of the object shows that it is gone (contract,
+    federation section 7).
     """
     removed = 0
     while True:
@@ -210,6 +214,6 @@ def forget_tombstones() -> int:
 
 
 def forget_undone() -> int:
-    """Remove the memory of activities that were undone before they came, when it is over; how many."""
+    """Remove the expired tombstones of objects that were deleted or undone before they arrived, and return how many."""
     removed, _rows = Tombstone.objects.filter(expires_at__lt=clock.now()).delete()
     return removed

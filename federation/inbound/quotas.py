@@ -1,4 +1,4 @@
-"""Limits of what is stored for one actor and for one server, whatever they send (security row 61).
+"""Limits on the data stored for one actor and for one server, whatever they send (security row 61).
 
 Each limit is far above what a busy server sends, and far below what would fill a disk.
 """
@@ -67,7 +67,7 @@ _rooms: Final[OrderedDict[int | str, _Room]] = OrderedDict()
 
 
 def check_room(actor_id: int, host: str, size: int) -> None:
-    """Raise RateLimited when an activity of this size would exceed what may be stored for its actor or its server.
+    """Raise RateLimited when an activity of `size` bytes would exceed the limits of its actor or of its server.
 
     The response is 429, after which servers retry later.
     """
@@ -107,7 +107,9 @@ def _count(actor_id: int, host: str) -> dict[int | str, _Room]:
 
 
 def remember_gone(uri: str, actor_uri: str, lifetime: timedelta) -> None:
-    """Refuse objects of this actor with this id for the given time. Beyond UNKNOWN_OF_ACTOR ids nothing is remembered."""
+    """Refuse the object `uri` of this actor for `lifetime`. When UNKNOWN_OF_ACTOR ids of the actor are stored, no more are
+    added.
+    """
     alive = Tombstone.objects.filter(actor_uri=actor_uri, expires_at__isnull=False).order_by("actor_uri", "uri")
     if alive[:UNKNOWN_OF_ACTOR].count() < UNKNOWN_OF_ACTOR:
         values = {"expires_at": clock.now() + lifetime}

@@ -25,8 +25,8 @@ from statuses.services.quotes import find_quoted, settle_quote, store_request
 def handle_request(incoming: Incoming) -> None:
     """Answer a request to quote a local post by the quote policy of that post. The request names or embeds the quoting post.
 
-    A forbidden request is rejected, and the pending quote here with it. A repeated request for an accepted quote is accepted
-    again, whatever the policy is now; one for a revoked quote is rejected.
+    A forbidden request is rejected, and so is the pending quote that is stored here. A repeated request for an accepted quote
+    is accepted again, whatever the policy is now; a request for a revoked quote is rejected.
     """
     uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if quoted is None or not quoted.local or quoted.is_reblog or quoted.deleted_at is not None:
@@ -87,7 +87,8 @@ def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
 
 
 def find_asked(incoming: Incoming) -> Quote | None:
-    """Return the quote in a local post whose QuoteRequest is answered; None when the answer refers to something else.
+    """Return the quote in a local post whose QuoteRequest the activity answers; None when the activity does not answer a
+    QuoteRequest.
 
     Raises Rejected for an answer by any account but the quoted author.
     """
@@ -104,7 +105,7 @@ def find_asked(incoming: Incoming) -> Quote | None:
 
 
 def accept(incoming: Incoming, quote: Quote) -> None:
-    """Accept the quote as the quoted author does, whose server stores the authorization."""
+    """Store that the quoted author has accepted the quote; the author's server stores the authorization."""
     result = web_uri(incoming.document.get("result"))
     if result is None or not same_origin(result, incoming.actor.uri):
         raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
@@ -112,7 +113,7 @@ def accept(incoming: Incoming, quote: Quote) -> None:
 
 
 def reject(quote: Quote) -> None:
-    """Reject the quote as the quoted author does."""
+    """Store that the quoted author has rejected the quote."""
     settle_quote(quote_id=quote.id, accepted=False)
 
 
@@ -129,6 +130,6 @@ def revoke(incoming: Incoming) -> bool:
 
 
 def authorized_by(uri: str | None, author_uri: str) -> list[Quote]:
-    """Return the quotes of this author's posts with this authorization."""
+    """Return the quotes of this author's posts whose authorization has the id `uri`."""
     found = Quote.objects.select_related("status__account", "quoted_status")
     return list(found.filter(approval_uri=uri or "", quoted_status__account__uri=author_uri))

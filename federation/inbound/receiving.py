@@ -28,7 +28,7 @@ from social.kernel.events import change_and_publish
 from social.kernel.refusals import note_refusal
 from social.kernel.statements import Value
 
-# Activities that are still accepted from a suspended account, so that it can undo and delete its own.
+# Activities that are still accepted from a suspended account, so that it can still undo its actions and delete its posts.
 _TYPES_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
 # Stores nothing for a replay. Also returns whether deliveries to the server have backed off.
 _INSERTION: Final = """
@@ -44,9 +44,9 @@ def receive(message: Message, recipient: Account | None = None) -> None:
     """Store a signed activity and publish ActivityReceived, unless it needs no processing or is a replay.
 
     `recipient` is the account in whose inbox it arrived. Raises Rejected for a body that cannot be read, BadSignature,
-    Unavailable when the signer's server could not be asked, RateLimited when too many activities of the signer are unprocessed,
-    and Forbidden for a blocked server. The content of a readable document is never a reason to refuse it. Never call it inside
-    a transaction.
+    Unavailable when the signer's server could not be reached, RateLimited when too many activities of the signer are
+    unprocessed, and Forbidden for a blocked server. The content of a readable document is never a reason to refuse it. Never
+    call this function inside a transaction.
     """
     parsed = parse_json(message.body)
     document = parsed if isinstance(parsed, dict) else {}
@@ -79,10 +79,10 @@ def _refuse_closed(domains: set[str]) -> None:
 
 
 def _is_of_nobody(document: Mapping[str, Any], kind: str) -> bool:
-    """Tell whether it is a Delete by an unknown actor, or such an actor's Update of itself. No key is fetched for these,
-    because thousands of them arrive.
+    """Tell whether an activity is a Delete by an unknown actor, or an unknown actor's Update of itself. No key is fetched for
+    such activities, because thousands of them arrive.
 
-    The authors of all known posts are known too, so that such a Delete cannot concern any of them.
+    The authors of all stored posts are stored too, so that such a Delete cannot concern a stored post.
     """
     actor_uri = uri_of(document.get("actor"))
     if actor_uri is None or not (

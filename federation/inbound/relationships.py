@@ -30,11 +30,11 @@ from social.kernel.locks import lock
 
 
 def find_follower(incoming: Incoming) -> Account:
-    """Return the local account whose Follow is answered: found by the id of the Follow or, if that is not ours, by the embedded
-    Follow.
+    """Return the local account whose Follow is answered: found by the id of the Follow or, if that id is not from this server,
+    by the embedded Follow.
 
-    Raises Rejected when no local account has requested it, or has requested another account (security row 16), and for the
-    answer to a Follow that was undone in the meantime: the newer one is still to be answered.
+    Raises Rejected when no local account has sent the Follow, when the Follow was of another account (security row 16), and
+    when it was undone in the meantime: then a newer Follow is still to be answered.
     """
     uri = incoming.object_uri
     for model in (FollowRequest, Follow):
@@ -49,16 +49,18 @@ def find_follower(incoming: Incoming) -> Account:
 
 
 def is_answered(row: Follow | FollowRequest, incoming: Incoming) -> bool:
-    """Tell whether a row is still the one that the answer refers to. The caller holds the lock of the pair."""
+    """Tell whether the activity answers this follow or follow request, and not an earlier one that it has replaced. The caller
+    holds the lock of the pair.
+    """
     uri = incoming.object_uri
     return uri is None or not is_own(uri) or row.uri == uri
 
 
 def handle_follow(incoming: Incoming) -> None:
-    """Store a Follow of a local account as a follow or as a request, or answer it with a Reject. A repeated one is accepted
+    """Store a Follow of a local account as a follow or as a request, or answer it with a Reject. A repeated Follow is accepted
     again.
 
-    The newest Follow counts: a late Undo of an earlier one ends nothing.
+    The newest Follow counts: a late Undo of an earlier Follow ends nothing.
     """
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
@@ -87,8 +89,8 @@ def handle_follow(incoming: Incoming) -> None:
 
 
 def handle_accept(incoming: Incoming) -> None:
-    """Accept the follow request that a local account has sent, if there is one; or a quote in a local post, an item of a
-    local collection, or the subscription to a relay.
+    """Handle the acceptance of a local account's follow request, of a quote in a local post, of an item of a local collection,
+    or of the subscription to a relay.
     """
     if relays.settle(incoming, accepted=True):
         return
@@ -109,8 +111,8 @@ def handle_accept(incoming: Incoming) -> None:
 
 
 def handle_reject(incoming: Incoming) -> None:
-    """Remove the follow request or follow of a local account; or reject a quote in a local post, an item of a local
-    collection, or the subscription to a relay.
+    """Handle the rejection of a local account's follow or follow request, of a quote in a local post, of an item of a local
+    collection, or of the subscription to a relay.
     """
     if relays.settle(incoming, accepted=False):
         return
@@ -143,7 +145,7 @@ def handle_block(incoming: Incoming) -> None:
 
 
 def handle_move(incoming: Incoming) -> None:
-    """Move the local followers of the actor to another account, if that account names the actor as well."""
+    """Move the local followers of the actor to another account, if that account lists the actor in its `alsoKnownAs`."""
     if incoming.object_uri != incoming.actor.uri:
         raise Rejected(Reason.MOVED_BY_OTHER)
     target_uri = web_uri(incoming.document.get("target"))

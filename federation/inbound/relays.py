@@ -8,7 +8,7 @@ from federation.models import Relay, RelayState
 
 
 def settle(incoming: Incoming, *, accepted: bool) -> bool:
-    """Store a relay's answer to the Follow of the public collection; False when the answer refers to something else.
+    """Store a relay's answer to the Follow of the public collection; False when the activity does not answer such a Follow.
 
     Only an actor on the relay's own server may answer for it.
     """

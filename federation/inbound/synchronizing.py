@@ -43,11 +43,12 @@ def _follows_of(actor: Account) -> QuerySet[Follow]:
 
 
 def synchronize_followers(actor: Account, url: str, digest: str) -> None:
-    """Make the local followers of an actor those that its own server lists.
+    """Change the local followers of an actor to those that the actor's server lists.
 
-    A request of a listed account is accepted, a follow that is unknown here is ended there, and a follow of an account that is
-    not listed ends here. Raises Rejected when the list does not match the digest (follows have changed, or the list is
-    incomplete), and Missing and Unavailable as fetching does; nothing is changed then.
+    The follow request of a listed account is accepted. A listed follow that is unknown here is ended on the actor's server, and
+    the follow of an account that is not listed is ended here. Raises Rejected when the list does not match the digest (follows
+    have changed, or the list is incomplete), and Missing or Unavailable when the list cannot be fetched; nothing is changed
+    then.
     """
     listed = _load_listed(url)
     if digest_of(listed) != digest:
@@ -69,7 +70,7 @@ def synchronize_followers(actor: Account, url: str, digest: str) -> None:
 
 
 def _load_listed(url: str) -> set[str]:
-    """Fetch the ids in a collection of at most PAGES pages, which must all be on its server."""
+    """Fetch the ids in a collection of at most PAGES pages, which must all be on the collection's server."""
     listed: set[str] = set()
     page: Any = url
     for _page in range(PAGES + 1):

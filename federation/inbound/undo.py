@@ -24,7 +24,7 @@ from statuses.services.interactions import unfavourite_status, unreblog_status
 
 
 def handle(incoming: Incoming) -> None:
-    """Undo the embedded activity or, if only its id is given, whichever of them has that id."""
+    """Undo the embedded activity or, if only an id is given, the Follow, Like, Announce or Block with that id."""
     kind = kind_of(incoming.object, _HANDLERS)
     if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
         raise Rejected(Reason.UNDONE_BY_OTHER)
@@ -35,7 +35,7 @@ def handle(incoming: Incoming) -> None:
 
 
 def _undo_follow(incoming: Incoming) -> bool:
-    """End a follow or follow request; False if there is none, which is remembered to refuse a late Follow."""
+    """End a follow or follow request; if there is none, return False and refuse the Follow should it arrive later."""
     uri = incoming.object_uri
     row = (
         Follow.objects.select_related("target").filter(uri=uri, account=incoming.actor).first()
@@ -58,7 +58,7 @@ def _undo_follow(incoming: Incoming) -> bool:
 
 
 def _undo_like(incoming: Incoming) -> bool:
-    """Remove a favourite; False if there is none, which is remembered to refuse a late Like."""
+    """Remove a favourite; if there is none, return False and refuse the Like should it arrive later."""
     likes = Favourite.objects.filter(account=incoming.actor)
     row = likes.filter(uri=incoming.object_uri).first()
     if row is None:
@@ -72,7 +72,7 @@ def _undo_like(incoming: Incoming) -> bool:
 
 
 def _undo_announce(incoming: Incoming) -> bool:
-    """Remove a boost; False if there is none, which is remembered to refuse a late Announce."""
+    """Remove a boost; if there is none, return False and refuse the Announce should it arrive later."""
     uri = incoming.object_uri
     boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
     if boost is not None:

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Final
 
 WAIT_SECONDS: Final = 5.0
-"""Time-out of one wait: together with the first and the last attempt about as long as servers wait for a response."""
+"""Time-out of one wait: with the first and the last attempt, a request takes about as long as servers wait for a response."""
 PLACES: Final = 32
 PLACES_OF_ADDRESS: Final = 16
 

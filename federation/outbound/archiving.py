@@ -61,14 +61,14 @@ def _write_likes(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def _name_files(note: dict[str, Any]) -> None:
-    """Replace the URLs of local files by their paths in the archive, which are those of the storage."""
+    """Replace the URLs of local files by their paths in the archive, which are the same as in the storage."""
     prefix = storage.url("")
     for file in note["attachment"]:
         file["url"] = file["url"].removeprefix(prefix)
 
 
 def _append(writer: ArchiveWriter, name: str, items: Sequence[Any], *, first: bool, last: bool) -> None:
-    """Append items to a collection. Its own members follow after the last item, when the total is known."""
+    """Append items to a collection. The collection's id, type and total follow after the last item, when the total is known."""
     written = writer.items(name)
     lines = [b'{"orderedItems":['] if first else []
     for item in items:

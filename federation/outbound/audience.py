@@ -41,7 +41,7 @@ SELECT m.account_id FROM statuses_mention m WHERE m.status_id = %(status)s AND E
   SELECT 1 FROM accounts_followrequest r WHERE r.account_id = m.account_id AND r.target_id = %(author)s)
 """
 _CONCERNED_ACCOUNTS: Final = "SELECT unnest(%(concerned)s::bigint[])"
-# A reply to a deleted post refers to it in its path alone.
+# A reply to a deleted post refers to it only in `thread_path`.
 _INTERACTING_ACCOUNTS: Final = """
 SELECT account_id FROM statuses_status WHERE reblog_of_id = %(status)s
 UNION SELECT account_id FROM statuses_status
@@ -80,8 +80,8 @@ def known_inboxes() -> set[str]:
 
 
 def post_inboxes(post: Post) -> set[str]:
-    """Return the inboxes of a post (or boost): those of its audience; for a public or unlisted one also that of the author whom
-    it answers or boosts; for a public one also those of relays.
+    """Return the inboxes to which a post or boost is sent: those of its audience; if it is public or unlisted, also the inbox
+    of the author whom it answers or boosts; if it is public, also those of relays.
 
     A limited author's post is sent only to accounts that follow the author, or have asked to, and to the author whom it boosts
     (contract, federation section 6).
@@ -92,8 +92,8 @@ def post_inboxes(post: Post) -> set[str]:
 
 
 def edited_inboxes(post: Post) -> set[str]:
-    """Return the inboxes of an edit: those of `post_inboxes` and, for public and unlisted posts, of the accounts that have
-    boosted, favourited or answered the post, or voted in it.
+    """Return the inboxes to which an edit is sent: those of `post_inboxes` and, for public and unlisted posts, of the accounts
+    that have boosted, favourited or answered the post, or voted in it.
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, *_interacting(post), answered_id=None)

@@ -42,8 +42,9 @@ class DeliveryOutcome(StrEnum):
     POSTPONED = "postponed"
     """Temporary refusal; the host is healthy."""
     IN_DOUBT = "in doubt"
-    """Tried up to ATTEMPTS_IN_DOUBT times; the host is healthy. Of an unknown actor's first two requests at the same time
-    Mastodon answers one with 422 and discards it; a retry succeeds. Any other 422 is a permanent refusal."""
+    """Refused with 422, and tried up to ATTEMPTS_IN_DOUBT times; the host is healthy. When the first two requests of an unknown
+    actor arrive at the same time, Mastodon answers one with 422 and discards it; a retry succeeds. Any other 422 is a permanent
+    refusal."""
     FAILED = "failed"
     """The host is failing."""
 
@@ -129,7 +130,7 @@ def _deliver(
 async def _send(request: Request, signers: Sequence[Signer]) -> Response:
     for signer in signers:
         response = await fetch_async(replace(request, signer=signer))
-        # 401: the server may know only the key before the last rotation.
+        # 401: the server may know only the key that was in use before the last rotation.
         if response.status != 401:
             break
     return response

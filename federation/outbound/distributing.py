@@ -68,8 +68,8 @@ def _accounts(ids: Iterable[int]) -> dict[int, Account]:
 
 
 def _sends_activities(account: Account) -> bool:
-    """Tell whether an account sends activities: local ones do, unless deleted or erased, which send no more than their
-    Delete.
+    """Tell whether an account sends activities: local accounts do, unless they are deleted or erased: such accounts send
+    nothing but their Delete.
     """
     return account.local and account.deleted_at is None and account.erased_at is None
 
@@ -79,10 +79,10 @@ def _pair_key(one: int, other: int) -> str:
 
 
 def _spaced(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
-    """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last that is still
-    waiting, and at least `delay` from now; None for at once.
+    """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last one that is
+    still waiting to be sent, and at least `delay` from now; None means at once.
 
-    They arrive in order, but other servers process them in any order: the spacing lets the last one win.
+    The activities arrive in order, but other servers process them in any order: the spacing makes the last activity win.
     """
     before = last_due(key, inboxes)
     moments = [] if before is None else [before + SPACING]
@@ -112,7 +112,9 @@ def send_published(events: Sequence[StatusPublished]) -> None:
 
 
 def send_edited(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSettled]) -> None:
-    """Send an Update of each post to everywhere it may have arrived. It replaces earlier Updates that are still waiting."""
+    """Send an Update of each post to every server where the post may have arrived. The Update replaces earlier ones that are
+    still waiting to be sent.
+    """
     _send_updates((event.status_id for event in events), activities.update)
 
 
@@ -131,7 +133,7 @@ def send_poll_ended(events: Sequence[PollEnded]) -> None:
 
 
 def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any], datetime], dict[str, Any]]) -> None:
-    """Send the Update that `activity` makes of each of these local posts to everywhere the post may have arrived."""
+    """Send an Update of each of these local posts, built by `activity`, to every server where the post may have arrived."""
     found = load_posts(status_ids)
     posts = [post for post in found if post.local and not post.is_deleted and not post.author.is_suspended]
     inboxes = {post.id: reached for post in posts if (reached := edited_inboxes(post))}
@@ -152,8 +154,8 @@ def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any],
 
 
 def send_deleted(events: Sequence[StatusDeleted]) -> None:
-    """Send a Delete, or the Undo of an Announce, to everywhere each post may have arrived. Deliveries about it that are still
-    waiting are dropped.
+    """Send a Delete of each post, or the Undo of each boost, to every server where it may have arrived. Deliveries about the
+    post that are still waiting are dropped.
 
     Nothing is sent for a deleted account: its own Delete covers its posts.
     """
@@ -230,8 +232,8 @@ def send_follow_requested(events: Sequence[FollowRequested]) -> None:
 
 
 def send_follows_again(events: Sequence[FollowsToRenew]) -> None:
-    """Send the Follows of a remote account by local ones again, RENEWED_AT_ONCE at a time. A server that has lost them gets
-    them back, any other answers as before (contract, federation section 10 "Key change").
+    """Send the Follows of a remote account by local ones again, RENEWED_AT_ONCE at a time. A server that has lost the follows
+    restores them, any other server answers as before (contract, federation section 10 "Key change").
     """
     for event in events:
         rows: list[Follow | FollowRequest] = []
@@ -263,8 +265,8 @@ def send_followed(events: Sequence[AccountFollowed]) -> None:
 
 
 def send_answer(events: Sequence[FollowAnswerDue]) -> None:
-    """Send an Accept or Reject of each Follow that changed nothing here; no Accept of one that was undone or replaced in the
-    meantime.
+    """Send an Accept or Reject of each Follow that changed nothing here; no Accept is sent for a Follow that was undone or
+    replaced in the meantime.
     """
     accounts = _accounts(number for event in events for number in (event.account_id, event.follower_id))
     for event in events:
@@ -278,9 +280,9 @@ def send_answer(events: Sequence[FollowAnswerDue]) -> None:
 
 
 def send_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
-    """Send an Undo of our Follow, or a Reject of theirs.
+    """Send an Undo of a local account's Follow, or a Reject of a remote account's Follow.
 
-    When the remote follower has ended the follow itself, nothing is sent, and an Accept that is still waiting is dropped.
+    When the remote follower itself has ended the follow, nothing is sent, and an Accept that is still waiting is dropped.
     """
     accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
     for event in events:
@@ -339,8 +341,8 @@ def _send_of_block(
 
 
 def send_profile(events: Sequence[ProfileUpdated]) -> None:
-    """Send an Update of each actor to its followers, to accounts that it has mentioned lately, and to relays. It replaces
-    earlier ones that are still waiting.
+    """Send an Update of each actor to its followers, to accounts that it has mentioned lately, and to relays. The Update
+    replaces earlier ones that are still waiting to be sent.
     """
     for account in _accounts(event.account_id for event in events).values():
         inboxes = profile_inboxes(account.id) if _sends_activities(account) else ()

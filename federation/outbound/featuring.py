@@ -26,7 +26,9 @@ from statuses.queries.posts import load_posts
 
 
 def send_pins(events: Sequence[StatusPinChanged]) -> None:
-    """Send an Add or Remove of each post, by whether it is pinned now; nothing for a deleted post, whose Delete is enough."""
+    """Send an Add of each post that is pinned now, and a Remove of each other post; nothing for a deleted post, whose Delete is
+    enough.
+    """
     posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
     pinned = set(Pin.objects.filter(status_id__one_of=[post.id for post in posts]).values_list("status_id", flat=True))
     accounts = Account.objects.filter(id__one_of=[post.account_id for post in posts]).in_bulk()
@@ -35,7 +37,7 @@ def send_pins(events: Sequence[StatusPinChanged]) -> None:
 
 
 def send_featured_tags(events: Sequence[FeaturedTagChanged]) -> None:
-    """Send an Add or Remove of each hashtag, by whether it is featured now."""
+    """Send an Add of each hashtag that is featured now, and a Remove of each other hashtag."""
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
     tags = Tag.objects.filter(id__one_of=[event.tag_id for event in events]).in_bulk()
     rows = FeaturedTag.objects.filter(account_id__one_of=accounts).values_list("account_id", "tag_id", "name")
@@ -56,8 +58,8 @@ def _send(account: Account, target: str | dict[str, Any], key: str, *, shown: bo
 
 
 def send_listed(events: Sequence[CollectionListed]) -> None:
-    """Send an Add of each collection if it is discoverable now, else a Remove by its id. Collections that are not
-    discoverable are not published.
+    """Send an Add of each collection that is discoverable now, and a Remove, by its id, of each other collection. Collections
+    that are not discoverable are not published.
     """
     shown = _shown_collections(event.collection_id for event in events)
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
@@ -119,7 +121,7 @@ def send_feature_requests(events: Sequence[CollectionItemAdded]) -> None:
 
 
 def send_feature_answers(events: Sequence[FeatureAnswerDue]) -> None:
-    """Send an Accept or Reject of each FeatureRequest; Reject also when the consent was withdrawn in the meantime."""
+    """Send an Accept or Reject of each FeatureRequest; a Reject also if the consent was withdrawn in the meantime."""
     wanted = [number for event in events for number in (event.account_id, event.actor_id)]
     accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
     agreed = CollectionItem.objects.filter(id__one_of=[event.item_id for event in events], state=ItemState.ACCEPTED)

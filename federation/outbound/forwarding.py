@@ -1,4 +1,6 @@
-"""Forwards activities of remote actors about posts that local accounts have spread (contract, federation section 11)."""
+"""Forwards activities of remote actors about posts that local accounts have boosted or quoted, or that answer local posts
+(contract, federation section 11).
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,11 @@ from statuses.models import Status
 
 
 def send_forwarded(events: Sequence[ForwardingDue]) -> None:
-    """Send each activity unchanged to the servers of the followers of the local accounts that have spread the post, except the
-    server of its author.
+    """Send each activity unchanged to the servers of the followers of the local accounts that `sharers_of` finds, except to the
+    server of the post's author.
 
-    An Update or Delete replaces earlier ones that are still waiting.
+    An Update replaces earlier Updates of the post that are still waiting; after the deletion of the post, all of its waiting
+    activities are replaced.
     """
     activities = OutboundActivity.objects.filter(id__one_of=[event.activity_id for event in events]).in_bulk()
     wanted = Status.objects.select_related("account").filter(id__one_of=[event.status_id for event in events])

@@ -1,4 +1,6 @@
-"""Devices and encrypted messages of remote accounts: answers the port by asking their servers, and sends messages to them."""
+"""Devices and encrypted messages of remote accounts: implements the port `accounts.ports.RemoteDevices` with requests to their
+servers.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,14 @@ logger = logging.getLogger("social.federation")
 
 LOOKUP_SECONDS: Final = 5.0
 CACHED_SECONDS: Final = 60
-"""Lifetime of the cached devices of an account: a conversation needs them several times within moments."""
+"""Lifetime of the cached devices of an account, which a conversation needs several times within a short time."""
 _KEY_BYTES: Final = 1 << 16
 
 
 class DevicesElsewhere:
-    """Devices of remote accounts, from the collections that their actors name. One-time keys are claimed as the sender."""
+    """Devices of remote accounts, fetched from the collections that their actors name. Claims of one-time keys are signed by
+    the sender of the message.
+    """
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
         """See `accounts.ports.RemoteDevices`."""
@@ -76,7 +80,7 @@ class DevicesElsewhere:
 
 
 def _ask(account: Account, seconds: float) -> list[RemoteDevice] | None:
-    """Fetch the devices of an account from its server; None when that fails."""
+    """Fetch the devices of an account from its server; None when the fetch fails."""
     if not may_look_up(origin_of(account.devices_url) or ""):
         return None
     try:
@@ -108,7 +112,7 @@ def _name(account_id: int) -> str:
 
 
 def _claim(url: str, host: str, account: Account) -> dict[str, Any]:
-    """Claim a one-time key from the server of a device, and return the answer. Raises Rejected and Unavailable."""
+    """Claim a one-time key from the server of a device, and return the response document. Raises Rejected and Unavailable."""
     if is_closed_to(host):
         raise Rejected(Reason.CLOSED_TO_SERVER)
     request = Request(

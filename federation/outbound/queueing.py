@@ -1,4 +1,6 @@
-"""Queue of deliveries: stores one row per activity and one per inbox in the caller's transaction, retries and drops them."""
+"""Queue of deliveries: stores one row per activity and one delivery per inbox in the caller's transaction; retries and drops
+deliveries.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,13 @@ def enqueue(
     synchronizes: bool = False,
     due_at: datetime | None = None,
 ) -> OutboundActivity | None:
-    """Store `document` for delivery to these inboxes, signed by `account`, and return its row; None without remote inboxes.
+    """Store `document` for delivery to these inboxes, signed by `account`, and return the stored activity; None if there are no
+    remote inboxes.
 
-    `key` names its subject (`status:12`): activities of one key reach an inbox in the order of these calls. With `supersedes`,
-    deliveries of the key that are still waiting for the same inboxes are dropped: a deleted post need not be sent any more.
-    With `synchronizes`, each server gets a digest of its followers of the account. It is sent at `due_at`, None for now.
-    Publishes DeliveriesDue, inside the caller's transaction.
+    `key` names the subject of the activity (`status:12`): activities with the same key reach an inbox in the order of the
+    calls. With `supersedes`, deliveries of the key that are still waiting for the same inboxes are dropped: a deleted post need
+    not be sent any more. With `synchronizes`, each server gets a digest of its followers of the account. The activity is sent
+    at `due_at`; None means now. Publishes DeliveriesDue, inside the caller's transaction.
     """
     inboxes = _elsewhere(inboxes)
     if not inboxes:
@@ -61,8 +64,8 @@ def enqueue(
 
 
 def send(activity: OutboundActivity, *, inboxes: Iterable[str], key: str, due_at: datetime | None = None) -> bool:
-    """Store deliveries of an activity to these inboxes, with `enqueue`'s rules for `key` and `due_at`; False without remote
-    inboxes.
+    """Store deliveries of an activity to these inboxes; `key` and `due_at` are as in `enqueue`. Return False if there are no
+    remote inboxes.
     """
     wanted = _elsewhere(inboxes)
     if not wanted:
@@ -94,7 +97,9 @@ def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
 
 
 def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> int:
-    """Delete the unclaimed deliveries of a key, only those of activities of one kind if given, and return their number."""
+    """Delete the waiting deliveries with this key that no process has claimed, with `kind` only those of activities of that
+    type, and return their number.
+    """
     waiting = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
     if kind is not None:
         waiting = waiting.filter(activity__type=kind)
@@ -105,7 +110,7 @@ def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> i
 
 
 def forget_delivered(activity_ids: Iterable[int]) -> None:
-    """Delete those activities that have no delivery left."""
+    """Delete those of these activities that have no delivery left."""
     OutboundActivity.objects.filter(id__one_of=activity_ids, deliveries__isnull=True).delete()
 
 
@@ -152,12 +157,12 @@ def retry_host(*, by: Staff, name: str) -> int:
 
 
 def deliveries_to(name: str) -> QuerySet[Delivery]:
-    """Return the deliveries to a server, waiting or dead, by its name or that of its host."""
+    """Return the deliveries to a server, waiting or dead; `name` is the server's domain or its host."""
     return Delivery.objects.filter(host__one_of=load_hosts(name))
 
 
 def drop(*, by: Staff, rows: QuerySet[Delivery]) -> int:
-    """Delete deliveries that are not leased by a process, and return their number: what they were to send never arrives.
+    """Delete deliveries that are not leased by a process, and return their number: their activities are never sent.
 
     Works in batches of one transaction each. Writes the audit log. Raises Forbidden.
     """

@@ -25,7 +25,7 @@ def _quotes(**conditions: object) -> QuerySet[Quote]:
 
 
 def send_quote_requests(status_ids: Iterable[int]) -> None:
-    """Send a QuoteRequest for each of these local posts to the server of the author whom it quotes."""
+    """Send a QuoteRequest for the quote in each of these local posts to the server of the quoted author."""
     wanted = _quotes(
         status_id__one_of=list(status_ids),
         status__local=True,
@@ -47,7 +47,7 @@ def send_quote_requests(status_ids: Iterable[int]) -> None:
 
 
 def send_quote_answers(events: Sequence[QuoteAnswerDue]) -> None:
-    """Send an Accept of each QuoteRequest whose quote is accepted now, else a Reject."""
+    """Send an Accept of each QuoteRequest whose quote is accepted now, and a Reject of each other QuoteRequest."""
     wanted = [number for event in events for number in (event.account_id, event.actor_id)]
     accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
     accepted = {quote.id for quote in _quotes(id__one_of=[e.quote_id for e in events], state=QuoteState.ACCEPTED)}
@@ -67,8 +67,8 @@ def send_quote_answers(events: Sequence[QuoteAnswerDue]) -> None:
 
 
 def send_revoked(events: Sequence[QuoteSettled]) -> None:
-    """Send a Delete of the authorization of each quote that the author of a local post has revoked, to everywhere one of the
-    two posts may have arrived.
+    """Send a Delete of the authorization of each quote that the author of a local post has revoked, to every server where the
+    quoted or the quoting post may have arrived.
     """
     revoked = _quotes(
         id__one_of=[event.quote_id for event in events], state=QuoteState.REVOKED, quoted_status__local=True

@@ -22,10 +22,10 @@ from social.kernel.locks import lock
 
 
 def add_relay(*, by: Staff, inbox_url: str) -> Relay:
-    """Subscribe to the relay with this inbox, unless that was done before: the server's own actor sends a Follow of the public
-    collection, and the relay's answer decides.
+    """Subscribe to the relay with this inbox, unless this server is subscribed already: the instance actor sends a Follow of
+    the public collection, which the relay accepts or rejects.
 
-    Raises Forbidden, and Invalid for anything but an address on another server.
+    Raises Forbidden, and Invalid if `inbox_url` is not an address on another server.
     """
     require(by, Permission.MANAGE_FEDERATION)
     url = web_uri(inbox_url.strip())
@@ -46,7 +46,7 @@ def add_relay(*, by: Staff, inbox_url: str) -> Relay:
 
 
 def remove_relay(*, by: Staff, inbox_url: str) -> None:
-    """Unsubscribe from the relay with this inbox: sends the Undo of its Follow. Raises Forbidden and NotFound."""
+    """Unsubscribe from the relay with this inbox by sending the Undo of the Follow. Raises Forbidden and NotFound."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         relay = Relay.objects.select_for_update().filter(inbox_url=inbox_url.strip()).first()

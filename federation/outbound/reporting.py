@@ -28,7 +28,7 @@ def send_reports(events: Sequence[ReportFiled]) -> None:
             *(post.object_uri for post in posts),
             *(uri for uri in collections.values_list("uri", flat=True) if uri is not None),
         ]
-        # A hash: the same whenever this runs, and it does not reveal the number of reports.
+        # The id is a hash: it is the same if the event is handled again, and does not reveal the number of reports.
         uri = links.web_url(f"/{uuid5(NAMESPACE_URL, links.web_url(f'/reports/{report.id}'))}")
         enqueue(
             account=instance_actor(),
@@ -39,8 +39,8 @@ def send_reports(events: Sequence[ReportFiled]) -> None:
 
 
 def _inboxes(report: Report, posts: Sequence[Post]) -> set[str]:
-    """Return the inboxes of the reported account and of the accounts that its posts answer, on the servers that the reporter
-    has chosen.
+    """Return the inboxes of the reported account and of the accounts that the reported posts answer, on the servers that the
+    reporter has chosen.
     """
     ids = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id is not None}
     people = [report.target_account, *Account.objects.filter(id__one_of=list(ids), domain__isnull=False)]

@@ -1,5 +1,5 @@
-"""Compares followers with other servers: sends the digest of their followers of a local account, and ends follows that only
-they know (FEP-8fcf; contract, federation section 9).
+"""Compares followers with other servers: sends each server the digest of its followers of a local account, and ends follows
+that only the other server knows (FEP-8fcf; contract, federation section 9).
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str],
 
 
 def send_unknown_follows_ended(events: Sequence[UnknownFollowFound]) -> None:
-    """Send an Undo of each Follow that only the other server knows; its id is not known here, so that the Undo names a new
-    one.
+    """Send an Undo of each Follow that only the other server knows; the id of the Follow is unknown here, so that the Undo
+    names a new id.
     """
     wanted = [number for event in events for number in (event.account_id, event.target_id)]
     accounts = Account.objects.filter(id__one_of=wanted).in_bulk()

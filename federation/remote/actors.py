@@ -1,4 +1,4 @@
-"""Fetches remote accounts, has their addresses confirmed, and passes them to the service that stores them."""
+"""Fetches remote accounts, confirms their addresses by WebFinger, and stores them."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ logger = logging.getLogger("social.federation")
 def fetch_actor(uri: str, *, deadline: float = DEADLINE, follow_move: bool = True) -> Account:
     """Fetch the actor with this id, confirm its address by WebFinger, and store it.
 
-    With `follow_move`, an unknown account that it has moved to is fetched too. Raises Missing, Rejected, and Unavailable when a
-    server could not be reached. Never call it inside a transaction.
+    With `follow_move`, an unknown account that the actor has moved to is fetched too. Raises Missing, Rejected, and Unavailable
+    when a server could not be reached. Never call this function inside a transaction.
     """
     if is_own(uri):
         raise Rejected(Reason.ACTOR_OF_OURS)
@@ -55,7 +55,7 @@ def fetch_actor(uri: str, *, deadline: float = DEADLINE, follow_move: bool = Tru
 
 
 def find_or_fetch(uri: str, *, deadline: float = DEADLINE) -> Account:
-    """Return the account with this id, fetched when it is unknown here. Raises the errors of `fetch_actor`."""
+    """Return the account with this id, which is fetched if it is unknown here. Raises the errors of `fetch_actor`."""
     account = Account.objects.filter(uri=uri).first()
     return account if account is not None else fetch_actor(uri, deadline=deadline)
 
@@ -64,13 +64,14 @@ def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
     """Fetch a remote account again. Raises the errors of `fetch_actor`."""
     found = fetch_actor(account.uri, deadline=deadline)
     if found.id != account.id:
-        # The old id leads to another actor now: the account counts as fetched all the same, so that it is not retried at once.
+        # The old id now leads to another actor. The account counts as fetched all the same, so that the fetch is not repeated
+        # at once.
         note_fetched(account.id)
     return found
 
 
 def refresh_if_stale(uri: str) -> None:
-    """Fetch a remote account that was not fetched for a day; when that fails it stays as it is until the next day.
+    """Fetch a remote account that was not fetched for a day; if the fetch fails, the account stays as it is until the next day.
 
     An account that was deleted on its server is ended here. Raises Unavailable when its server could not be reached.
     """
@@ -88,10 +89,10 @@ def refresh_if_stale(uri: str) -> None:
 
 
 def end_actor(account: Account) -> None:
-    """End a remote account: it is hidden at once, and all its data is removed in steps.
+    """End a remote account, which is hidden at once; all its data is removed in steps.
 
     If its server serves it again, it becomes a new account here (contract, federation section 17), unless staff had suspended
-    or limited it: deleting the account must not lift that.
+    or limited it: deleting the account must not lift such a sanction.
     """
     with transaction.atomic():
         if _is_sanctioned(account):
@@ -141,11 +142,11 @@ def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool
 
 
 def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may_fetch: bool = True) -> Account:
-    """Return the account that the actor `uri` has moved to; it must list the actor in its `alsoKnownAs` (contract, federation
-    section 15). With `may_fetch` it is fetched when it is unknown here or did not list the actor before.
+    """Return the account that the actor `uri` has moved to; that account must list the actor in its `alsoKnownAs` (contract,
+    federation section 15). With `may_fetch`, the account is fetched if it is unknown here or did not list the actor before.
 
-    Raises Rejected when it does not list the actor, and the errors of `fetch_actor`; Unavailable also when it was fetched a
-    moment ago.
+    Raises Rejected when the account does not list the actor, and the errors of `fetch_actor`; Unavailable also when the account
+    was fetched a moment ago.
     """
     if target_uri == uri:
         raise Rejected(Reason.MOVE_TO_ITSELF)
@@ -160,7 +161,9 @@ def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may
 
 
 def _successor_id(received: ReceivedActor, deadline: float, *, may_fetch: bool = True) -> int | None:
-    """Return the id of the account that the actor has moved to; None when that does not confirm it or could not be fetched."""
+    """Return the id of the account that the actor has moved to; None when that account does not confirm the move or could not
+    be fetched.
+    """
     if received.moved_to is None:
         return None
     known = Account.objects.filter(uri=received.uri, moved_to__uri=received.moved_to).first()
@@ -216,9 +219,9 @@ def keep_actor(
     """Store a received actor under the address that WebFinger has confirmed. Another account that had the address loses it, and
     is fetched again.
 
-    Raises Rejected for an id that was deleted, is local or belongs to another object, a key of another account, and a blocked
-    server; Unavailable while a deleted account with this id is still being removed. A new account is subject to the rule for
-    its server. `is_announced`: the actor has signed the document.
+    Raises Rejected if the id was deleted, is local or belongs to another object, if a key belongs to another account, and for a
+    blocked server; Unavailable while a deleted account with this id is still being removed. A new account is subject to the
+    rule for its server. `is_announced` is True if the actor has signed the document.
     """
     if is_closed_to(found.domain):
         raise Rejected(Reason.CLOSED_TO_SERVER)
@@ -244,7 +247,7 @@ def keep_actor(
 def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
     """Store an actor's own description of itself, in a document that it has signed (contract, federation section 7).
 
-    Nothing is fetched as long as its address, its key and its move are known already. Raises the errors of `fetch_actor`.
+    Nothing is fetched if the actor's address, key and move are known already. Raises the errors of `fetch_actor`.
     """
     received = read_actor(document)
     if received.uri != actor.uri:

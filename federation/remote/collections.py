@@ -27,7 +27,9 @@ from social.kernel.errors import Conflict
 from social.kernel.locks import delete_rows, lock
 
 PAGES: Final = 5
-"""Maximum number of pages that are read of an account's list of collections: enough for all that are stored, five a page."""
+"""Maximum number of pages that are read of an account's list of collections: enough for all collections that are stored, at
+five per page.
+"""
 COLLECTIONS_PER_PAGE: Final = 20
 _ALIVE: Final = (ItemState.PENDING, ItemState.ACCEPTED)
 _GONE_STATUSES: Final = (404, 410)
@@ -36,7 +38,8 @@ _GONE_STATUSES: Final = (404, 410)
 def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
     """Store a collection that its owner has signed, or whose document was fetched, and request its members.
 
-    Raises Rejected for another owner's collection, an id of another object, one collection too many, and a suspended owner.
+    Raises Rejected for another owner's collection, the id of another object, a collection beyond the limit, and a suspended
+    owner.
     """
     if owner.local or owner.suspended:
         raise Rejected(Reason.NO_COLLECTIONS_HERE)
@@ -53,7 +56,7 @@ def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
 
 
 def is_followed(owner: Account) -> bool:
-    """Tell whether a local account follows this one."""
+    """Tell whether a local account follows `owner`."""
     return Follow.objects.filter(target=owner, account__domain=None).exists()
 
 
@@ -63,7 +66,9 @@ def find_collection(uri: str, owner: Account) -> Collection | None:
 
 
 def find_or_fetch_collection(uri: str, owner: Account, *, deadline: float = DEADLINE) -> Collection:
-    """Return the owner's collection with this id, fetched when it is unknown here. Raises the errors of `fetch_document`."""
+    """Return the owner's collection with this id, which is fetched if it is unknown here. Raises the errors of
+    `fetch_document`.
+    """
     known = find_collection(uri, owner)
     if known is not None:
         return known
@@ -73,7 +78,7 @@ def find_or_fetch_collection(uri: str, owner: Account, *, deadline: float = DEAD
 
 
 def fetch_unknown_collection(document: Mapping[str, Any], *, deadline: float) -> Collection:
-    """Store the collection that a fetched document describes; its owner is fetched when unknown here. Raises the errors of
+    """Store the collection that a fetched document describes; its owner is fetched if unknown here. Raises the errors of
     `fetch_document`.
     """
     owner_uri = web_uri(document.get("attributedTo"))
@@ -93,8 +98,8 @@ def find_or_fetch_linked(uri: str) -> None:
 def read_collections(actor_uri: str) -> None:
     """Store the collections that an account's server lists, and delete the others. Raises the errors of `fetch_collection`.
 
-    Not deleted are new ones, which a cached list may lack, and those with local accounts in them, whose consent outlasts a
-    list.
+    New collections are not deleted, because a cached list may lack them, nor are collections that contain local accounts, whose
+    consent remains valid although the list lacks the collection.
     """
     owner = Account.objects.filter(is_present(), uri=actor_uri, domain__isnull=False).first()
     if owner is None or not owner.featured_collections_url:
@@ -132,10 +137,10 @@ def _fetch_page(value: Any, list_url: str) -> Mapping[str, Any]:
 
 
 def resolve_item(item_uri: str) -> None:
-    """Show an account in a remote collection if its server confirms its consent; an account that is shown already is taken out
-    when its server answers that there is no such consent.
+    """Show an account in a remote collection if its server confirms its consent; an account that is already shown is removed if
+    its server answers that the consent does not exist.
 
-    Raises Rejected without consent, and the errors of `find_or_fetch`.
+    Raises Rejected if there is no consent, and the errors of `find_or_fetch`.
     """
     items = CollectionItem.objects.filter(uri=item_uri, state__in=_ALIVE, approval_uri__isnull=False)
     item = items.select_related("collection__account", "account").first()

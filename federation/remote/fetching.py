@@ -21,7 +21,9 @@ from social.kernel.errors import Unavailable
 from social.kernel.http.client import ACTIVITY_TYPES, FetchError, Request, Response, Signer, fetch, fetch_async
 
 REQUESTS_LIMIT: Final = 8
-"""Maximum number of requests for one row: a post, its author, the author's key and address, each fetched twice at most."""
+"""Maximum number of requests for one row of a queue: a post, its author, the author's key and address, each fetched twice at
+most.
+"""
 
 
 @dataclass(eq=False)
@@ -39,14 +41,14 @@ class Awaited(Exception):
 
 
 class Gathered:
-    """Responses that were fetched for one row so far."""
+    """Responses that were fetched so far for one row of a queue."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[str, tuple[str, ...]], Response | FetchError] = {}
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Make `get` return responses from here, in this thread."""
+        """Make `get` return these responses, in this thread."""
         token = _current.set(self)
         try:
             yield
@@ -54,8 +56,8 @@ class Gathered:
             _current.reset(token)
 
     def answer(self, awaited: Awaited) -> Response:
-        """Return the response to a request, or raise the error that it ended with. Raises Awaited when it was not fetched
-        yet.
+        """Return the response to a request, or raise the error that the request ended with. Raises Awaited if the document was
+        not fetched yet.
         """
         found = self._answers.get((awaited.url, awaited.accept))
         if found is None:
@@ -119,9 +121,9 @@ class Missing(Rejected):
 def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | None = None) -> dict[str, Any]:
     """Return the document with this id from its own server; the request is signed by `signer`, or else by this server.
 
-    If the document has another id, that is fetched once more, and the response must then have it. The server of the id must be
-    the one that answered, after redirects. Raises Missing, Rejected, and Unavailable when the server could not be reached or
-    failed.
+    If the document has another id than `uri`, the document is fetched once more by that id, and the response must then have it.
+    After redirects, the server that answered must be the server of the id. Raises Missing, Rejected, and Unavailable when the
+    server could not be reached or failed.
     """
     document, url = _get(uri, deadline, signer)
     name = uri_of(document)
@@ -137,8 +139,8 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | Non
 
 
 def is_gone(uri: str, *, signer: Signer | None = None) -> bool:
-    """Tell whether a server says that an object was deleted: by 410 or a Tombstone only. A 404 may be a temporary fault, or
-    the answer to requests without access. Raises Unavailable.
+    """Tell whether a server says that an object was deleted, which only 410 and a Tombstone do. A 404 may be a temporary fault,
+    or the answer to requests without access. Raises Unavailable.
     """
     try:
         return "Tombstone" in kinds_of(fetch_document(uri, signer=signer))
@@ -152,7 +154,7 @@ _COLLECTIONS: Final = frozenset({"Collection", "OrderedCollection", "CollectionP
 
 
 def fetch_collection(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
-    """Return the collection, or the page of one, at this address; its own server must answer. Raises the errors of
+    """Return the collection or collection page at this address; its own server must answer. Raises the errors of
     `fetch_document`.
     """
     document, url = _get(uri, deadline)

@@ -27,10 +27,11 @@ logger = logging.getLogger(__name__)
 
 
 class HeldDocuments:
-    """Answerer of the port `statuses.ports.remote_documents`."""
+    """Implementation of the port `statuses.ports.remote_documents`."""
 
     def read_files(self, author: Account, document: str) -> Sequence[MediaAttachment]:
-        """Return the files that the post would have, without rows; none from a server whose media are rejected."""
+        """Return the files that the post would have, not stored in the database; none from a server whose media are rejected.
+        """
         note = read_note(orjson.loads(document))
         return [media_of(author, file) for file in note.files] if shows_pictures(author) else []
 
@@ -67,7 +68,7 @@ def _publish(held: HeldPost, document: str) -> None:
 
 
 def _boost(held: HeldPost, status: Status) -> None:
-    """Store the boosts that arrived while the post was held; those that are forbidden or whose id is taken are dropped."""
+    """Store the boosts that arrived while the post was held; boosts that are forbidden or whose id is taken are dropped."""
     for boost in held.boosts.select_related("account").order_by("id"):
         if not list_statuses(boost.account_id).filter(id=status.id).exists() or boost.account.suspended:
             continue

@@ -1,4 +1,4 @@
-"""Answerers of the ports of accounts and timelines: find the remote object behind an address or a URL."""
+"""Implementations of the ports of accounts and timelines that find the remote object behind an address or a URL."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ Found = Account | Status | Collection
 
 
 class RemoteAddresses:
-    """Remote accounts by WebFinger and their actors. Left out are accounts that are not found within LOOKUP_SECONDS, and
-    those whose server was asked too often lately.
+    """Remote accounts, found by WebFinger and their actors. Accounts are left out if they are not found within LOOKUP_SECONDS,
+    or if their server was asked too often lately.
     """
 
     def find_by_address(self, addresses: abc.Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
@@ -82,7 +82,9 @@ class RemoteAddresses:
 
 
 def find_remote(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
-    """Return the account with an address from its server; None when there is none or its server does not answer in time."""
+    """Return the account with this address, as its server states it; None if there is none, or if the server does not answer in
+    time.
+    """
     try:
         return ask_for(username, domain, deadline=deadline)
     except (Rejected, KernelError) as error:
@@ -91,8 +93,8 @@ def find_remote(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS)
 
 
 def ask_for(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
-    """Return the account with an address, which may be a local one, because any domain may name it. Raises Rejected or
-    Missing when the server refuses, and Unavailable when it does not answer.
+    """Return the account with this address. It may be a local account, because any domain may name one as the owner of an
+    address. Raises Rejected or Missing when the server refuses, and Unavailable when it does not answer.
     """
     try:
         address = webfinger.look_up(username, domain, deadline=deadline)
@@ -114,7 +116,7 @@ _ATTRIBUTE: Final = re.compile(r"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'
 
 
 class RemoteDocuments:
-    """Remote accounts, posts and collections by their id, or by the page that links to their document."""
+    """Remote accounts, posts and collections, found by their id or by the page that links to their document."""
 
     def find_by_url(self, url: str) -> Found | None:
         """See `timelines.ports.RemoteObjects`."""
@@ -136,7 +138,9 @@ def _known(uri: str) -> Found | None:
 
 
 def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
-    """Fetch a document and the object that it describes. With `page`, an HTML page may be followed to its document, once."""
+    """Fetch a document and the object that it describes. If `page` is True and the response is an HTML page, the document that
+    the page links to is fetched instead.
+    """
     response = get(url, accept=_ACCEPT, signer=server_signer(), deadline=_left(end))
     if response.status != 200:
         return None
@@ -149,7 +153,7 @@ def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
     uri, kinds = uri_of(document), kinds_of(document)
     if uri is None:
         return None
-    # Only what the object's own server answers under its id is trusted: the functions below fetch it again.
+    # Only the object that its own server returns under its id is trusted: the functions below fetch it again.
     known = _known(uri)
     if known is not None:
         return known

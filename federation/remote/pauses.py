@@ -1,5 +1,5 @@
-"""Pauses of key fetches: after a failure a key is not fetched again for a while, so that forged requests cause no requests of
-ours.
+"""Pauses of key fetches: after a failure a key is not fetched again for a while, so that forged requests do not make this
+server send requests.
 
 Source: contract, federation section 10 "Circuit" (5 minutes for an address after a key could not be fetched). Stored in Redis,
 where every entry expires; without Redis there are no pauses.
@@ -20,13 +20,13 @@ PAUSE_SECONDS: Final = 300
 WRONG_KEY_SECONDS: Final = 60
 _REFUSED: Final = b"refused"
 _UNREACHABLE: Final = b"unreachable"
-# An unreachable server costs the most, and exhausts the allowance at once. An answer "no such key" costs little, and the
-# traffic of a large server has some deleted accounts in it: a single one must not block the server.
+# An unreachable server costs the most, and exhausts the allowance at once. An answer "no such key" costs little, and some of a
+# large server's requests come from deleted accounts: a single such answer must not block the server.
 _ALLOWANCE: Final = 3
 
 
 class Pause(Exception):
-    """A key is not fetched now; `refused` when its server has answered that there is no such key."""
+    """A key is not fetched now; `refused` is True when its server has answered that there is no such key."""
 
     def __init__(self, *, refused: bool) -> None:
         super().__init__("the key could not be fetched a moment ago")
@@ -49,7 +49,7 @@ def check(key_id: str, source: str) -> None:
 
 
 def begin(key_id: str, source: str, *, refused: bool) -> None:
-    """Store that the fetch of a key has failed: `refused` when its server answered, else it could not be reached."""
+    """Store that the fetch of a key has failed: `refused` is True if its server answered, False if it could not be reached."""
     with redis.best_effort("pause keys"):
         pipeline = redis.client("cache").pipeline(transaction=False)
         pipeline.set(_key_name(key_id), _REFUSED if refused else _UNREACHABLE, ex=PAUSE_SECONDS)
@@ -61,7 +61,9 @@ def begin(key_id: str, source: str, *, refused: bool) -> None:
 
 
 def had_wrong_key(actor_uri: str) -> bool:
-    """Tell whether an actor's fetched key did not fit within the last WRONG_KEY_SECONDS; true when Redis is down."""
+    """Tell whether a freshly fetched key of the actor did not verify a signature within the last WRONG_KEY_SECONDS; True when
+    Redis is down.
+    """
     found = True
     with redis.best_effort("look for wrong keys"):
         found = bool(redis.client("cache").exists(_wrong_key_name(actor_uri)))
@@ -69,13 +71,15 @@ def had_wrong_key(actor_uri: str) -> bool:
 
 
 def note_wrong_key(actor_uri: str) -> None:
-    """Store that an actor's freshly fetched key did not fit (contract, federation section 17)."""
+    """Record that an actor's freshly fetched key did not verify the signature (contract, federation section 17)."""
     with redis.best_effort("remember a wrong key"):
         redis.client("cache").set(_wrong_key_name(actor_uri), b"", ex=WRONG_KEY_SECONDS)
 
 
 def _counts(source: str) -> bool:
-    """Tell whether an address stands for one server; in trials on one machine all servers share one."""
+    """Tell whether failures are counted for this address, because it stands for one server; in trials on one machine all
+    servers share an address.
+    """
     if source in ("", UNKNOWN):
         return False
     return not (settings.FEDERATION_LOOPBACK and ipaddress.ip_network(source, strict=False).is_loopback)

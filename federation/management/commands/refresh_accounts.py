@@ -13,7 +13,7 @@ from federation.remote.refreshing import Finding, refresh_accounts
 
 
 class Command(BaseCommand):
-    """Accounts are fetched one after the other; those already fetched stay so when the run is interrupted."""
+    """Fetches accounts one after the other; when the run is interrupted, the accounts already fetched remain updated."""
 
     help = "Fetch accounts of other servers again: names, pictures, keys, inboxes."
 
