@@ -24,7 +24,8 @@ if apps.is_installed("federation"):
     from federation.views.numbered import numbered
 
     _POST = r"/statuses/(?P<id>[0-9]{1,19})"
-    # Documents of an account by the end of their path. Ids have the scheme with the username (docs/adr/0003).
+    # Views of an account's documents, by the end of their path. The ids of documents use the paths with the username
+    # (docs/adr/0003).
     _OF_PEOPLE = (
         (r"/inbox/?$", inbox.inbox),
         (r"/?$", actors.actor),

@@ -207,7 +207,8 @@ def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
 
 
 def time_of(value: Any) -> datetime | None:
-    """Return a time in the past or future, written by RFC 3339 (in upper or lower case) or RFC 2822; None if it cannot be read.
+    """Return a past or future time, given in the format of RFC 3339 (upper or lower case) or RFC 2822; None if it cannot be
+    read.
     """
     if not isinstance(value, str) or len(value) > 64:
         return None

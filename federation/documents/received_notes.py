@@ -124,8 +124,7 @@ class ReceivedNote(AuthorColumns):
 
 
 def is_note(document: Any) -> bool:
-    """Tell whether a document has a type that is stored as a post, and is not a vote in a poll, which also has the type Note.
-    """
+    """Tell whether a document has a type that is stored as a post, and is not a vote in a poll, whose type is Note too."""
     return isinstance(document, Mapping) and kind_of(document, TYPES) is not None and not is_vote(document)
 
 

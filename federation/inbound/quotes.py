@@ -105,7 +105,7 @@ def find_asked(incoming: Incoming) -> Quote | None:
 
 
 def accept(incoming: Incoming, quote: Quote) -> None:
-    """Store that the quoted author has accepted the quote; the author's server stores the authorization."""
+    """Accept the quote after the quoted author has accepted it; the author's server stores the authorization."""
     result = web_uri(incoming.document.get("result"))
     if result is None or not same_origin(result, incoming.actor.uri):
         raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
@@ -113,7 +113,7 @@ def accept(incoming: Incoming, quote: Quote) -> None:
 
 
 def reject(quote: Quote) -> None:
-    """Store that the quoted author has rejected the quote."""
+    """Reject the quote after the quoted author has rejected it."""
     settle_quote(quote_id=quote.id, accepted=False)
 
 

@@ -68,7 +68,7 @@ def _accounts(ids: Iterable[int]) -> dict[int, Account]:
 
 
 def _sends_activities(account: Account) -> bool:
-    """Tell whether an account sends activities: local accounts do, unless they are deleted or erased: such accounts send
+    """Tell whether an account sends activities: local accounts do, unless they are deleted or erased. Such accounts send
     nothing but their Delete.
     """
     return account.local and account.deleted_at is None and account.erased_at is None

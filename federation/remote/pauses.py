@@ -49,7 +49,7 @@ def check(key_id: str, source: str) -> None:
 
 
 def begin(key_id: str, source: str, *, refused: bool) -> None:
-    """Store that the fetch of a key has failed: `refused` is True if its server answered, False if it could not be reached."""
+    """Record that the fetch of a key has failed: `refused` is True if its server answered, False if it could not be reached."""
     with redis.best_effort("pause keys"):
         pipeline = redis.client("cache").pipeline(transaction=False)
         pipeline.set(_key_name(key_id), _REFUSED if refused else _UNREACHABLE, ex=PAUSE_SECONDS)

@@ -50,11 +50,11 @@ def find_or_fetch_post(
     ancestors: int = ANCESTORS,
     signer: Signer | None = None,
 ) -> Status:
-    """Return the post with this id, fetched from its origin when it is unknown here. The request is signed by `signer`, or else
-    by this server; `ancestors` is as in `keep_note`.
+    """Return the post with this id, which is fetched from its origin if it is unknown here. The request is signed by `signer`,
+    or else by this server; `ancestors` is as in `keep_note`.
 
-    StatusPublished is published if `publish_event` is true and the post is recent. Raises Rejected, Missing, and Unavailable
-    when a server could not be reached. Never call it inside a transaction.
+    StatusPublished is published if `publish_event` is True and the post is younger than QUIET_AFTER. Raises Rejected, Missing,
+    and Unavailable when a server could not be reached. Never call this function inside a transaction.
     """
     known = find_post_by_uri(uri)
     if known is not None:
@@ -88,12 +88,12 @@ def keep_note(
     ancestors: int = ANCESTORS,
     reviewed: bool = False,
 ) -> Status | None:
-    """Store a post by `author`, and return it, new or known; None for a deleted post and for one that is held for review.
+    """Store a post by `author`, and return it, new or known; None for a deleted post and for a post that is held for review.
 
-    Spam rules are applied unless staff have `reviewed` it. `recipient` is the local account in whose inbox it arrived, which
-    its addressing may not name. Unknown parent posts are fetched in the background, up to `ancestors` of them; unless that is
-    0, the first replies that the post lists are fetched too. Raises Rejected when it was deleted before it arrived, its id
-    belongs to another object, or its author is suspended or local.
+    Spam rules are applied unless staff have `reviewed` the post. `recipient` is the local account in whose inbox the post
+    arrived; its addressing need not name that account. Unknown parent posts are fetched in the background, up to `ancestors` of
+    them; unless `ancestors` is 0, the first replies that the post lists are fetched too. Raises Rejected when the post was
+    deleted before it arrived, its id belongs to another object, or its author is suspended or local.
     """
     if author.local or author.uri != note.author_uri:
         raise Rejected(Reason.OTHER_AUTHOR)
@@ -129,10 +129,10 @@ def revise_note(
     reviewed: bool = False,
     sent: bool = False,
 ) -> bool:
-    """Store the current content of a remote post, and return whether it was edited since.
+    """Store the current content of a remote post, and return whether the post was edited since it was stored.
 
-    `recipient` and `reviewed` are as in `keep_note`: an edit may be held for review too. `sent` is true when its author has
-    sent it, false when it was fetched.
+    `recipient` and `reviewed` are as in `keep_note`: an edit may be held for review too. `sent` is True if the author has sent
+    the content, False if it was fetched.
     """
     new = compose_received(note, status.account, recipient)
     with transaction.atomic():
@@ -154,8 +154,8 @@ def revise_note(
 
 
 def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None = None) -> Status | None:
-    """Announce a post that had been fetched before its author sent it, in the caller's transaction, and return it; None when
-    it is another author's or was announced before.
+    """Publish StatusPublished for a post that was fetched before its author sent it, in the caller's transaction, and return
+    the post; None if the post is another author's or the event was published before.
     """
     status = find_post_by_uri(note.uri)
     if status is None or status.account_id != author.id or not status.fetched:
@@ -165,7 +165,7 @@ def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None 
 
 
 def fetch_again(uri: str) -> None:
-    """Store the current content of a known post at its origin. Raises the errors of `find_or_fetch_post`."""
+    """Fetch a known post from its origin again, and store its current content. Raises the errors of `find_or_fetch_post`."""
     status = find_post_by_uri(uri)
     if status is None or status.local or status.is_deleted or status.is_reblog or status.account.suspended:
         return
@@ -176,8 +176,8 @@ def fetch_again(uri: str) -> None:
 
 
 def look_at_quote(status: Status, *, remaining: int, again: bool = False) -> None:
-    """Request the unknown quoted post of a remote post, and a check of the authorization that it names; `again` when it
-    names another one than before.
+    """Request the fetch of the post that a remote post quotes, if it is unknown here, and otherwise a check of the
+    authorization that the remote post names. Pass `again` if the post now names a different authorization.
     """
     quote = Quote.objects.select_related("quoted_status").filter(status=status, state=QuoteState.PENDING).first()
     if quote is None or quote.quoted_uri is None or is_own(quote.quoted_uri):
@@ -198,9 +198,7 @@ def _answers_unknown(note: ReceivedNote) -> bool:
 def compose_received(
     note: ReceivedNote, author: Account, recipient: Account | None = None, *, publish_event: bool = True
 ) -> Composed:
-    """Return a received post in the form in which it is stored, with the known accounts, parent post and quoted post that it
-    refers to.
-    """
+    """Return a received post as it is stored, with the known accounts, parent post and quoted post that it refers to."""
     visibility: str = visibility_of(note.to, note.cc, author.followers_url)
     found = find_accounts_by_uri({*note.addressed, *note.mentioned})
     people = {account.id: account for uri in note.addressed if (account := found.get(uri)) is not None}
@@ -250,10 +248,12 @@ def compose_received(
 
 
 def _mentioned_ids(note: ReceivedNote, author: Account, found: Mapping[str, Account]) -> list[str]:
-    """Return the ids of the accounts that the tags of a post mention, each once; an address that is no known id stays as it is.
+    """Return the ids of the accounts that the tags of a post mention, each once; an address that cannot be resolved to an id is
+    returned unchanged.
 
-    Some servers use the pages of accounts in the tags and their ids in the addressing. A page is resolved to the `found`
-    account that has it, or else to the only addressed account of its server that is unknown here.
+    Some servers use the accounts' page addresses in the tags and their ids in the addressing. A page is resolved to the account
+    in `found` whose page it is or, if there is none, to the addressed unknown account of the same server, if there is exactly
+    one.
     """
     by_page = {account.url: uri for uri, account in found.items()}
     others = [uri for uri in note.addressed if uri not in found and uri != author.followers_url]
@@ -275,7 +275,7 @@ def shows_pictures(author: Account) -> bool:
 
 
 def _quote_policy(note: ReceivedNote, author: Account) -> int:
-    """Return the quote policy of the post, as its author's server states it (FEP-044f); nobody if it states none."""
+    """Return the quote policy that the document of a post states (FEP-044f); if it states none, nobody may quote the post."""
     return encode_policy(_groups(note.automatic_approval, author), _groups(note.manual_approval, author))
 
 
@@ -294,10 +294,10 @@ def _groups(uris: Sequence[str], author: Account) -> Group:
 
 
 def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
-    """Return the quote of a post. A quote of the author's own post is accepted at once; one of a public or unlisted local post
-    that the author may not quote is rejected; any other waits for the authorization.
+    """Return the quote of a post. A quote of the author's own post is accepted at once; the quote of a public or unlisted local
+    post that the author may not quote is rejected; any other quote waits for the authorization.
 
-    A quoted post that the author may not read, or that is unknown here, is stored by its id alone.
+    Of a quoted post that the author may not read, or that is unknown here, only the id is stored.
     """
     if note.quoted is None:
         return NewQuote(state=QuoteState.DELETED) if note.quoted_deleted else None
@@ -322,7 +322,7 @@ def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
 
 
 def may_quote(quoted: Status, author: Account) -> bool:
-    """Tell whether a remote account may quote a local post: its policy allows it, and neither of the two blocks the other
+    """Tell whether a remote account may quote a local post: the post's policy allows it, and neither account blocks the other
     (contract, federation section 7 "QuoteRequest").
     """
     try:
@@ -333,7 +333,9 @@ def may_quote(quoted: Status, author: Account) -> bool:
 
 
 def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
-    """Return the post that this one answers (for a boost, the boosted post), if it is known and the author may read it."""
+    """Return the post that a received post answers (if that is a boost, the boosted post), provided that it is known here and
+    the author may read it.
+    """
     if note.in_reply_to is None:
         return None
     parent = find_post_by_uri(note.in_reply_to)
@@ -347,7 +349,8 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
     """Tell whether a post that was sent to this server is relevant to a local account (contract, federation section 7
     "Create").
 
-    Its author is followed here, it answers a post that is local or by a followed account, or it addresses a local account.
+    The post is relevant if a local account follows its author, if it answers a post that is local or by an author whom a local
+    account follows, or if it addresses a local account.
     """
     if may_be_related(author, recipient, note.addressed):
         return True
@@ -356,13 +359,13 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
 
 
 def is_followed_here(status: Status) -> bool:
-    """Tell whether a post is local or its author is followed here: its replies are relevant to local accounts."""
+    """Tell whether a post is local or a local account follows its author, so that replies to it are relevant here."""
     return status.local or _is_followed([status.account_id])
 
 
 def may_be_related(author: Account, recipient: Account | None, addressed: Iterable[str]) -> bool:
-    """Tell from the addressing of an activity whether the post that it names may be relevant here (`is_related`), before it
-    is fetched.
+    """Tell from the addressing of an activity whether the post that it names may be relevant here (`is_related`), before the
+    post is fetched.
     """
     if recipient is not None or _is_followed([author.id]):
         return True

@@ -1,6 +1,7 @@
-"""Fetches what belongs to the profiles of remote accounts: pinned posts, featured hashtags, counts, first posts and links.
+"""Fetches the further parts of remote accounts' profiles: pinned posts, featured hashtags, counts, first posts and links.
 
-Source: contract, federation sections 4 and 8. The number of requests for a profile is limited by what is stored of it.
+Source: contract, federation sections 4 and 8. The number of requests for a profile is limited, as is the number of posts and
+hashtags that are stored of it.
 """
 
 from __future__ import annotations
@@ -32,27 +33,27 @@ from statuses.services.pins import PINS_LIMIT, keep_pins
 FIRST_POSTS: Final = 40
 OUTBOX_PAGES: Final = 3
 LINKS_LIMIT: Final = 4
-"""Maximum number of verified links of one profile: as many as a local profile has."""
+"""Maximum number of verified links of a remote profile, which is the number of links in a local profile."""
 
 
 def read_pins(actor_uri: str) -> None:
-    """Store which posts an actor's server lists as pinned. Raises the errors of `fetch_document`; a post that cannot be
-    fetched is left out.
+    """Store the pinned posts that an actor's server lists. Raises the errors of `fetch_document`; a post that cannot be fetched
+    is left out.
     """
     account = _find(actor_uri)
     if account is None or not account.featured_url:
         return
-    # The collection has only the ids of followers-only posts: to fetch them a follower must sign.
+    # Of followers-only posts the collection contains only the ids: the requests for these posts must be signed by a follower.
     signer = follower_signer(account)
     posts = [_own_post(item, account, signer) for item in _items(account.featured_url, PINS_LIMIT)]
     keep_pins(account_id=account.id, status_ids=[post.id for post in posts if post is not None])
 
 
 def read_profile(actor_uri: str) -> None:
-    """Store the featured hashtags of an actor, the numbers of its posts, followers and followed accounts, and whether it hides
-    its network: the collections have no pages then (contract, federation section 4).
+    """Store the featured hashtags of an actor, the numbers of its posts, followers and followed accounts, and whether the actor
+    hides its network, in which case the collections have no pages (contract, federation section 4).
 
-    Raises Unavailable; what the server does not provide stays as it was, or unknown.
+    Raises Unavailable; values that the server does not provide remain unchanged.
     """
     account = _find(actor_uri)
     if account is None:
@@ -68,7 +69,7 @@ def read_profile(actor_uri: str) -> None:
 
 
 def _document(uri: str) -> Mapping[str, Any]:
-    """Return the document; an empty one when there is none, or it is not for us."""
+    """Return the document at this address; an empty mapping if there is none, or if this server may not read it."""
     try:
         return fetch_document(uri) if uri else {}
     except Rejected:
@@ -98,7 +99,7 @@ def read_outbox(actor_uri: str) -> None:
 
 
 def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
-    """Return a page of a collection, embedded or fetched from the collection's server; an empty one if there is none."""
+    """Return a page of a collection, embedded or fetched from the collection's server; an empty mapping if there is no page."""
     if isinstance(value, Mapping) or value is None:
         return value or {}
     uri = uri_of(value)
@@ -108,7 +109,7 @@ def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
 
 
 def verify_links(actor_uri: str) -> None:
-    """Fetch the pages behind the first links of a remote profile, and store which of them link back.
+    """Fetch the pages behind the first links of a remote profile, and store the links whose pages link back.
 
     A redirect does not count (security row 3). A link whose page does not answer stays unverified until the profile is fetched
     again.
@@ -138,7 +139,7 @@ def _find(actor_uri: str) -> Account | None:
 
 
 def _items(uri: str, limit: int) -> list[Any]:
-    """Return the first items of a collection: those in itself, or else those of its first page."""
+    """Return the first `limit` items of a collection: the items in the collection itself, or else those of its first page."""
     document = fetch_document(uri)
     return items_of(document, limit) or items_of(_page(document.get("first"), uri), limit)
 
@@ -146,7 +147,7 @@ def _items(uri: str, limit: int) -> list[Any]:
 def _own_post(
     item: Any, account: Account, signer: Signer | None = None, *, activity: Mapping[str, Any] | None = None
 ) -> Status | None:
-    """Return the account's own post that its server names or embeds, possibly in an `activity`; None for anything else."""
+    """Return the account's own post that its server names or embeds, possibly in an `activity`; None for any other item."""
     uri = uri_of(item)
     if uri is None or not same_origin(uri, account.uri):
         return None

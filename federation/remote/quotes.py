@@ -1,8 +1,8 @@
 """Resolves the quotes of remote posts: fetches the quoted post, and the consent of its author (FEP-044f).
 
-An authorization is valid only when fetched from the server of the quoted author (security row 36). Servers give it, like the
-quoted post, only to readers of the quoting post: if that is not public, the request is signed by a local account that may read
-it.
+An authorization is valid only when fetched from the server of the quoted author (security row 36). Servers serve the
+authorization, like the quoted post, only to readers of the quoting post: if the quoting post is not public or unlisted, the
+request is signed by a local account that may read it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from statuses.services.quotes import end_quote, find_quoted, settle_quote
 
 
 def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
-    """Fetch the post that the post with this id quotes, and accept the quote when the quoted author consents or is the same.
-    When the server says that the quoted post was deleted, the quote is marked as deleted.
+    """Fetch the post that the post `quoting_uri` quotes, and accept the quote if the quoted author consents, or is also the
+    quoting author. When the server says that the quoted post was deleted, the quote is marked as deleted.
 
-    `remaining` limits the parent posts that are fetched for the quoted post. Raises Rejected for a quoted post that the quoting
-    author may not read, and without consent; Missing and Unavailable as fetching does.
+    `remaining` is the maximum number of parent posts that are fetched for the quoted post. Raises Rejected if the quoting
+    author may not read the quoted post, or if there is no consent; Missing or Unavailable if a document cannot be fetched.
     """
     quote = (
         Quote.objects.select_related("status__account", "quoted_status__account")

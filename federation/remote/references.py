@@ -60,7 +60,9 @@ def _posts() -> QuerySet[Status]:
 
 
 def find_post_by_uri(uri: str) -> Status | None:
-    """Return the post (or boost) with this id, even if deleted; a local one also by the id of its activity or by its page."""
+    """Return the post (or boost) with this id, even if deleted; a local post is also found by the id of its activity and by its
+    page.
+    """
     if not is_own(uri):
         return _posts().filter(uri=uri).first()
     found = _LOCAL_POST.match(urlsplit(uri).path)
@@ -76,9 +78,9 @@ def is_received(uri: str) -> bool:
 
 
 def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
-    """Raise Rejected for an id that its actor has deleted, or undone before it arrived, and for one that belongs to a known
-    object of another `kind`: an id names one object, even if another actor of its server uses it again. Activities have no
-    kind.
+    """Raise Rejected for an id that the actor has deleted, or undone before it arrived, and for an id that belongs to a known
+    object of another `kind`: an id names one object, even if another actor of its server uses it again. `kind` is None for the
+    id of an activity, which no known object may have.
 
     The caller holds `lock("object:<uri>")`.
     """
@@ -90,21 +92,21 @@ def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
 
 
 def own_username(uri: str) -> str | None:
-    """Return the username in the id or page of a local account, whether or not it exists; None for anything else."""
+    """Return the username in the id or page of a local account, even if there is no such account; None for any other address."""
     found = _LOCAL_ACTOR.match(urlsplit(uri).path) if is_own(uri) else None
     return found[1] if found is not None else None
 
 
 def find_account_by_uri(uri: str) -> Account | None:
-    """Return the known account with this id; a local one also by its page."""
+    """Return the known account with this id; a local account is also found by its page."""
     account = Account.objects.filter(uri=uri).first()
     username = own_username(uri) if account is None else None
     return Account.objects.filter(has_address(username, None)).first() if username is not None else account
 
 
 def own_collection_id(uri: str, owner: Account) -> int | None:
-    """Return the number in the id or page of a collection of this local account, whether or not it exists; None for anything
-    else.
+    """Return the number in the id or page of a collection of the local account `owner`, whether or not the collection exists;
+    None for any other address.
     """
     found = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
     places = ("", f"/ap/users/{owner.id}", f"/users/{owner.username}")
@@ -112,7 +114,7 @@ def own_collection_id(uri: str, owner: Account) -> int | None:
 
 
 def find_owner_of_collection(uri: str) -> Account | None:
-    """Return the owner of the local collection with this id or page; None for anything else."""
+    """Return the owner of the local collection with this id or page; None for any other address."""
     named = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
     number = parse_id(named[2]) if named is not None else None
     found = Collection.objects.select_related("account").filter(id=number, uri=None).first() if number else None
@@ -120,8 +122,8 @@ def find_owner_of_collection(uri: str) -> Account | None:
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
-    """Return the known accounts with these ids, and the local ones with these pages, keyed as given; in one query, or two
-    with pages.
+    """Return the known accounts with these ids, and the local accounts with these pages, keyed by the given addresses. Takes
+    one query, or two if there are pages.
     """
     wanted = list(uris)
     found = {account.uri: account for account in _ACCOUNTS.run(uris=wanted)}

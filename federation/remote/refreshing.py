@@ -1,7 +1,7 @@
-"""Checks many remote accounts at their servers: to refresh them, or to find those that no longer exist.
+"""Checks many remote accounts on their servers: refreshes them, or finds the accounts that no longer exist.
 
-Both functions handle the accounts one after the other and yield the outcome of each, so that a caller can show it and stop:
-finished accounts stay so. A server that does not answer is asked only once in a run.
+`refresh_accounts` and `cull_accounts` handle the accounts one after the other and yield the outcome of each, so that a caller
+can show it, and can stop without losing the outcomes so far. A server that does not answer is asked only once in a run.
 """
 
 from __future__ import annotations
@@ -43,16 +43,17 @@ class Finding(StrEnum):
     THERE = "there"
     GONE = "gone"
     UNCLEAR = "unclear"
-    """Answer of its server that neither contains the account nor says that it does not exist."""
+    """The account's server answers, but neither with the account nor that it does not exist."""
     SILENT = "silent"
-    """Failure to reach its server."""
+    """The account's server cannot be reached."""
 
 
 def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()) -> QuerySet[Account]:
-    """Return the remote accounts (of one server, with `domain`) that were not fetched for this long, the longest first.
+    """Return the remote accounts, with `domain` only those of that server, that were not fetched for the time `unseen_for`;
+    those that were not fetched for longest come first.
 
-    Accounts that are being removed are left out, and so are those that staff of this server have suspended: their rows must
-    remain.
+    Accounts that are being removed are left out, and so are those that staff of this server have suspended: the rows of such
+    accounts must remain.
     """
     rows = Account.objects.exclude(domain=None).filter(deleted_at=None)
     rows = rows.exclude(suspension_origin=SuspensionOrigin.LOCAL)
@@ -66,7 +67,7 @@ def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()
 def refresh_accounts(*, by: Staff, accounts: Iterable[Account], about: str) -> Iterator[tuple[Account, Finding]]:
     """Fetch each account again and store what its server says. Raises Forbidden at the first step.
 
-    The audit row names what the run is `about`. Every account counts as fetched, whatever the outcome.
+    `about` describes the selected accounts in the audit log. Every account counts as fetched, whatever the outcome.
     """
     _begin(by, "refresh", about)
     silent = _silent_hosts()
@@ -80,11 +81,11 @@ def refresh_accounts(*, by: Staff, accounts: Iterable[Account], about: str) -> I
 def cull_accounts(
     *, by: Staff, accounts: Iterable[Account], about: str, dry_run: bool = False
 ) -> Iterator[tuple[Account, Finding]]:
-    """Delete those accounts that no longer exist on their servers; with `dry_run` only check them. Raises Forbidden at the
-    first step.
+    """Delete the accounts that no longer exist on their servers; with `dry_run` the accounts are only checked. Raises Forbidden
+    at the first step.
 
     An account no longer exists when its server answers 410 or with a Tombstone, or 404 both for the account and for its
-    address. All others count as fetched, so that the next run continues after them.
+    address. All other accounts count as fetched, so that the next run continues after them.
     """
     _begin(by, "cull", about, dry_run=dry_run)
     silent = _silent_hosts()
@@ -99,8 +100,9 @@ def cull_accounts(
 
 
 def request_unseen() -> int:
-    """Have the accounts looked at again that people here follow and that were not looked at for a week, the longest first;
-    how many: REQUESTED_AT_ONCE at most. Those that were asked for lately are passed over (contract, federation section 4).
+    """Request the remote accounts again that local accounts follow and that were not fetched for UNSEEN_PERIOD, those fetched
+    longest ago first and at most REQUESTED_AT_ONCE; return how many. Accounts that are already requested are left out
+    (contract, federation section 4).
     """
     followed = Follow.objects.filter(target=OuterRef("id"), account__domain=None)
     asked = Fetch.objects.filter(kind=FetchKind.ACTOR, uri=OuterRef("uri"))
@@ -114,7 +116,7 @@ def _begin(by: Staff, action: str, about: str, **details: bool) -> None:
 
 
 def _silent_hosts() -> set[str]:
-    """Return the servers to which deliveries have backed off: these are not asked."""
+    """Return the hosts to which deliveries have backed off: no account is fetched from them."""
     return set(
         Host.objects.filter(queue=Delivery.queue, failures__gt=0, retry_at__gt=Now()).values_list("name", flat=True)
     )
@@ -157,7 +159,8 @@ def _ask(account: Account) -> Finding:
             raise
     else:
         return Finding.GONE if "Tombstone" in kinds_of(document) else Finding.THERE
-    # A 404 may also come from a server that was set up anew or hides the document: WebFinger tells it apart.
+    # A 404 may also come from a server that was set up anew or hides the document; the account is gone only if WebFinger does
+    # not find it either.
     try:
         webfinger.look_up(account.username, account.domain or "")
     except Missing as missing:

@@ -8,7 +8,7 @@ from federation.models import Relay, RelayState
 
 
 def is_relay(account: Account) -> bool:
-    """Tell whether the account is that of a relay that has accepted this server's subscription. Any account can name the
+    """Tell whether the account belongs to a relay that has accepted this server's subscription. Any account can name the
     relay's inbox as its own, so that only an inbox on the account's own server counts.
     """
     inboxes = [inbox for inbox in (account.inbox_url, account.shared_inbox_url) if same_origin(inbox, account.uri)]

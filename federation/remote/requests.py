@@ -1,6 +1,7 @@
 """Requests for background fetches of remote documents.
 
-Each document is requested once, however many need it. The number that waits for one server is limited.
+Each document is requested once, however many posts or activities need it. The number of waiting requests to one server is
+limited.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from social.kernel.events import publish
 from social.kernel.runner import Host, enqueue
 
 ANCESTORS: Final = 20
-"""Maximum number of parent posts that are fetched for a received one."""
+"""Maximum number of parent posts that are fetched for a received post."""
 PEOPLE_OF_POST: Final = 30
-"""Maximum number of mentioned accounts that are fetched for one post; others become known by other documents."""
+"""Maximum number of mentioned accounts that are fetched for one post; the other accounts become known when other documents
+refer to them.
+"""
 CACHED: Final = timedelta(minutes=3, seconds=20)
 CONSENT_PERIOD: Final = timedelta(days=1)
 
@@ -44,8 +47,8 @@ def request_posts(uris: Iterable[str], *, named_by: str, remaining: int) -> None
 
 
 def request_people(uris: Sequence[str], *, named_by: str) -> None:
-    """Request the unknown accounts that the post `named_by` mentions, the first PEOPLE_OF_POST of them, within the hourly
-    limit of its server.
+    """Request the unknown accounts that the post `named_by` mentions: the first PEOPLE_OF_POST accounts, within the hourly
+    limit of the post's server.
     """
     server, rows = origin_of(named_by) or "", []
     for row in _named(FetchKind.PERSON, uris[:PEOPLE_OF_POST], named_by):
@@ -62,10 +65,10 @@ def request_collections(uris: Iterable[str], *, named_by: str) -> None:
 
 
 def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:
-    """Request a check of the quote in a post: the quoted post, and the author's consent; the first document of these is at
-    `wanted_uri`.
+    """Request a check of the quote in the post `uri`, for which the quoted post and its author's consent are fetched;
+    `wanted_uri` is the address of the first document that is needed.
 
-    A check that was given up is repeated only with `again`, when the post names another authorization.
+    A check that was given up is repeated only with `again`, which is for a post that now names another authorization.
     """
     if again:
         Fetch.objects.filter(kind=FetchKind.QUOTE, uri=uri, dead_at__isnull=False).delete()
@@ -81,8 +84,8 @@ def request_edit(uri: str) -> None:
 
 
 def request_followers(activity_id: int, url: str, digest: str) -> None:
-    """Request the local followers that the server of an activity's actor lists, after a minute in which follows can still
-    arrive.
+    """Request the list of an actor's local followers from the actor's server, after a minute in which follows can still arrive.
+    `activity_id` is the activity that came with the `url` and `digest` of the list.
     """
     row = Fetch(kind=FetchKind.FOLLOWERS, uri=f"{url}#{digest}", host=origin_of(url) or "", activity_id=activity_id)
     _request(row, clock.now() + timedelta(minutes=1))
@@ -94,7 +97,7 @@ def request_actor(account: Account) -> None:
 
 
 def request_actors(accounts: Iterable[Account]) -> int:
-    """Request remote accounts again, and return how many were added."""
+    """Request remote accounts again, and return how many requests were added."""
     rows = (Fetch(kind=FetchKind.ACTOR, uri=account.uri, host=origin_of(account.uri) or "") for account in accounts)
     return len(enqueue(*(row for row in rows if row.host)))
 
@@ -113,7 +116,8 @@ def request_profile(account: Account) -> None:
 
 def request_network(account: Account) -> None:
     """Request the featured hashtags and the counts of a remote account whose profile has changed: only these documents show
-    whether it hides its followers. Once for all changes, after the time for which its server may answer from its cache.
+    whether the account hides its followers. Several changes cause a single fetch, after the time for which the account's server
+    may answer from its cache.
     """
     if any((account.featured_tags_url, account.followers_url, account.following_url, account.outbox_url)):
         row = Fetch(kind=FetchKind.PROFILE, uri=account.uri, host=origin_of(account.uri) or "")
@@ -127,11 +131,11 @@ def request_links(account: Account) -> None:
 
 
 def request_members(collection: Collection, *, may_ask: bool) -> None:
-    """Request the consent of the accounts in a remote collection: of pending ones, and of shown ones whose consent was not
-    checked for CONSENT_PERIOD.
+    """Request the consent of the accounts in a remote collection: of pending accounts, and of shown accounts whose consent was
+    not checked for CONSENT_PERIOD.
 
-    Unknown accounts are fetched only if the caller `may_ask`: a stranger's collection must not make this server fetch any
-    accounts.
+    Unknown accounts are fetched only with `may_ask`: the collection of an owner whom no local account follows must not make
+    this server fetch other accounts.
     """
     seen_long_ago = Q(checked_at=None) | Q(checked_at__lt=clock.now() - CONSENT_PERIOD)
     waiting = CollectionItem.objects.filter(
@@ -160,7 +164,7 @@ def request_members(collection: Collection, *, may_ask: bool) -> None:
 
 def request_first_posts(events: Sequence[AccountFollowed]) -> None:
     """React to AccountFollowed: request the posts and collections of a remote account at its first local follower, and its
-    pinned posts again, because a follower can fetch followers-only ones.
+    pinned posts again, because a follower can fetch followers-only posts.
     """
     others = Follow.objects.filter(target=OuterRef("target"), account__domain=None).exclude(id=OuterRef("id"))
     follows = Follow.objects.select_related("target").filter(
@@ -179,7 +183,8 @@ def request_first_posts(events: Sequence[AccountFollowed]) -> None:
 def request_for(activity: InboundActivity, host: str) -> None:
     """Request the processing of an activity in the queue that may use the network; its first document is on `host`.
 
-    Raises Unavailable when too many fetches wait for that server, or because of the sender's server.
+    Raises Unavailable when too many fetches wait for that server, or too many were already requested on behalf of the sender's
+    server.
     """
     wanted_by = _other(activity.actor.uri, host)
     if not _request(
@@ -189,15 +194,15 @@ def request_for(activity: InboundActivity, host: str) -> None:
 
 
 def may_look_up(host: str) -> bool:
-    """Count a request to a server for which a viewer waits; False when the server was asked too often lately (security row
-    71).
+    """Count a request to a server for whose response a user waits; return False when the server was asked too often lately
+    (security row 71).
     """
     counted = count(LOOK_UPS, subject=host)
     return counted is None or not counted.exceeded
 
 
 def _named(kind: FetchKind, uris: Iterable[str], named_by: str, **values: Any) -> list[Fetch]:
-    """Return one row for each of these ids that has a host."""
+    """Return a `Fetch` of this kind for each of these ids that has a host."""
     hosts = {uri: origin_of(uri) for uri in uris}
     return [
         Fetch(kind=kind, uri=uri, host=host, wanted_by=_other(named_by, host), **values)
@@ -207,7 +212,7 @@ def _named(kind: FetchKind, uris: Iterable[str], named_by: str, **values: Any) -
 
 
 def _other(named_by: str, host: str) -> str:
-    """Return the server of the document that refers to `host`; empty if that is the same server."""
+    """Return the server of the document `named_by`; empty if it is the same as `host`."""
     server = origin_of(named_by) or ""
     return "" if server == host else server
 
@@ -217,7 +222,8 @@ def _request(fetch: Fetch, due_at: datetime | None = None) -> bool:
 
 
 def record_contact(name: str) -> None:
-    """End the back-off of a host that has sent something, and retry its deliveries now (contract, federation section 11).
+    """End the back-off of a host that has sent an activity, and retry the deliveries to it now (contract, federation section
+    11).
 
     Publishes DeliveriesDue.
     """

@@ -1,4 +1,4 @@
-"""Figures of remote servers, and the removal of all data of one."""
+"""Figures of remote servers, and the removal of all data of a server."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ ORDER BY accounts DESC, c.name
 
 
 def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) -> list[dict[str, Any]]:
-    """Return the figures of known servers: of `names`, or of the first `limit` by name, or of the failing ones that matter here
-    (`list_troubled`).
+    """Return the figures of known servers: of the servers in `names`; without `names` of the first `limit` servers by name;
+    with `failing` only of the servers that fail (`list_troubled`).
 
-    Servers are identified by the domain of their addresses. Deliveries to the host of their documents count for each server at
+    Servers are identified by the domain of their addresses. Deliveries to a host count for each server whose documents are on
     that host. Failing servers and `names` may also be hosts without any address, such as relays. Follows and posts are the
     counts of the server's accounts (`AccountStat`). `software` and `version` come from its NodeInfo, `reached` is when a
-    request to it last succeeded. A `state` is reachable, backing off (it fails, and is retried at `next_try`) or unavailable,
-    after a week of failures.
+    request to it last succeeded. `state` is `reachable`, `backing off` (the server fails, and is retried at `next_try`) or
+    `unavailable` (after a week of failures).
     """
     if failing:
         failed = load_names(list_troubled().values_list("name", flat=True))
@@ -84,8 +84,8 @@ def purge_server(*, by: Staff, domain: str) -> Iterator[Account]:
     """Delete every account of a server with everything it has written, the server's emojis (and those of its subdomains), and
     the row of the server itself.
 
-    Yields the accounts: each is hidden at once and removed by the worker. They return when their posts arrive again, unless the
-    server is blocked. Raises Forbidden at the first step.
+    Yields the accounts: each is hidden at once and removed by the worker. The accounts return when their posts arrive again,
+    unless the server is blocked. Raises Forbidden at the first step.
     """
     require(by, Permission.DELETE_USER_DATA)
     last = 0

@@ -1,4 +1,4 @@
-"""Finds the local accounts that have spread a remote post among their followers."""
+"""Finds the local accounts whose followers are affected by changes of a remote post."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from statuses.models import Quote, Status
 
 
 def sharers_of(status: Status) -> set[int]:
-    """Return the local accounts that have boosted or quoted a remote post, or that it answers: their followers are affected by
-    its changes too (contract, federation section 11 "Forwarding").
+    """Return the ids of the local accounts that have boosted or quoted a remote post, or whose post it answers: their followers
+    are affected by its changes too (contract, federation section 11 "Forwarding").
 
     Empty for a post that is not public or unlisted. Deleted boosts and quotes count: the followers' servers have received them.
     """

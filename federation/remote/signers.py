@@ -1,4 +1,5 @@
-"""Verification of signed requests: finds the key of the signer, and fetches it when it is unknown or no longer fits.
+"""Verification of signed requests: finds the key of the signer, and fetches it if it is unknown or no longer verifies the
+signature.
 
 Source: contract, federation section 10 "Key lookup"; security rows 11 and 12.
 """
@@ -53,7 +54,7 @@ class Signed:
 
 
 def has_signature(message: Message) -> bool:
-    """Tell whether a request carries any signature."""
+    """Tell whether a request has a signature, valid or not."""
     return "signature" in message.headers
 
 
@@ -67,11 +68,12 @@ def parse(message: Message) -> Parsed:
 
 
 def verify(message: Message) -> Signed:
-    """Return the signer of a request. Never call it inside a transaction: it may ask the signer's server, with a time-out of
-    DEADLINE seconds in total and few requests at the same time (`social.kernel.http.limits.stranger_budget`).
+    """Return the signer of a request. Never call this function inside a transaction: it may fetch the key from the signer's
+    server, with a time-out of DEADLINE seconds in total and few requests at the same time
+    (`social.kernel.http.limits.stranger_budget`).
 
     Host, target and time are checked for every method (security row 54). Raises BadSignature, Rejected (there is no such
-    signer) and Unavailable (the signer's server could not be asked).
+    signer) and Unavailable (the signer's server could not be reached).
     """
     _check_host(message)
     signature = parse(message)
@@ -116,7 +118,7 @@ def _own_origins(base_url: str, domain: str) -> frozenset[str | None]:
 
 
 def _known_key(key_id: str) -> _Key | None:
-    """Return the key with this id, if it is known here; for an `acct:` id the first key of the account with that address."""
+    """Return the key with this id, if it is known here; for an `acct:` id, the first key of the account with that address."""
     if len(key_id) > MAX_URI:
         raise BadSignature(Reason.KEY_ID_NO_ADDRESS)
     address = _address_of(key_id)
@@ -134,7 +136,7 @@ def _known_key(key_id: str) -> _Key | None:
 
 
 def _key(pair: KeyPair | None, key_id: str | None = None) -> _Key | None:
-    """Return the key of a pair with this id, or the first key without an id."""
+    """Return the key in `pair` that has this id; the first key if `key_id` is None."""
     if pair is None:
         return None
     if key_id is None or key_id == pair.key_id:
@@ -161,14 +163,14 @@ def _address_of(key_id: str) -> tuple[str, str] | None:
 def asked_for(host: str, method: str) -> str:
     """Return the name under which key fetches from a server are limited to one at a time.
 
-    Reading has a name of its own: a server reads here before and while it sends its first activity, and reading must not make
-    that one refused.
+    Requests that read have a separate name: a server reads documents here before and while it sends its first activity, and
+    these requests must not cause the activity to be refused.
     """
     return host if method == "POST" else f"{host} for reading"
 
 
 def _fetch_key(key_id: str, message: Message) -> _Key:
-    """Fetch a key from its server, unless that has just failed. Raises the errors of `verify`, and Pause."""
+    """Fetch a key from its server, unless a fetch has just failed. Raises the errors of `verify`, and Pause."""
     source, began_at = message.source, clock.now()
     pauses.check(key_id, source)
     address = _address_of(key_id)
@@ -176,7 +178,7 @@ def _fetch_key(key_id: str, message: Message) -> _Key:
     try:
         with stranger_budget(asked_for(str(host), message.method), DEADLINE) as has_waited:
             if has_waited:
-                # The request that was waited for may have fetched the same key, or found that the server is unreachable.
+                # While this request waited, another one may have fetched the same key, or found that the server is unreachable.
                 pauses.check(key_id, source)
                 known = _known_key(key_id)
                 if known is not None and known.account.fetched_at is not None and known.account.fetched_at >= began_at:
@@ -209,7 +211,7 @@ def _check(signature: Parsed, message: Message, public_key_pem: str) -> None:
 
 
 def _fingerprint(key: _Key, signature: Parsed) -> str:
-    # The stored id of the key, not the one in the request: a key may be named by two ids, and neither is signed. The bytes
-    # of the signature, not its base64 text: that has unused bits at its end (security row 59).
+    # The fingerprint uses the stored id of the key, not the id in the request: a key may have two ids, and neither is signed.
+    # It uses the bytes of the signature, not the base64 text, which has unused bits at its end (security row 59).
     raw = base64.b64decode(signature.signature)
     return hashlib.sha256(key.id.encode() + b"\n" + raw).hexdigest()

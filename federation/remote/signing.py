@@ -1,4 +1,4 @@
-"""Signers of requests: functions that sign as a local account or as the server."""
+"""Signers of requests: functions that sign on behalf of a local account or of this server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def signer_of(key_pair: KeyPair) -> Signer:
 
 
 def signers_of(key_pair: KeyPair) -> tuple[Signer, ...]:
-    """Return `signer_of`, followed by the signer with the key before the last rotation, for servers that know only that one."""
+    """Return the signer with the current key, then the signer with the key before the last rotation, for servers that know only
+    that key.
+    """
     previous = key_pair.previous_private_key
     return (signer_of(key_pair), *([_signer(key_pair.key_id, _opened(previous))] if previous else ()))
 
@@ -47,7 +49,7 @@ def server_signer() -> Signer:
 
 def reader_signer(status: Status) -> Signer | None:
     """Return the signer of a local account that may read a remote post and the documents that belong to it (contract,
-    federation section 10 "GET"); None for a public or unlisted post, and when there is no such account.
+    federation section 10 "GET"); None for a public or unlisted post, and if no local account may read the post.
     """
     if is_for_anybody(status.visibility):
         return None
@@ -59,7 +61,7 @@ def reader_signer(status: Status) -> Signer | None:
 
 
 def follower_signer(account: Account) -> Signer | None:
-    """Return the signer of a local follower of a remote account; None when there is none."""
+    """Return the signer of a local follower of a remote account; None if the account has no local followers."""
     follows = Follow.objects.filter(is_present("account"), target=account, account__domain=None)
     follow = follows.select_related("account").order_by("id").first()
     return None if follow is None else signer_of(keys_of(account=follow.account))

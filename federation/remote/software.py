@@ -1,7 +1,7 @@
 """Finds out which software known servers run (NodeInfo), for staff to see.
 
-Servers that were reached lately are asked, each once in SOFTWARE_PERIOD whatever the answer. The answer has no influence on any
-decision here. After an unusable answer the previous one stays.
+Servers that were reached lately are asked, each once in SOFTWARE_PERIOD whatever the answer. No decision of this server depends
+on the answer. After an unusable answer the previous name and version remain stored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SOFTWARE_PERIOD: Final = timedelta(days=7)
 REACHED_LATELY: Final = timedelta(days=1)
 ASKED_AT_ONCE: Final = 200
 _PLACE: Final = "/.well-known/nodeinfo"
-# Newest first; the members that are read here are the same in 1.0 and 1.1.
+# Newest first; the members that are read here are the same in all four versions.
 _SCHEMAS: Final = [f"http://nodeinfo.diaspora.software/ns/schema/{number}" for number in ("2.1", "2.0", "1.1", "1.0")]
 _ACCEPT: Final = (
     "application/json",
@@ -39,8 +39,9 @@ _ACCEPT: Final = (
 
 
 def request_software() -> int:
-    """Have those servers asked that were reached lately and not asked for SOFTWARE_PERIOD, the longest first; how many:
-    ASKED_AT_ONCE at most. Each is asked where its people are, which may be another name than theirs.
+    """Request the software of the servers that were reached lately and not asked for SOFTWARE_PERIOD, those asked longest ago
+    first and at most ASKED_AT_ONCE; return how many. The request goes to the host of the server's accounts, which may differ
+    from its domain.
     """
     now = clock.now()
     due = Q(software_asked_at=None) | Q(software_asked_at__lte=now - SOFTWARE_PERIOD)
@@ -57,8 +58,8 @@ def request_software() -> int:
 
 
 def read_software(address: str) -> None:
-    """Store the name and version of a server's software. The address is that of its NodeInfo, with the server's domain as the
-    fragment.
+    """Store the name and version of a server's software. `address` is the address of its list of NodeInfo documents, with the
+    server's domain as the fragment.
 
     Raises Rejected when the server has no readable NodeInfo, and also when it does not answer: one attempt per period is
     enough.

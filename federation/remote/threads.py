@@ -1,4 +1,5 @@
-"""Crawls the thread around a remote post on its servers: step by step, within limits, for a viewer who has opened it.
+"""Crawls the thread around a remote post on other servers, step by step and within limits, for a viewer who has opened the
+post.
 
 Source: contract, federation section 13; security row 34.
 """
@@ -32,12 +33,12 @@ ACTORS_LIMIT: Final = 400
 PAGES_LIMIT: Final = 500
 COLLECTION_LIMIT: Final = 500
 YOUNG: Final = timedelta(minutes=5)
-"""Minimum age of a post whose thread is read: before that other servers have hardly any replies."""
+"""Minimum age of a post whose thread is crawled: other servers have hardly any replies to a younger post."""
 PAUSE: Final = timedelta(minutes=15)
 
 
 class RemoteThreads:
-    """Answerer of the port `statuses.ports.RemoteThreads`."""
+    """Implementation of the port `statuses.ports.RemoteThreads`."""
 
     def refresh(self, status_id: int) -> AsyncRefresh | None:
         """See `statuses.ports.RemoteThreads`."""
@@ -59,8 +60,8 @@ class RemoteThreads:
 
 @transaction.atomic
 def _begin(status_id: int) -> bool:
-    """Start to read a thread; False for a post that is young or not public or unlisted, and when that was started less than
-    PAUSE ago.
+    """Start to crawl a thread; return False for a post that is younger than YOUNG or not public or unlisted, and if a crawl of
+    the thread was started less than PAUSE ago.
     """
     post = Status.objects.get(id=status_id)
     if not post.is_for_anybody or clock.now() - post.created_at < YOUNG:
@@ -81,8 +82,8 @@ def _begin(status_id: int) -> bool:
 def take_step(step: ThreadStep) -> None:
     """Fetch the document of one step, store the post, and add the next steps. Idempotent.
 
-    A post is stored when it answers a known one, whichever document listed it. Raises Rejected, Missing, and Unavailable when a
-    server could not be reached. Never call it inside a transaction.
+    A listed post is stored only if it answers a known post, whichever document listed it. Raises Rejected, Missing, and
+    Unavailable when a server could not be reached. Never call this function inside a transaction.
     """
     if step.kind == StepKind.PAGE:
         _read_page(step, fetch_collection(step.uri), step.remaining)
@@ -106,8 +107,8 @@ def take_step(step: ThreadStep) -> None:
 
 
 def _find_author(walk_id: int, uri: str) -> Account:
-    """Return the author of a post of a thread, fetched when unknown. Raises Rejected when the thread has already brought
-    ACTORS_LIMIT authors.
+    """Return the author of a post of a thread, who is fetched if unknown. Raises Rejected when ACTORS_LIMIT authors were
+    already fetched for the thread.
     """
     known = Account.objects.filter(uri=uri).first()
     if known is not None:
@@ -121,7 +122,7 @@ def _find_author(walk_id: int, uri: str) -> Account:
 
 
 def _read_page(step: ThreadStep, value: Any, remaining: int) -> None:
-    """Add steps for the posts that a collection or one of its pages lists, and for its next page, if that is on the same
+    """Add steps for the posts that a collection or one of its pages lists, and for the next page, if that page is on the same
     server.
     """
     page = value
@@ -161,6 +162,8 @@ def _mark(uri: str) -> int:
 
 
 def forget_walks(older_than: timedelta = timedelta(days=1)) -> int:
-    """Remove what is remembered of threads that were read a while ago; how many."""
+    """Remove the crawls of threads that began more than `older_than` ago, with their steps, and return the number of removed
+    rows.
+    """
     removed, _rows = ThreadWalk.objects.filter(begun_at__lt=clock.now() - older_than).delete()
     return removed

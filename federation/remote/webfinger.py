@@ -1,8 +1,8 @@
-"""WebFinger: finds the actor of an address, and confirms that each names the other.
+"""WebFinger: finds the actor of an address, and confirms that the address and the actor name each other.
 
-A domain without WebFinger of its own may name the server that answers for it in its host-meta. The content types of both are
-ignored: static file servers send any type, and only the domain itself can put files there. Sources: RFC 7033, RFC 6415;
-contract, federation section 1, section 4 "Incoming actors" and section 17; security rows 5 and 14.
+A domain that does not answer WebFinger itself may name the server that does in its host-meta. The content types of both
+documents are ignored: static file servers send any type, and only the domain itself can put files there. Sources: RFC 7033, RFC
+6415; contract, federation section 1, section 4 "Incoming actors" and section 17; security rows 5 and 14.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class WebFingerResult:
 
 
 class OwnAddress(Rejected):
-    """Refusal of an address that leads to this server, to its account `username`."""
+    """Refusal of an address that leads to the account `username` on this server."""
 
     def __init__(self, username: str) -> None:
         super().__init__(Reason.ADDRESS_OF_OURS)
@@ -54,7 +54,8 @@ def scheme_of(domain: str) -> str:
 
 
 def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> WebFingerResult:
-    """Look up an address at its domain; if it is canonically another domain's, confirm it there, once.
+    """Look up an address at its domain. If the answer names an address at another domain as the canonical one, look up that
+    address there, once, for confirmation.
 
     Raises Missing, Rejected, and Unavailable when a server could not be reached.
     """
@@ -68,8 +69,8 @@ def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> WebFin
 
 
 def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEADLINE) -> WebFingerResult:
-    """Return the address that an actor claims, if its domain confirms it. Raises the errors of `look_up`, and Rejected
-    otherwise.
+    """Return the address that an actor claims, if the address's domain confirms it. Raises the errors of `look_up`, and
+    Rejected if the domain names another actor.
     """
     found = look_up(username, domain, deadline=deadline)
     if found.actor_uri != actor_uri:
@@ -78,7 +79,8 @@ def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEA
 
 
 def find_interaction_page(username: str, domain: str, uri: str, *, deadline: float = DEADLINE) -> str:
-    """Return the page on which the account with this address can act on the object `uri`, as its server names it.
+    """Return the address of the page on which the user with this address can act on the object `uri`, as the user's server
+    states it.
 
     Raises the errors of `look_up`, and Rejected for a page that is not on the web, or not encrypted.
     """
@@ -129,14 +131,14 @@ def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
 
 
 def _place_in_host_meta(domain: str, resource: str, deadline: float) -> str | None:
-    """Return the WebFinger address of a resource that the domain's host-meta names; None if it names none."""
+    """Return the WebFinger address that the domain's host-meta gives for a resource; None if it gives none."""
     url = f"{scheme_of(domain)}://{domain}/.well-known/host-meta"
     response = get(url, accept=_HOST_META, any_type=True, deadline=deadline)
     return place_in_host_meta(response.body, resource) if response.status == 200 else None
 
 
 def place_in_host_meta(body: bytes, resource: str) -> str | None:
-    """Return the address that a host-meta document names for a resource; None if it names none or cannot be read.
+    """Return the address that a host-meta document gives for a resource; None if it gives none or cannot be read.
 
     Entities in the document are not resolved, and nothing that it refers to is fetched (security row 35).
     """
@@ -154,7 +156,9 @@ def place_in_host_meta(body: bytes, resource: str) -> str | None:
 
 
 def _filled(template: str, value: str) -> str | None:
-    """Return the address that a template with `{uri}` makes; None for one that is not on the web, or not encrypted."""
+    """Return the address that results from `template` when `{uri}` is replaced by `value`; None if it is not a web address, or
+    not encrypted.
+    """
     url = web_uri(template.replace("{uri}", value))
     origin = origin_of(url) if url is not None else None
     return url if url is not None and origin is not None and url.startswith(f"{scheme_of(origin)}://") else None

@@ -17,7 +17,7 @@ from federation.signatures import keys
 from federation.signatures.message import BadSignature, Message, WrongKey, check_digest, check_time, sha256_base64
 
 # RFC 7235, section 2.1 and appendix C: a scheme, then a list of parameters, some of which may be empty. The possessive
-# quantifiers prevent backtracking, so that no header takes long.
+# quantifiers prevent backtracking, so that no header takes long to parse.
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _SCHEME = re.compile(r"[ \t]*+Signature[ \t]++(?![ \t=])", re.IGNORECASE)
 _PARAMETER = re.compile(
@@ -42,8 +42,8 @@ class CavageSignature:
 
 
 def parameters_of(header: str) -> dict[str, str]:
-    """Return the parameters of a header with the syntax of `Signature`, by their names in lower case: a list of parameters
-    by RFC 7235, with or without a scheme before it. Raises BadSignature.
+    """Return the parameters of a header with the syntax of `Signature`, by their names in lower case: a list of parameters as
+    in RFC 7235, with or without a scheme before the list. Raises BadSignature.
     """
     if len(header) > _LONGEST_HEADER:
         raise BadSignature(Reason.HEADER_TOO_LONG)
@@ -69,7 +69,7 @@ def parse(header: str) -> CavageSignature:
         raise BadSignature(Reason.OTHER_ALGORITHM)
     headers = tuple(values.get("headers", "date").lower().split())
     if algorithm == "rsa-sha256" and not _TIMES.isdisjoint(headers):
-        # Section 2.3 of the draft: these are for hs2019 only.
+        # Section 2.3 of the draft: `(created)` and `(expires)` are allowed with hs2019 only.
         raise BadSignature(Reason.CREATED_WITH_RSA)
     return CavageSignature(
         key_id=values["keyid"],
@@ -81,9 +81,9 @@ def parse(header: str) -> CavageSignature:
 
 
 def verify(signature: CavageSignature, message: Message, public_key_pem: str, now: datetime) -> None:
-    """Raise BadSignature unless the signature covers all required parts, is within its time, and fits the key and the request.
+    """Raise BadSignature unless the signature covers all required parts, has not expired, and matches the key and the request.
 
-    The request target is accepted with and without its query, because some servers leave it out.
+    The request target is accepted with and without its query, because some servers sign it without the query.
     """
     _check_cover(signature, message)
     # Unsigned parameters may have been added on the way.
@@ -172,8 +172,8 @@ def signed_headers(
     private_key_pem: str,
     now: datetime,
 ) -> dict[str, str]:
-    """Return the headers to send: the given ones with Host, Date, for a body Digest, and the Signature over all of them, in
-    the order of the contract.
+    """Return the headers to send: the given headers, with Host, Date, Digest if there is a body, and a Signature that covers
+    them, in the order of the contract.
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

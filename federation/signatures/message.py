@@ -12,7 +12,8 @@ from datetime import datetime
 
 from federation.reasons import Reason, Refused
 
-# Contract, federation section 10 "Time": valid for 5 minutes unless it says otherwise, an hour of clock skew either way.
+# Contract, federation section 10 "Time": a signature is valid for 5 minutes unless it states another time; an hour of clock
+# skew is allowed either way.
 LIFETIME_SECONDS = 300
 LONGEST_LIFETIME_SECONDS = 12 * 3600
 SKEW_SECONDS = 3600
@@ -25,7 +26,7 @@ class BadSignature(Refused):
 
 
 class WrongKey(BadSignature):
-    """A signature that does not fit the key and the request; it might fit another key."""
+    """A signature that was not made for this request with this key; another key might verify it."""
 
 
 class MalformedDigest(BadSignature):
@@ -36,7 +37,7 @@ class MalformedDigest(BadSignature):
 class Message:
     """A request: header names are in lower case, `target` is the path with its query as it was sent.
 
-    `source` is the client's address in the form in which it is rate-limited; empty for none.
+    `source` is the client's address in the form in which it is rate-limited; empty if there is none.
     """
 
     method: str
@@ -46,7 +47,7 @@ class Message:
     source: str = ""
 
     def header(self, name: str) -> str:
-        """Return a header's value. Raises BadSignature for a signed header that is missing."""
+        """Return the value of a signed header. Raises BadSignature if the header is missing."""
         try:
             return self.headers[name]
         except KeyError:
@@ -54,7 +55,7 @@ class Message:
 
 
 def check_time(created: datetime, expires: datetime | None, now: datetime) -> None:
-    """Raise BadSignature outside the time window of the contract."""
+    """Raise BadSignature if `now` is outside the time window of the contract."""
     age = (now - created).total_seconds()
     if age < -SKEW_SECONDS:
         raise BadSignature(Reason.SIGNED_IN_THE_FUTURE)
@@ -71,7 +72,7 @@ def sha256_base64(body: bytes) -> str:
 
 
 def check_digest(written: str, body: bytes) -> None:
-    """Compare the base64 SHA-256 of a header with the body. Raises BadSignature."""
+    """Raise BadSignature unless `written`, the base64 SHA-256 in a header, is the digest of the body."""
     try:
         digest = base64.b64decode(written, validate=True)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""HTTP signatures by RFC 9421, as far as other servers send them.
+"""HTTP signatures by RFC 9421, limited to the parts that other servers use.
 
 Source: contract, federation section 10 "Accepting RFC 9421".
 """
@@ -38,7 +38,7 @@ _REQUIRED_COMPONENTS: Final = frozenset({"@method", "@target-uri"})
 
 @dataclass(frozen=True)
 class MessageSignature:
-    """The one signature of a message: its key, its time, and the components that it covers."""
+    """The signature of a message, of which there is exactly one: its key, its time, and the components that it covers."""
 
     key_id: str
     signature: str
@@ -57,7 +57,7 @@ class _Request:
 
 
 class _Verifier(HTTPMessageVerifier):
-    # `check_time` checks the time window of the contract; that of the library must not be narrower.
+    # `check_time` checks the time window of the contract; the library's own time window must not be narrower.
     max_clock_skew = timedelta(seconds=SKEW_SECONDS)
 
 
@@ -87,10 +87,11 @@ def parse(message: Message) -> MessageSignature:
 
 
 def verify(signature: MessageSignature, message: Message, base_url: str, public_key_pem: str, now: datetime) -> None:
-    """Raise BadSignature unless the signature covers all required parts, is within its time, and fits the key and the request
-    (else WrongKey).
+    """Raise BadSignature unless the signature covers all required parts and has not expired, and WrongKey unless it matches the
+    key and the request.
 
-    `base_url` is the scheme and host of this server, which precede the target: a signature for another server fails.
+    `base_url` is the scheme and host of this server, which precede the target in the signed address, so that a signature for
+    another server fails.
     """
     if not signature.components >= _REQUIRED_COMPONENTS:
         raise BadSignature(Reason.COMPONENTS_UNSIGNED)

@@ -48,7 +48,7 @@ def actor(request: HttpRequest, username: str) -> HttpResponse:
 
 
 def actor_response(request: HttpRequest, account: Account) -> HttpResponse:
-    """Return the document of an account; its key pair is made at the first request for it."""
+    """Return the actor document of an account; the account's key pair is created at the first request for the document."""
     require_signature(request)
     emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))
     return document(actor_document(account, keys_of(account=account).public_key, emojis))
@@ -56,14 +56,14 @@ def actor_response(request: HttpRequest, account: Account) -> HttpResponse:
 
 @reads
 def instance_actor(request: HttpRequest) -> HttpResponse:
-    """`/actor`: the actor that stands for this server."""
+    """`/actor`: the instance actor, which stands for this server."""
     account = find_instance_actor()
     return document(instance_actor_document(account, account.key_pair.public_key), seconds=600)
 
 
 @reads
 def instance_outbox(request: HttpRequest) -> HttpResponse:
-    """`/actor/outbox`: always empty, because the server publishes nothing itself."""
+    """`/actor/outbox`: always empty, because the instance actor has no posts."""
     return document(collections.whole(f"{find_instance_actor().uri}/outbox", []))
 
 
@@ -87,7 +87,9 @@ def following(request: HttpRequest, username: str) -> HttpResponse:
 
 @reads
 def followers_synchronization(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/followers_synchronization`: the followers who are on the signer's server, for that server alone."""
+    """`/users/:username/followers_synchronization`: the account's followers on the signer's server; other followers are never
+    listed.
+    """
     account, signer = find_local_account(username), signer_of(request)
     if signer is None:
         raise BadSignature(Reason.NOT_SIGNED)
@@ -124,7 +126,7 @@ def _people(request: HttpRequest, account: Account, name: str, rows: QuerySet[Fo
 
 @reads
 def outbox(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/outbox`: public and unlisted posts, and followers-only ones for a signer who follows the account."""
+    """`/users/:username/outbox`: public and unlisted posts, and followers-only posts for a signer who follows the account."""
     account = find_local_account(username)
     uri = f"{account.uri}/outbox"
     if request.GET.get("page") != "true":
@@ -168,9 +170,7 @@ def _outbox_page(request: HttpRequest, uri: str, posts: QuerySet[Status]) -> dic
 
 @reads
 def featured(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/collections/featured`: pinned posts, followers-only ones by their ids alone; none for a blocked
-    signer.
-    """
+    """`/users/:username/collections/featured`: pinned posts (followers-only ones as ids); none for a blocked signer."""
     account, signer = find_local_account(username), signer_of(request)
     pins = Pin.objects.filter(account=account).order_by("-id")
     if signer is not None and load_relations(signer.id, [account.id]).is_blocked_by(account.id):

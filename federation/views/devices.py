@@ -23,7 +23,8 @@ from social.api.limits import CLAIMS_OF_HOST, refuse_exceeded
 from social.kernel import redis
 from social.kernel.errors import NotFound
 
-#: Longer than the longest validity of a signature (contract, federation section 10 "Time").
+#: Time for which a claim is remembered: longer than the longest validity of a signature (contract, federation section 10
+#: "Time").
 _REPLAY_SECONDS = 14 * 3600
 
 
@@ -39,7 +40,7 @@ def devices(request: HttpRequest, username: str) -> HttpResponse:
 
 @accepts
 def claim(request: HttpRequest, username: str) -> HttpResponse:
-    """`POST /users/:username/claim?id=`: a one-time key of the device, for a signed request that is no replay.
+    """`POST /users/:username/claim?id=`: a one-time key of the device, for a signed request that is not a replay.
 
     Raises NotFound for an unknown device, when no key is left and for a blocked signer, and RateLimited.
     """
@@ -57,7 +58,7 @@ def claim(request: HttpRequest, username: str) -> HttpResponse:
 
 
 def _refuse_replay(fingerprint: str) -> None:
-    """Raise BadSignature for a request that was received before: it would use up another key."""
+    """Raise BadSignature for a request that was received before, because it would use up another key."""
     with redis.best_effort("remember a claim"):
         name = redis.key("cache", "claim", fingerprint)
         if not redis.client("cache").set(name, 1, nx=True, ex=_REPLAY_SECONDS):

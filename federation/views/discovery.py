@@ -34,8 +34,8 @@ def _json(data: dict[str, Any], content_type: str, cache: str) -> HttpResponse:
 
 @reads
 def webfinger(request: HttpRequest) -> HttpResponse:
-    """`/.well-known/webfinger?resource=`: 400 for a resource that is missing or malformed, 404 for an unknown account, 410
-    for a deleted one, all three with an empty body.
+    """`/.well-known/webfinger?resource=`: 400 for a resource that is missing or malformed, 404 for an unknown account, 410 for
+    a deleted account, each with an empty body.
     """
     resource = clean_input(request.GET.get("resource", "")).strip()
     if not resource or len(resource) > 2048:
@@ -58,7 +58,7 @@ def _empty(status: int) -> HttpResponse:
 
 
 def _find(resource: str) -> tuple[Account | None, bool]:
-    """Return the account that a resource names, and whether it stands for this server itself.
+    """Return the account that a resource names, and whether it is the instance actor, which stands for this server.
 
     Raises Gone for a deleted account, Invalid for a resource that is neither an address nor a URL.
     """
@@ -118,7 +118,7 @@ def nodeinfo_links(request: HttpRequest) -> HttpResponse:
 def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
     """`/nodeinfo/2.0` and `/nodeinfo/2.1`."""
     texts, figures = load_site_texts(), load_figures()
-    # As in the client API: with limited federation the numbers of active users are not public (contract, entities).
+    # As in the client API, the numbers of active users are not public with limited federation (contract, entities).
     shown = not settings.LIMITED_FEDERATION
     document = discovery.nodeinfo(
         version,

@@ -14,7 +14,7 @@ from social.kernel.ids import parse_id
 
 @reads
 def emoji(request: HttpRequest, id: str) -> HttpResponse:
-    """`/emojis/:id`: the document of an emoji of this server; there is no page of it."""
+    """`/emojis/:id`: the document of a local custom emoji, for which there is no page."""
     if wanted(request) is not Wanted.DOCUMENT:
         return not_acceptable()
     found = require_found(CustomEmoji.objects.filter(id=parse_id(id) or 0, domain=None).first())

@@ -69,8 +69,8 @@ def collection(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 
 def collection_response(request: HttpRequest, id: str, username: str | None = None) -> HttpResponse:
-    """Return the document of a local collection, which must be owned by `username` if that is given. Raises NotFound, also
-    for a blocked signer.
+    """Return the document of a local collection, whose owner must be `username` if that is given. Raises NotFound, also for a
+    blocked signer.
     """
     signer, found = signer_of(request), _find_own(id, username)
     if _blocks(found.account_id, signer.id if signer is not None else None):
@@ -89,7 +89,7 @@ def _find_own(id: str, username: str | None) -> Collection:
 
 @reads
 def collection_item(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/collection_items/:id`: the document of an item; there is no page of it."""
+    """`/users/:username/collection_items/:id`: the document of an item, for which there is no page."""
     signer, account = signer_of(request), find_local_account(username)
     if wanted(request) is not Wanted.DOCUMENT:
         return not_acceptable()
@@ -102,7 +102,9 @@ def collection_item(request: HttpRequest, username: str, id: str) -> HttpRespons
 
 @reads
 def authorization(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/feature_authorizations/:id`: the account's consent to be in a collection, while it lasts."""
+    """`/users/:username/feature_authorizations/:id`: the account's consent to be in a collection, until the consent is
+    withdrawn.
+    """
     signer, account = signer_of(request), find_local_account(username)
     if wanted(request) is not Wanted.DOCUMENT:
         return not_acceptable()

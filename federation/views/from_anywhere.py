@@ -1,7 +1,8 @@
-"""Pages on which visitors with an account on another server name it, to follow an account or act on a post from there.
+"""Pages on which visitors enter the address of their account on another server, to follow an account or act on a post from that
+server.
 
-Their server names the page to continue on (WebFinger, the relation `SUBSCRIBE`). That page is shown as a link with its host:
-there is no redirect to another server (security row 30).
+The visitor's server names the page to continue on (WebFinger, the relation `SUBSCRIBE`). The page is shown as a link with its
+host: there is no redirect to another server (security row 30).
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ _LONGEST_ADDRESS = 320
 
 @dataclass(frozen=True)
 class _Aim:
-    """The account or post that a visitor wants to act on: its id, its author, and the post if it is one."""
+    """The account or post that a visitor wants to act on: its id, the account or the post's author, and the post (None for an
+    account).
+    """
 
     uri: str
     person: Person
@@ -61,7 +64,9 @@ class ServerForm(forms.Form):
 @page
 @require_http_methods(["GET", "HEAD", "POST"])
 def follow(request: HttpRequest, username: str) -> HttpResponse:
-    """`/@:username/follow`. Raises NotFound, Gone or Forbidden for an account that cannot be followed."""
+    """`/@:username/follow`: the page to follow an account from another server. Raises NotFound, Gone or Forbidden for an
+    account that cannot be followed.
+    """
     account = find_local_account(username)
     return _ask(request, _Aim(account.uri, shown_author(load_entities([account.id])[0])))
 
@@ -69,7 +74,7 @@ def follow(request: HttpRequest, username: str) -> HttpResponse:
 @page
 @require_http_methods(["GET", "HEAD", "POST"])
 def interact(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/@:username/:id/interact`, for public and unlisted posts. Raises NotFound."""
+    """`/@:username/:id/interact`: the page to act on a public or unlisted post from another server. Raises NotFound."""
     post = find_embeddable(username, id)
     shown = require_found(next(iter(load_shown([post.id])), None))
     return _ask(request, _Aim(post.object_uri, shown["author"], shown))
@@ -101,8 +106,8 @@ def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
 
 
 def _typed(text: str) -> tuple[str, str | None] | None:
-    """Return the username and domain from an address, a domain (then the server's own actor is meant) or a URL that was
-    typed.
+    """Return the username and domain in the typed address, domain or URL; a domain alone stands for that server's instance
+    actor.
     """
     address = clean_input(text).strip().removeprefix("https://").removeprefix("http://").partition("/")[0]
     if "@" not in address.removeprefix("@"):
@@ -112,7 +117,7 @@ def _typed(text: str) -> tuple[str, str | None] | None:
 
 
 def _find(username: str, domain: str, uri: str) -> str:
-    """Return the URL of the page on the visitor's server; empty when the server cannot be asked, or names none."""
+    """Return the URL of the page on the visitor's server; empty if the server cannot be asked, or names no page."""
     try:
         return find_interaction_page(username, domain, uri) if may_look_up(domain) else ""
     except (Rejected, KernelError) as error:

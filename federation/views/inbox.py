@@ -63,7 +63,9 @@ def _take(message: Message, recipient: Account | None) -> HttpResponse:
 
 
 def _try_again(message: Message, recipient: Account | None, place: object) -> HttpResponse | None:
-    """Return the answer to a request whose sender's key is to be fetched; None while too many other keys are being fetched."""
+    """Return the response to a request for which the sender's key must be fetched; None while too many other keys are being
+    fetched.
+    """
     with web_request_budget():
         try:
             answer = _take(message, recipient)

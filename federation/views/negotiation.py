@@ -67,9 +67,9 @@ def is_secure_mode() -> bool:
 
 
 def document(data: dict[str, Any], *, private: bool = False, status: int = 200, seconds: int = 180) -> HttpResponse:
-    """Return the response with an ActivityPub document, which caches may store for `seconds`.
+    """Return a response with an ActivityPub document, which caches may store for `seconds`.
 
-    A `private` document, and in secure mode any document, must not be cached (security row 39).
+    A `private` document must not be cached, and in secure mode no document may be (security row 39).
     """
     response = HttpResponse(orjson.dumps(data), status=status, content_type=CONTENT_TYPE)
     response.headers["Vary"] = _VARY
@@ -85,7 +85,7 @@ def alternate(uri: str) -> str:
 
 
 def not_acceptable() -> HttpResponse:
-    """Return 406: the client accepts neither a document nor a page."""
+    """Return the response 406, for a client that accepts neither a document nor a page."""
     response = HttpResponse(b"", status=406)
     response.headers["Vary"] = _VARY
     return response
@@ -115,7 +115,7 @@ class TooLarge(Exception):
 
 
 def message_of(request: HttpRequest) -> Message:
-    """Return the request with its body, at most MAX_BYTES. Raises TooLarge."""
+    """Return the request with its body. Raises TooLarge if the body has more than MAX_BYTES."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     if length.isdigit() and int(length) > MAX_BYTES:
         raise TooLarge
@@ -123,23 +123,23 @@ def message_of(request: HttpRequest) -> Message:
     if len(body) > MAX_BYTES:
         raise TooLarge
     headers = {name.lower(): value for name, value in request.headers.items()}
-    # RAW_URI is the target as it was sent and signed; Django's own path is decoded and encoded again.
+    # RAW_URI is the target as it was sent and signed; Django's own path has been decoded and encoded again.
     target = request.META.get("RAW_URI") or request.get_full_path()
     return Message(request.method or "GET", target, headers, body, rate_key(client_ip(request)))
 
 
 def reads(view: View) -> View:
-    """Decorate a view of documents: it answers GET and HEAD only, and errors as JSON."""
+    """Decorate a view of documents: it accepts GET and HEAD only, and answers errors as JSON."""
     return _guarded(view, _READ)
 
 
 def accepts(view: View) -> View:
-    """Decorate a view of an inbox: it answers POST only, and errors as JSON."""
+    """Decorate a view of an inbox: it accepts POST only, and answers errors as JSON."""
     return _guarded(view, frozenset({"POST"}))
 
 
 REFUSALS: Final = (TooLarge, BadSignature, Rejected, KernelError)
-"""Errors that `refused` answers."""
+"""Errors for which `refused` returns a response."""
 
 
 def refused(error: Exception) -> HttpResponse:

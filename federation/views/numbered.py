@@ -12,7 +12,9 @@ from social.kernel.ids import parse_id
 
 
 def numbered(view: View) -> View:
-    """Answer `/ap/users/:number/...` as the view answers `/users/:username/...`; a redirect to a page is 302 instead of 301."""
+    """Return a view that answers `/ap/users/:number/...` as `view` answers `/users/:username/...`; a redirect to a page is 302
+    instead of 301.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, number: str, **rest: str) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Web pages of local accounts, posts, hashtags and collections; servers get the ActivityPub document at the same address."""
+"""Web pages of local accounts, posts, hashtags and collections; servers get the ActivityPub documents at the same addresses."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _collection(request: HttpRequest, id: str) -> HttpResponse:
 
 @reads
 def _hashtag(request: HttpRequest, name: str) -> HttpResponse:
-    """Return the document of a hashtag, which has no more than an id and a type (contract, federation section 2)."""
+    """Return the document of a hashtag, which contains only an id and a type (contract, federation section 2)."""
     require_signature(request)
     uri = links.tag_url(named_tag(name).name)
     return document(with_context({"id": uri, "type": "OrderedCollection"}))
@@ -141,8 +141,8 @@ def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
 
 
 def _add_documents(response: HttpResponseBase, account: Account, uri: str = "") -> None:
-    """Add a `Link` header with the WebFinger address and the document: that at `uri`, or else the account's (contract,
-    federation section 1).
+    """Add a `Link` header with the address of the account's WebFinger document and that of the ActivityPub document, which is
+    `uri` or else the account's id (contract, federation section 1).
     """
     resource = quote(f"acct:{account.username}@{settings.LOCAL_DOMAIN}", safe="")
     response.headers["Link"] = (

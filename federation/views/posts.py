@@ -33,7 +33,7 @@ def post(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 
 def post_response(request: HttpRequest, username: str, status_id: str) -> HttpResponse:
-    """Return the document of a post; for a deleted one its Tombstone, with status 410."""
+    """Return the document of a post; for a deleted post its Tombstone, with status 410."""
     try:
         post, signer_id = find_shown_post(request, username, status_id)
     except NotFound:
@@ -90,7 +90,9 @@ def _count(uri: str, total: int, signer_id: int | None) -> HttpResponse:
 
 @reads
 def replies(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/statuses/:id/replies`: public and unlisted replies, those of the author first, then those of others."""
+    """`/users/:username/statuses/:id/replies`: public and unlisted replies, first those of the post's author, then those of
+    others.
+    """
     parent, signer_id = find_shown_post(request, username, id)
     uri = f"{parent.object_uri}/replies"
     others = request.GET.get("only_other_accounts") == "true"
@@ -120,7 +122,7 @@ def context(request: HttpRequest, account_id: str, status_id: str) -> HttpRespon
     """`/contexts/:account_id-:status_id`: the public and unlisted posts of a conversation that the signer may read; the address
     names one of its posts.
 
-    404 when the signer may not read that post, as if it did not exist: the address names it (security row 76).
+    The response is 404 if the signer may not read the post that the address names, as if it did not exist (security row 76).
     """
     signer = signer_of(request)
     viewer_id = signer.id if signer is not None else None

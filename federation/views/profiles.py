@@ -36,7 +36,7 @@ POSTS_PER_PAGE: Final = 20
 PEOPLE_PER_PAGE: Final = 40
 FILES_PER_PAGE: Final = 40
 
-#: A feed has no boosts, and no replies to others.
+#: A feed contains no boosts, and no replies to other accounts.
 _FEED: Final = AccountStatusesFilter(exclude_replies=True, exclude_reblogs=True)
 _PINNED: Final = AccountStatusesFilter(pinned=True)
 #: Filters by the last part of a page's path.
@@ -139,7 +139,7 @@ def _show(request: HttpRequest, account: Account, template: str, context: dict[s
         "header": path_of(entity["header_static"]) if account.header else "",
         "kind": _("Group") if entity["group"] else _("Bot") if entity["bot"] else "",
         "moved_to": shown_author(entity["moved"]) if entity.get("moved") else None,
-        # Fields and biography are safe HTML: our own formatter made it when they were saved.
+        # Fields and biography are safe HTML, which this server's formatter generated when they were saved.
         "note": with_emojis(shown_html(entity["note"]), entity["emojis"]),
         "fields": [
             {
@@ -180,7 +180,7 @@ def open_in_app(path: str) -> dict[str, str]:
 
 
 def may_be_indexed(entity: Mapping[str, Any]) -> bool:
-    """Tell whether search engines may index the pages of a local account: its profile and its posts alike."""
+    """Tell whether search engines may index the pages of a local account, both its profile and its posts."""
     wanted = entity["indexable"] and entity["discoverable"] is not False
     return bool(wanted and not entity.get("noindex") and not entity.get("limited"))
 

@@ -1,4 +1,4 @@
-"""Access to documents: who the requester is, and what it may read.
+"""Access to documents: identifies the requester, and finds the documents that the requester may read.
 
 Source: contract, federation sections 1 and 8; behaviours section 7; security rows 19, 39 and 40.
 """
@@ -25,9 +25,10 @@ from statuses.queries.statuses import find_post
 
 
 def find_local_account(username: str, *, served_while_suspended: bool = False) -> Account:
-    """Return the local account with this username. The instance actor is not among them.
+    """Return the local account with this username. The instance actor is never returned.
 
-    Raises NotFound, Gone for an account that was deleted or erased, and Forbidden for a temporarily suspended one.
+    Raises NotFound, Gone for an account that was deleted or erased, and Forbidden for a temporarily suspended account unless
+    `served_while_suspended` is True.
     """
     account = (
         list_accounts()
@@ -45,11 +46,11 @@ def find_local_account(username: str, *, served_while_suspended: bool = False) -
 
 
 def signer_of(request: HttpRequest) -> Account | None:
-    """Return the account that signed the request and reads as itself; None without a signature, and for an invalid one.
+    """Return the account that signed the request, as the reader of the document; None if there is no valid signature.
 
-    A signature counts as none from a suspended account, from a blocked server (`is_closed_to`, security row 13) and from this
-    server. In secure mode raises BadSignature (401) without a valid signature, Unavailable when the signer's server could not
-    be asked, and Forbidden for a blocked server.
+    The signature of a suspended account, of a blocked server (`is_closed_to`, security row 13) or of this server is ignored. In
+    secure mode raises BadSignature (401) without a valid signature, Unavailable when the signer's server could not be reached,
+    and Forbidden for a blocked server.
     """
     signed = signature_of(request)
     return signed.account if signed is not None else None
@@ -85,17 +86,18 @@ def require_signature(request: HttpRequest) -> None:
 
 
 def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tuple[Post, int | None]:
-    """Return a local post that the signer, or without one everybody, may read, and the signer's id. Raises NotFound.
+    """Return a local post that the signer may read (without a signer, a post that everybody may read), and the signer's id.
+    Raises NotFound.
 
-    For any post of a temporarily suspended or deleted account it raises the errors of `find_local_account`: NotFound would say
-    that the post was deleted.
+    For any post of a temporarily suspended or deleted account, the errors of `find_local_account` are raised: NotFound would
+    say that the post was deleted.
 
     An account that the author has blocked may not read public posts either (contract, federation section 11). Other accounts of
-    the reader's server get no more than anonymous readers, its instance actor included (behaviours section 7).
+    the reader's server, including its instance actor, may read no more than anonymous readers (behaviours section 7).
     """
     number = require_found(parse_id(status_id))
-    # The signer comes first: a key that were fetched for a private post only, not for a missing one, would reveal which of
-    # the two it is (security row 60).
+    # The signer is determined before the post: if the key were fetched for a private post but not for a missing one, that would
+    # reveal which of the two it is (security row 60).
     signer = signer_of(request)
     viewer_id = signer.id if signer is not None else None
     try:
@@ -109,7 +111,7 @@ def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tupl
 
 
 def find_deleted(username: str, status_id: str) -> Post | None:
-    """Return a deleted post that was public or unlisted, for its tombstone; None for any other."""
+    """Return a deleted post that was public or unlisted, for its tombstone; None for any other post."""
     number = parse_id(status_id)
     for post in load_posts([number]) if number is not None else ():
         if post.is_deleted and _is_at(post, username) and is_for_anybody(post.visibility):
