@@ -16,7 +16,7 @@ class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
     """The local account `account_id` owes the follower's server an answer to a Follow that changed nothing, so that no other
     event is published.
 
-    A repeated Follow is accepted again, a forbidden one is rejected.
+    A repeated Follow is accepted again, a forbidden Follow is rejected.
     """
 
     account_id: int
@@ -82,8 +82,8 @@ class LookupsDue(Event):
 
 
 class ServerPurgeDue(Event, key="server:{domain}"):
-    """The removal of all data of a server is due, in steps, as a member of staff has requested (`account_id` is 0 for the
-    operator).
+    """The next step of the removal of all data of a server is due. `account_id` and `name` are those of the member of staff who
+    requested it; `account_id` is 0 for the operator.
     """
 
     domain: str

@@ -232,10 +232,10 @@ class OutboundActivity(models.Model):
 
 
 class Delivery(WaitingRow):
-    """Sending of one activity to one inbox.
+    """A delivery: an activity that is to be sent to an inbox.
 
-    Deliveries of one `key` (their subject, such as `status:12`) to one inbox are sent in the order of their ids. A delivery is
-    dead once the receiver has refused it for good, or after the last attempt.
+    Deliveries with the same `key` (their subject, such as `status:12`) to the same inbox are sent in the order of their ids. A
+    delivery is dead once the receiver has refused it for good, or after the last attempt.
     """
 
     queue = "deliveries"
@@ -303,8 +303,8 @@ class Relay(models.Model):
 class Tombstone(models.Model):
     """The id of a remote object that was deleted, or (with `expires_at`) that was deleted or undone before it arrived.
 
-    A late Create of it by the same actor is refused (contract, federation sections 5 and 7); another actor of the same server
-    cannot block the id in this way (security row 8). The tombstone of an actor has its id in both columns.
+    A late Create of the object by the same actor is refused (contract, federation sections 5 and 7); another actor of the same
+    server cannot block the id in this way (security row 8). The tombstone of an actor has its id in both columns.
     """
 
     uri = models.TextField()

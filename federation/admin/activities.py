@@ -22,7 +22,7 @@ from social.api.staff_columns import ConditionFilter, address, lines, mark, shor
 
 URL_LENGTH: Final = 120
 
-# Not sortable: no index covers the type, and these tables grow with every post. There is a filter by type instead.
+# Not sortable: no index covers the type, and these tables grow with every post. The admin has a filter by type instead.
 TYPE = shown("type", gettext_lazy("Activity"))
 ATTEMPTS = shown("attempts", gettext_lazy("Attempts"), minor=True)
 DELIVERY_ATTEMPTS = shown("attempts", gettext_lazy("Attempts"), order="attempts", minor=True)

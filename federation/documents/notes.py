@@ -88,9 +88,9 @@ def note(
     """Return the document of a post without its @context.
 
     `parent_uri` is the id of the answered post, `root` the first known post of the thread. `collections` are the documents of
-    the collections that the post links to. `addressed` are the ids of the accounts that the post is sent to, with the followers
-    collections of groups: the mentioned accounts, for a limited author only those that follow the author, or have asked to
-    (contract, federation section 6).
+    the collections that the post links to. `addressed` are the ids of the accounts that the post is sent to, and the followers
+    collections of groups among them. These are the mentioned accounts; for a limited author only the mentioned accounts that
+    follow the author or have requested to follow (contract, federation section 6).
     """
     uri, author = post.object_uri, post.author
     visibility = allowed_visibility(post.visibility, limited=author.is_limited)
@@ -163,8 +163,8 @@ def _question(poll: Poll) -> dict[str, Any]:
 
 
 def _may_quote(post: Post) -> list[str]:
-    """Return the ids of the accounts whose quotes are approved automatically: everybody, the followers, or else the author
-    alone.
+    """Return the ids of the accounts whose quotes are approved automatically: the public collection, the followers collection,
+    or else the author alone.
     """
     groups = automatic_groups(post.quote_policy)
     if groups & Group.PUBLIC:

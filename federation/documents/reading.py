@@ -32,11 +32,11 @@ MAX_URI: Final = 1_300
 
 
 class Rejected(Refused):
-    """Refusal to process what another server sent, for the reason given; a retry would not change anything."""
+    """Refusal to process data from another server, for the reason given; a retry would be refused as well."""
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """Return the JSON object in `body`, within limits. Raises Rejected for anything else."""
+    """Return the JSON object in `body`, within limits. Raises Rejected if `body` contains no JSON object."""
     document = parse_json(body)
     if not isinstance(document, dict):
         raise Rejected(Reason.NO_JSON_OBJECT)
@@ -82,7 +82,7 @@ def first(value: Any) -> Any:
 
 
 def many(value: Any) -> list[Any]:
-    """Return the values as a list, also for a single value or none."""
+    """Return the values as a list: a single value as a list of one, None as an empty list."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
@@ -107,7 +107,7 @@ def kinds_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def kind_of(document: Mapping[str, Any], known: Container[str]) -> str | None:
-    """Return the first type of an object that is among the known ones, or None."""
+    """Return the first type of an object that is in `known`, or None."""
     return next((kind for kind in kinds_of(document) if kind in known), None)
 
 
@@ -143,7 +143,7 @@ def web_uri(value: Any) -> str | None:
 
 
 def link_of(value: Any) -> str | None:
-    """Return the address in a `url`: a text, a Link, or a list of them, in which an HTML page is preferred."""
+    """Return the address in a `url`, which may be a string, a Link, or a list of these; a link to an HTML page is preferred."""
     items = many(value)
     pages = [
         item for item in items if isinstance(item, Mapping) and media_type_of(item.get("mediaType")) == "text/html"
@@ -156,14 +156,14 @@ def link_of(value: Any) -> str | None:
 
 
 def media_type_of(value: Any) -> str:
-    """Return a media type in lower case, without parameters; empty for an invalid one."""
+    """Return a media type in lower case, without parameters; empty if it is invalid."""
     found = text_of(value, 200).partition(";")[0].strip().lower()[:100]
     family, slash, name = found.partition("/")
     return found if family and slash and name else ""
 
 
 def duration_of(value: Any) -> float | None:
-    """Return the seconds of an ISO 8601 duration above 0; None for one that cannot be read or exceeds MAX_SECONDS."""
+    """Return the seconds of an ISO 8601 duration above 0; None if the duration cannot be read or exceeds MAX_SECONDS."""
     plausible = isinstance(value, str) and len(value) <= 64 and value.startswith("P")
     try:
         found = parse_duration(value) if plausible else None
@@ -200,7 +200,7 @@ def flag_of(value: Any, default: bool | D = False) -> bool | D:
 
 
 def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
-    """Return a count of 0 or more, at most `limit`; None for anything else."""
+    """Return a count of 0 or more, at most `limit`; None if the value is not such a number."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return min(value, limit) if value >= 0 else None
@@ -234,7 +234,7 @@ def moment_of(value: Any) -> datetime:
 
 
 def origin_of(uri: str) -> str | None:
-    """Return the host and port of an http(s) address in canonical spelling; None for anything else."""
+    """Return the host and port of an http(s) address in canonical spelling; None for any other text."""
     try:
         return parse_url(uri).netloc
     except (KernelError, ValueError):

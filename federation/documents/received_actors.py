@@ -34,7 +34,8 @@ from social.kernel.text.names import one_line
 from social.kernel.text.sanitize import sanitize
 
 TYPES: Final = frozenset(ActorType.values)
-# Usernames that are recognised as mentions in texts: ASCII, so that none can be mistaken for another (security row 62).
+# Usernames that are recognised as mentions in texts: ASCII, so that no username can be mistaken for another username (security
+# row 62).
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]+(?:[.-]+[A-Za-z0-9_]+)*")
 FIELD_LIMIT: Final = 2047
 LIST_LIMIT: Final = 256

@@ -34,7 +34,7 @@ def items_of(document: Mapping[str, Any], limit: int) -> list[Any]:
 
 
 def hashtag_of(item: Any) -> str | None:
-    """Return the name of a Hashtag without its #; None for anything else."""
+    """Return the name of a Hashtag without its #; None for any other item."""
     tag = next(of_kind(first(item), "Hashtag"), None)
     return text_of(tag.get("name"), TAG_LIMIT).removeprefix("#") or None if tag is not None else None
 

@@ -14,7 +14,7 @@ from federation.documents.received_collections import items_of
 from federation.reasons import Reason
 
 DEVICES_LIMIT: Final = 100
-"""Maximum number of devices of one account; others are ignored."""
+"""Maximum number of devices that are read of one account; further devices are ignored."""
 FRANKING_LIMIT: Final = 8192
 _INT32: Final = 2**31
 

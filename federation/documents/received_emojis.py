@@ -13,7 +13,7 @@ from federation.reasons import Reason
 from social.kernel.reasons import leave_out
 
 EMOJIS_LIMIT: Final = 100
-"""Maximum number of emojis of one document; others are ignored."""
+"""Maximum number of emojis that are read from one document; further emojis are ignored."""
 SHORTCODE_LIMIT: Final = 2048
 
 

@@ -38,8 +38,9 @@ def offered_file(value: Any) -> OfferedFile | None:
     """Return the file in an attachment, which may be an object with one address or several, or an address alone: the first file
     of a known type, or else the first file.
 
-    Its media type is that of the Link, or else that of the object, or else that of the file extension. Without any of these the
-    object's type (such as Image) tells what it is; otherwise its type is unknown until the file is copied.
+    Its media type is that of the Link, or else that of the object, or else that of the file extension. Without any of these,
+    the object's type (such as Image) determines the kind of file; if that is missing too, the kind is unknown until the file is
+    copied.
     """
     offered = list(_offered(value))
     return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)
@@ -71,7 +72,7 @@ def _type_of(url: str, *described: Mapping[str, Any]) -> str:
 
 
 def read_file(value: Any) -> RemoteFile | None:
-    """Return the file in an attachment with its description and other properties; None without a web address."""
+    """Return the file in an attachment with its description and other properties; None if it has no web address."""
     file = offered_file(value)
     if file is None:
         return None

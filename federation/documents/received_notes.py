@@ -212,7 +212,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
 
 
 def _authors_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the authors, groups last: PeerTube and others name the channel beside its owner."""
+    """Return the ids of the authors, groups last: PeerTube and other servers name the channel as well as its owner."""
     named = sorted(
         many(document.get("attributedTo")), key=lambda item: isinstance(item, Mapping) and "Group" in kinds_of(item)
     )
@@ -259,7 +259,7 @@ def _read_replies(collection: Any, uri: str) -> list[str]:
 
 
 def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
-    """Return the poll of a Question; None without options."""
+    """Return the poll of a Question; None if it has no options."""
     multiple = bool(document.get("anyOf"))
     items = [item for item in many(document.get("anyOf" if multiple else "oneOf")) if isinstance(item, Mapping)]
     named = [(name, item) for item in items if (name := text_of(item.get("name"), OPTION_LENGTH).strip())]

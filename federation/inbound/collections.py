@@ -68,7 +68,7 @@ def _require_followed(incoming: Incoming) -> None:
 
 
 def remove(incoming: Incoming, target: str) -> None:
-    """Delete a collection, or an item of one."""
+    """Delete a collection of the actor, or an item of such a collection."""
     uri = incoming.needed_object_uri()
     if target == incoming.actor.featured_collections_url:
         delete(incoming)
@@ -85,7 +85,7 @@ def end(incoming: Incoming) -> bool:
     """Delete a collection of the actor, or withdraw the actor's consent to be in a collection; return False if the activity is
     about neither.
     """
-    # Nearly all Deletes are about posts: their Tombstones need no queries here.
+    # Nearly all Deletes are about posts: no queries are made for their Tombstones.
     if "Tombstone" in kinds_of(incoming.object):
         return False
     return revoke(incoming) or delete(incoming)
@@ -129,7 +129,7 @@ def find_asked(incoming: Incoming) -> CollectionItem | None:
     """Return the item of a local collection whose FeatureRequest the activity answers; None when the activity does not answer a
     FeatureRequest.
 
-    Raises Rejected for an answer by any account but the requested one.
+    Raises Rejected for an answer by any account but the requested account.
     """
     items = CollectionItem.objects.filter(collection__uri=None, request_uri__isnull=False)
     item = items.filter(request_uri=incoming.object_uri or "").first()
@@ -152,7 +152,7 @@ def reject(incoming: Incoming, item: CollectionItem) -> None:
 
 
 def revoke(incoming: Incoming) -> bool:
-    """Take the actor out of the collections whose authorization it deletes; False if there are none."""
+    """Remove the actor from the collections whose authorization it deletes; return False if there are no such collections."""
     items = CollectionItem.objects.filter(approval_uri=incoming.object_uri or "", account=incoming.actor)
     numbers = list(items.values_list("id", flat=True))
     for number in numbers:

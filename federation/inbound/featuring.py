@@ -40,7 +40,7 @@ def handle_add(incoming: Incoming) -> None:
 
 
 def handle_remove(incoming: Incoming) -> None:
-    """Unpin a post or remove a featured hashtag from the actor's profile, or take an account out of one of the actor's
+    """Unpin a post or remove a featured hashtag from the actor's profile, or remove an account from one of the actor's
     collections.
     """
     target = _place(incoming)
@@ -57,7 +57,7 @@ def handle_remove(incoming: Incoming) -> None:
 
 
 def _place(incoming: Incoming) -> str:
-    """Return the id of the collection that the activity changes. Raises Rejected when it names none."""
+    """Return the id of the collection that the activity changes. Raises Rejected when the activity names no collection."""
     target = uri_of(incoming.document.get("target"))
     if not target:
         raise Rejected(Reason.NOT_THE_FEATURED)

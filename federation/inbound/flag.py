@@ -24,7 +24,7 @@ from statuses.models import Status
 
 _REASONS: Final = ("content", "summary")
 OBJECTS_LIMIT: Final = 100
-"""Maximum number of accounts and posts in one report; others are ignored."""
+"""Maximum number of accounts and posts that are read from one report; further ones are ignored."""
 
 
 def handle(incoming: Incoming) -> None:

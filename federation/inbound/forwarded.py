@@ -21,7 +21,7 @@ from federation.remote.requests import request_edit
 from statuses.models import Status
 from statuses.services.quotes import settle_quote
 
-# Contract, federation section 10: most servers answer 404 for deleted objects, 401 and 403 for those that are not public.
+# Contract, federation section 10: most servers answer 404 for deleted objects, 401 and 403 for objects that are not public.
 _PROOF: Final = (404, 410)
 
 

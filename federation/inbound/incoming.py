@@ -25,9 +25,9 @@ class Incoming:
     actor: Account
     document: Mapping[str, Any]
     recipient: Account | None = None
-    """The account in whose inbox it arrived; None for the shared inbox and the inbox of the instance actor."""
+    """The account in whose inbox the activity arrived; None for the shared inbox and the inbox of the instance actor."""
     kind: str = ""
-    """The first of its types for which there is a handler."""
+    """The first of the activity's types that has a handler."""
 
     @property
     def uri(self) -> str | None:

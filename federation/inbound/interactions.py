@@ -38,8 +38,8 @@ def handle_like(incoming: Incoming) -> None:
 
 
 def handle_announce(incoming: Incoming) -> None:
-    """Store a boost by an account that is followed here, or of a local post; an unknown boosted post is fetched from its
-    origin.
+    """Store a boost if a local account follows the booster, or if the boosted post is local; an unknown boosted post is fetched
+    from its origin.
 
     The booster's own post may be embedded in the boost, as followers-only posts are: a request that this server signs itself
     cannot fetch them. A group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are rejected. A
@@ -115,7 +115,8 @@ def _own_post(incoming: Incoming) -> Status | None:
     """Store the booster's own post that is embedded in the boost; None when no post is embedded, or when it is another
     author's.
     """
-    # The actor of a boost, unlike that of a Create, need not be the author: the post itself must name it.
+    # Unlike the actor of a Create, the actor of a boost need not be the author: the post itself must name the actor as its
+    # author.
     if not is_note(incoming.object) or incoming.actor.uri not in uris_of(incoming.object.get("attributedTo")):
         return None
     status = keep_note(read_sent_note(incoming.object, incoming.actor.uri), incoming.actor, publish_event=False)

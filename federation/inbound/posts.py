@@ -62,7 +62,7 @@ def handle_create(incoming: Incoming) -> None:
     if not is_related(note, incoming.actor, incoming.recipient):
         raise Rejected(Reason.CONCERNS_NOBODY)
     with transaction.atomic():
-        # With the lock only one of two simultaneous copies is stored and forwarded.
+        # The lock ensures that only one of two simultaneous copies is stored and forwarded.
         lock(f"object:{note.uri}")
         status = (
             deliver_note(note, incoming.actor, incoming.recipient)

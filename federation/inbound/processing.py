@@ -94,7 +94,7 @@ def process(activity_id: int) -> None:
 def act_upon(activity_id: int) -> None:
     """Process a stored activity once, and store the outcome in its row.
 
-    A fault of the sender ends the processing. A temporary failure here or at another server is retried, up to ATTEMPTS times
+    A fault of the sender ends the processing. A temporary failure of this or of another server is retried, up to ATTEMPTS times
     with exponential back-off; other activities of the actor do not wait for it. Raises only database errors that make it
     impossible to store anything, and Awaited for a document that was not fetched yet.
     """
@@ -139,7 +139,7 @@ def _act(incoming: Incoming) -> None:
             try:
                 _act_alone(Incoming(incoming.actor, item, incoming.recipient))
             except Rejected as reason:
-                # A rejected item does not stop those after it.
+                # A rejected item does not stop the items after it.
                 if refused is not None:
                     leave_out(refused.reason)
                 refused = reason

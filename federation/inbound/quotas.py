@@ -1,6 +1,6 @@
 """Limits on the data stored for one actor and for one server, whatever they send (security row 61).
 
-Each limit is far above what a busy server sends, and far below what would fill a disk.
+Each limit is far above what a busy server sends, and far below the amount that would fill a disk.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from social.kernel import clock
 from social.kernel.errors import RateLimited
 from social.kernel.statements import Value, rows_of
 
-#: Unprocessed activities and their bytes: of one actor, and of all actors of one server.
+#: Maximum number of unprocessed activities and of their bytes, for one actor, and for all actors of one server.
 WAITING_OF_ACTOR: Final = 500
 BYTES_OF_ACTOR: Final = 8 << 20
 WAITING_OF_HOST: Final = 5_000
 BYTES_OF_HOST: Final = 64 << 20
-#: Activities of one actor that were received within a day.
+#: Maximum number of activities that are received from one actor within a day.
 DAILY_OF_ACTOR: Final = 20_000
-#: Remembered deletions and undos by one actor of objects that never arrived.
+#: Maximum number of tombstones of one actor for objects that were deleted or undone before they arrived.
 UNKNOWN_OF_ACTOR: Final = 1_000
 
 #: Part (an eighth) of the remaining room that a process may use before it counts again, because counting reads all unprocessed

@@ -118,7 +118,7 @@ def reject(quote: Quote) -> None:
 
 
 def revoke(incoming: Incoming) -> bool:
-    """End the quotes whose authorization the quoted author deletes; False if there are none."""
+    """End the quotes whose authorization the quoted author deletes; return False if there are no such quotes."""
     quotes = authorized_by(incoming.object_uri, incoming.actor.uri)
     for quote in quotes:
         with transaction.atomic():

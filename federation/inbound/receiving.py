@@ -111,7 +111,7 @@ def _store(
         "host": host,
         "size": len(message.body),
         "now": clock.now(),
-        # Not the host of the inbox: an actor may name the inbox of another server.
+        # The host of the actor, not of its inbox: an actor may name the inbox of another server.
         "contact": host,
     }
     try:

@@ -49,7 +49,7 @@ def find_follower(incoming: Incoming) -> Account:
 
 
 def is_answered(row: Follow | FollowRequest, incoming: Incoming) -> bool:
-    """Tell whether the activity answers this follow or follow request, and not an earlier one that it has replaced. The caller
+    """Tell whether the activity answers this follow or follow request, and not an earlier Follow of the same pair. The caller
     holds the lock of the pair.
     """
     uri = incoming.object_uri
@@ -134,7 +134,7 @@ def handle_reject(incoming: Incoming) -> None:
 
 
 def handle_block(incoming: Incoming) -> None:
-    """Block a local account on behalf of a remote one: follows in both directions end."""
+    """Store the Block of a local account by a remote account, and end the follows in both directions."""
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")

@@ -1,5 +1,5 @@
-"""Finds and repairs differences between the followers that another server lists for an account and those known here
-(FEP-8fcf; contract, federation section 9).
+"""Finds and repairs differences between the local followers that another server lists for its account and the follows known
+here (FEP-8fcf; contract, federation section 9).
 """
 
 from __future__ import annotations

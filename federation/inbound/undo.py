@@ -91,7 +91,7 @@ def _undo_announce(incoming: Incoming) -> bool:
 
 
 def _undo_block(incoming: Incoming) -> bool:
-    """End a block; False if there is none."""
+    """End a block; return False if the blocked account is not a local account."""
     block = find_block(incoming.object_uri)
     if block is not None and block.account_id == incoming.actor.id:
         target: Account | None = block.target

@@ -1,6 +1,7 @@
 """Waiting requests of unknown senders, whose keys are fetched when it is their turn (security rows 58 and 71).
 
-A request waits without a thread (`social.api.later`), for WAIT_SECONDS at most; PLACES of them can wait at the same time.
+A request waits without a thread (`social.api.later`), for WAIT_SECONDS at most; at most PLACES requests can wait at the same
+time.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _waits: Final[dict[object, tuple[str, float]]] = {}
 
 
 def begin(source: str) -> object | None:
-    """Reserve a place for a sender at this address, which `end` releases; None when too many are waiting."""
+    """Reserve a place for a request from the address `source`, until `end` releases it; return None when too many requests are
+    waiting.
+    """
     now = time.monotonic()
     with _lock:
         for place in [place for place, (_source, end) in _waits.items() if end <= now]:

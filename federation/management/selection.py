@@ -1,4 +1,6 @@
-"""Selection of remote accounts for a command: named ones, those of a server, or all that were not refreshed lately."""
+"""Selection of remote accounts for a command: the named accounts, the accounts of a server, or all accounts that were not
+refreshed lately.
+"""
 
 from __future__ import annotations
 

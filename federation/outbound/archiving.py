@@ -1,6 +1,6 @@
 """ActivityPub part of an archive: the actor, its outbox and its likes (`accounts.services.archives`).
 
-The names `actor.json`, `outbox.json` and `likes.json` are those that other servers and readers of archives expect; a file is
+The names `actor.json`, `outbox.json` and `likes.json` are the names that other servers and archive readers expect; a file is
 referred to by its path in the archive.
 """
 

@@ -1,7 +1,7 @@
 """Inboxes to which an activity is sent, once for each server (contract, federation section 12).
 
-A post is sent only to its audience: followers-only posts to followers and mentioned accounts, direct ones to mentioned accounts
-alone.
+A post is sent only to its audience: followers-only posts to followers and mentioned accounts, direct posts only to mentioned
+accounts.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def profile_inboxes(account_id: int) -> set[str]:
 
 
 def known_inboxes() -> set[str]:
-    """Return an inbox of every known server, and those of relays."""
+    """Return an inbox of every known server, and the inboxes of relays."""
     return _inboxes(_REMOTE_ACCOUNTS, relays=True)
 
 
@@ -83,8 +83,8 @@ def post_inboxes(post: Post) -> set[str]:
     """Return the inboxes to which a post or boost is sent: those of its audience; if it is public or unlisted, also the inbox
     of the author whom it answers or boosts; if it is public, also those of relays.
 
-    A limited author's post is sent only to accounts that follow the author, or have asked to, and to the author whom it boosts
-    (contract, federation section 6).
+    A limited author's post is sent only to accounts that follow the author, or have requested to follow, and to the author whom
+    it boosts (contract, federation section 6).
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, answered_id=None)
@@ -101,7 +101,9 @@ def edited_inboxes(post: Post) -> set[str]:
 
 
 def reached_inboxes(post: Post) -> set[str]:
-    """Return the inboxes where a post may have arrived: those of `edited_inboxes` for an author who is not limited."""
+    """Return the inboxes where a post may have arrived, which are the inboxes of `edited_inboxes` for an author who is not
+    limited.
+    """
     people = (_MENTIONED, *_interacting(post))
     return _post_inboxes(post, *people, answered_id=post.in_reply_to_account_id, relays=True)
 

@@ -79,8 +79,8 @@ def _pair_key(one: int, other: int) -> str:
 
 
 def _spaced(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
-    """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last one that is
-    still waiting to be sent, and at least `delay` from now; None means at once.
+    """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last activity that
+    is still waiting to be sent, and at least `delay` from now; None means at once.
 
     The activities arrive in order, but other servers process them in any order: the spacing makes the last activity win.
     """
@@ -232,8 +232,8 @@ def send_follow_requested(events: Sequence[FollowRequested]) -> None:
 
 
 def send_follows_again(events: Sequence[FollowsToRenew]) -> None:
-    """Send the Follows of a remote account by local ones again, RENEWED_AT_ONCE at a time. A server that has lost the follows
-    restores them, any other server answers as before (contract, federation section 10 "Key change").
+    """Send the Follows of a remote account by local accounts again, RENEWED_AT_ONCE at a time. A server that has lost the
+    follows restores them, any other server answers as before (contract, federation section 10 "Key change").
     """
     for event in events:
         rows: list[Follow | FollowRequest] = []
@@ -330,7 +330,7 @@ def _send_of_block(
     events: Sequence[AccountBlocked] | Sequence[AccountUnblocked],
     activity: Callable[[Account, str, str], dict[str, Any]],
 ) -> None:
-    """Send the `activity` of each block of a remote account by a local one."""
+    """Send the activity that `activity` builds for each block of a remote account by a local account."""
     accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
     for event in events:
         account, target = accounts.get(event.account_id), accounts.get(event.target_id)

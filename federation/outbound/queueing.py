@@ -90,7 +90,7 @@ def _elsewhere(inboxes: Iterable[str]) -> dict[str, str]:
 
 
 def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
-    """Return the time at which the last waiting delivery of this key to these inboxes is due; None when none is waiting."""
+    """Return the due time of the last waiting delivery of this key to these inboxes; None when no delivery is waiting."""
     waiting = Delivery.objects.filter(key=key, inbox_url__one_of=inboxes, dead_at=None)
     moment: datetime | None = waiting.aggregate(last=Max("due_at"))["last"]
     return moment
@@ -110,7 +110,7 @@ def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> i
 
 
 def forget_delivered(activity_ids: Iterable[int]) -> None:
-    """Delete those of these activities that have no delivery left."""
+    """Delete the activities among these that have no delivery left."""
     OutboundActivity.objects.filter(id__one_of=activity_ids, deliveries__isnull=True).delete()
 
 

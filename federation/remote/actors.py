@@ -91,8 +91,8 @@ def refresh_if_stale(uri: str) -> None:
 def end_actor(account: Account) -> None:
     """End a remote account, which is hidden at once; all its data is removed in steps.
 
-    If its server serves it again, it becomes a new account here (contract, federation section 17), unless staff had suspended
-    or limited it: deleting the account must not lift such a sanction.
+    If the account's server serves it again, it becomes a new account here (contract, federation section 17), unless staff had
+    suspended or limited it: deleting the account must not lift such a sanction.
     """
     with transaction.atomic():
         if _is_sanctioned(account):

@@ -96,7 +96,8 @@ def find_or_fetch_linked(uri: str) -> None:
 
 
 def read_collections(actor_uri: str) -> None:
-    """Store the collections that an account's server lists, and delete the others. Raises the errors of `fetch_collection`.
+    """Store the collections that an account's server lists, and delete the account's other collections. Raises the errors of
+    `fetch_collection`.
 
     New collections are not deleted, because a cached list may lack them, nor are collections that contain local accounts, whose
     consent remains valid although the list lacks the collection.

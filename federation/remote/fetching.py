@@ -1,8 +1,8 @@
 """Fetches documents from their origin, and decides which to trust; in background work no thread waits for them.
 
-Work on remote documents is written as if they were available. The first missing one stops it with Awaited; the queue fetches
-that document on the network loop, among many others, and runs the work again with the response. The work is idempotent, so that
-what it wrote before it stopped does no harm. In a web request, a fetch blocks instead.
+Work on remote documents is written as if they were available. The first missing document stops the work with Awaited; the queue
+fetches that document on the network loop, among many others, and runs the work again with the response. The work is idempotent,
+so that its writes before it stopped do no harm. In a web request, a fetch blocks instead.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _current: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
 def get(
     url: str, *, accept: Sequence[str], deadline: float, signer: Signer | None = None, any_type: bool = False
 ) -> Response:
-    """Fetch a document of another server. Its content type must be one of `accept`, unless `any_type` is set.
+    """Fetch a document from another server. The response's content type must be one of `accept`, unless `any_type` is set.
 
     Raises FetchError, Rejected for a blocked server, and Awaited in background work that does not have the document yet.
     """
@@ -121,7 +121,7 @@ class Missing(Rejected):
 def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | None = None) -> dict[str, Any]:
     """Return the document with this id from its own server; the request is signed by `signer`, or else by this server.
 
-    If the document has another id than `uri`, the document is fetched once more by that id, and the response must then have it.
+    If the document's id is not `uri`, the document is fetched once more by its id, and the response must then have that id.
     After redirects, the server that answered must be the server of the id. Raises Missing, Rejected, and Unavailable when the
     server could not be reached or failed.
     """

@@ -147,7 +147,9 @@ def _items(uri: str, limit: int) -> list[Any]:
 def _own_post(
     item: Any, account: Account, signer: Signer | None = None, *, activity: Mapping[str, Any] | None = None
 ) -> Status | None:
-    """Return the account's own post that its server names or embeds, possibly in an `activity`; None for any other item."""
+    """Return the account's own post that its server names or embeds, possibly in an `activity`; None if the item is not such a
+    post.
+    """
     uri = uri_of(item)
     if uri is None or not same_origin(uri, account.uri):
         return None

@@ -22,7 +22,8 @@ def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
     quoting author. When the server says that the quoted post was deleted, the quote is marked as deleted.
 
     `remaining` is the maximum number of parent posts that are fetched for the quoted post. Raises Rejected if the quoting
-    author may not read the quoted post, or if there is no consent; Missing or Unavailable if a document cannot be fetched.
+    author may not read the quoted post, or if the quoted author does not consent; Missing or Unavailable if a document cannot
+    be fetched.
     """
     quote = (
         Quote.objects.select_related("status__account", "quoted_status__account")

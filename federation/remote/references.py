@@ -73,7 +73,7 @@ def find_post_by_uri(uri: str) -> Status | None:
 
 
 def is_received(uri: str) -> bool:
-    """Tell whether a remote post is stored here, even if deleted."""
+    """Tell whether a remote post is stored here, which includes deleted posts."""
     return bool(_POST_IDS.run(uri=uri))
 
 
@@ -92,7 +92,7 @@ def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
 
 
 def own_username(uri: str) -> str | None:
-    """Return the username in the id or page of a local account, even if there is no such account; None for any other address."""
+    """Return the username in the id or page of a local account, even if no such account exists; None for other addresses."""
     found = _LOCAL_ACTOR.match(urlsplit(uri).path) if is_own(uri) else None
     return found[1] if found is not None else None
 

@@ -113,7 +113,7 @@ def begin_purge(*, by: Staff, domain: str) -> None:
 
 
 def go_on_purging(events: Sequence[ServerPurgeDue]) -> None:
-    """React to ServerPurgeDue: purge the next accounts, and publish the event again while there are more.
+    """React to ServerPurgeDue: purge the next accounts, and publish the event again while accounts remain.
 
     The permission of the member of staff was checked at the start.
     """

@@ -49,7 +49,7 @@ class OwnAddress(Rejected):
 
 
 def scheme_of(domain: str) -> str:
-    """Return https, or http between servers on one machine if the operator allows it for trials."""
+    """Return `https`, or `http` for a server on the same machine if the operator allows it for trials (FEDERATION_LOOPBACK)."""
     return "http" if settings.FEDERATION_LOOPBACK and parse_url(f"http://{domain}").host.is_loopback else "https"
 
 

@@ -26,10 +26,10 @@ def private_key(pem: str) -> rsa.RSAPrivateKey:
     return key
 
 
-# The cache is bounded: a key takes some kilobytes, because `read_key` ignores longer ones.
+# The cache is bounded: a key takes some kilobytes, because `read_key` ignores longer keys.
 @lru_cache(maxsize=256)
 def public_key(pem: str) -> rsa.RSAPublicKey:
-    """Load a remote key. Raises WrongKey for anything but an RSA key of an accepted size."""
+    """Load a remote key. Raises WrongKey if it is not an RSA key of an accepted size."""
     try:
         key = serialization.load_pem_public_key(pem.encode())
     except (ValueError, UnsupportedAlgorithm, UnicodeEncodeError):

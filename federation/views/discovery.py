@@ -78,7 +78,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
     address = resource
     if resource[:5].lower() == "acct:":
         address = resource[5:]
-        if address.startswith("@"):  # people write addresses so, but it is no valid acct: URI (RFC 7565)
+        if address.startswith("@"):  # users write such addresses, which are not valid acct: URIs (RFC 7565)
             return None, False
     if "@" not in address.removeprefix("@"):
         if not links.is_own_domain(address):

@@ -120,7 +120,7 @@ def replies(request: HttpRequest, username: str, id: str) -> HttpResponse:
 @reads
 def context(request: HttpRequest, account_id: str, status_id: str) -> HttpResponse:
     """`/contexts/:account_id-:status_id`: the public and unlisted posts of a conversation that the signer may read; the address
-    names one of its posts.
+    names a post of the conversation.
 
     The response is 404 if the signer may not read the post that the address names, as if it did not exist (security row 76).
     """

@@ -57,7 +57,7 @@ def signer_of(request: HttpRequest) -> Account | None:
 
 
 def signature_of(request: HttpRequest) -> signers.Signed | None:
-    """Return the signature of a request with its fingerprint. The rules and errors are those of `signer_of`."""
+    """Return the verified signature of a request, with its fingerprint. The rules and errors of `signer_of` apply."""
     secure = is_secure_mode()
     if "Signature" not in request.headers and not secure:
         return None

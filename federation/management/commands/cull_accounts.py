@@ -13,7 +13,9 @@ from federation.remote.refreshing import ACTIVITY_PERIOD, Finding, cull_accounts
 
 
 class Command(BaseCommand):
-    """A run checks a limited number of accounts, those unchecked for longest first: the next run continues where it ended."""
+    """Checks a limited number of accounts per run, beginning with those not checked for longest, so that the next run continues
+    where this run ended.
+    """
 
     help = "Ask other servers whether accounts are still there, and delete those that are gone."
 

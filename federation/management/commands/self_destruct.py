@@ -1,4 +1,4 @@
-"""`manage.py self_destruct`: closes this server, and notifies all others that its accounts are deleted."""
+"""`manage.py self_destruct`: closes this server, and notifies all other servers that its accounts are deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py show_domains`: lists the known servers, and ends the back-off of those that failed."""
+"""`manage.py show_domains`: lists the known servers, and ends the back-off of servers that failed."""
 
 from __future__ import annotations
 
