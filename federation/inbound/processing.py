@@ -189,15 +189,15 @@ def _cut(text: str) -> str:
 
 
 def forget_processed(older_than: timedelta = timedelta(days=1)) -> int:
-    """Remove the activities that were processed more than `older_than` ago, and return how many. Their signatures are too old
-    to be replayed.
+    """Remove the received activities that were processed more than a day ago (`older_than`); return how many. Their signatures
+    are too old to be replayed.
     """
     removed, _rows = InboundActivity.objects.filter(processed_at__lt=clock.now() - older_than).delete()
     return removed
 
 
 def forget_tombstones() -> int:
-    """Remove the tombstones of objects that were deleted more than TOMBSTONE_LIFETIME ago, oldest first, and return how many.
+    """Remove the tombstones of objects that were deleted more than TOMBSTONE_LIFETIME ago, oldest first; return how many.
 
     A Create that was signed at that time is too old to be accepted, and a fetch of the object shows that it is gone (contract,
     federation section 7).
@@ -214,6 +214,6 @@ def forget_tombstones() -> int:
 
 
 def forget_undone() -> int:
-    """Remove the expired tombstones of objects that were deleted or undone before they arrived, and return how many."""
+    """Remove the expired tombstones of objects that were deleted or undone before they arrived; return how many."""
     removed, _rows = Tombstone.objects.filter(expires_at__lt=clock.now()).delete()
     return removed
