@@ -22,7 +22,8 @@ _POSTS_PER_STEP: Final = 10 * erasing.BATCH_SIZE
 
 
 def _delete_posts(account_id: int) -> int:
-    # Several transactions share one query, because it scans the rows of deleted posts again, which stay for thirty days.
+    # Several transactions share one query, because each query scans the rows of deleted posts again, which are kept for
+    # thirty days.
     posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("-id")
     chosen = list(posts.values_list("id", flat=True)[:_POSTS_PER_STEP])
     for start in range(0, len(chosen), erasing.BATCH_SIZE):
@@ -35,7 +36,7 @@ def _take_back_favourites(account_id: int) -> int:
 
 
 def _take_back_votes(account_id: int) -> int:
-    """Delete votes and subtract them from local polls; the counts of remote polls are those of their servers."""
+    """Delete votes and subtract them from local polls; the counts of remote polls are reported by their servers."""
     with transaction.atomic():
         votes = PollVote.objects.filter(account_id=account_id).order_by("poll_id", "id")
         chosen = list(votes.values_list("id", "poll_id", "choice")[: erasing.BATCH_SIZE])
@@ -72,7 +73,7 @@ def _leave_posts_of_others(account_id: int) -> int:
 
 
 def _remove_files(account_id: int) -> int:
-    """Remove uploaded files that are in no post; those of posts were deleted with them."""
+    """Remove uploaded files that belong to no post; files of posts were deleted with the posts."""
     with transaction.atomic():
         rows = MediaAttachment.objects.select_for_update(skip_locked=True).filter(account_id=account_id)
         chosen = list(rows.order_by("id")[: erasing.BATCH_SIZE])
@@ -85,12 +86,12 @@ def _remove_files(account_id: int) -> int:
 
 
 def _move_posts(source: Account, target: Account) -> int:
-    """Move posts, including deleted ones: they are still known by their ids."""
+    """Move posts, including deleted ones, because their ids can still be requested."""
     return _move("account_id", source, target)
 
 
 def _move_answers(source: Account, target: Account) -> int:
-    """Change replies to the first account into replies to the second."""
+    """Change replies to `source` into replies to `target`."""
     return _move("in_reply_to_account_id", source, target)
 
 
@@ -120,7 +121,7 @@ def _write_media(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def register_steps() -> None:
-    """Register these steps; those of erasing run before those of the apps below."""
+    """Register these steps; the erasing steps run before those of the apps below."""
     erasing.register(_delete_posts, _take_back_favourites, _take_back_votes, _leave_posts_of_others, _remove_files)
     merging.register("posts", _move_posts, ("statuses.Status", "account"))
     merging.register("answers", _move_answers, ("statuses.Status", "in_reply_to_account"))

@@ -81,9 +81,9 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
 
 
 async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Preview, str, bytes | None]:
-    """Fetch a page, its oEmbed document, and its pictures until one can be shown. Return the preview, the page's host and the
-    picture, which is then the only one of the preview. Failures other than those of the page are counted in `refused`, by
-    host and reason.
+    """Fetch a page, its oEmbed document, and its pictures until one can be shown. Return the preview, the page's host and
+    that picture, which is then the preview's only picture. Failed requests, except the one for the page, are counted in
+    `refused`, by host and reason.
     """
     page = await _ask(url, PAGE_BYTES, accept=PAGE_TYPES, cut=True)
     preview = await asyncio.to_thread(read_page, page.body, page.headers.get("Content-Type", ""), page.url)
@@ -104,8 +104,8 @@ async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Previ
 
 
 async def _ask(url: str, most: int, *, accept: Sequence[str] = (), cut: bool = False) -> Response:
-    """Request an address. Raises Unreachable if a retry may succeed, FetchError for other failures and for any status but
-    200.
+    """Request an address. Raises Unreachable if a retry may succeed, FetchError for other failures and for any status
+    other than 200.
 
     Only pages need a media type in `accept`, as in Mastodon. oEmbed documents and pictures are recognised by their bytes
     (contract, federation section 17), and the decoder refuses files that are not pictures (security row 1).

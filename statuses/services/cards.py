@@ -40,10 +40,10 @@ _BATCH_SIZE: Final = 200
 
 
 def attach_cards(events: Sequence[StatusPublished | StatusEdited | StatusFetched]) -> None:
-    """Attach the preview of their first link to posts, and have it fetched when it is unknown or old.
+    """Attach to each post the preview of its first link, and queue a fetch of the preview if it is unknown or old.
 
-    Idempotent: reads the posts as they are now, and removes a preview that a post should not (or no longer) show. Publishes
-    CardAttached for previews that are already stored.
+    Idempotent: reads the current version of the posts, and removes a preview that a post should not (or no longer) show.
+    Publishes CardAttached for previews that are already stored.
     """
     for status_id in sorted({event.status_id for event in events}):
         attach_card(status_id)
@@ -70,7 +70,7 @@ def attach_card(status_id: int) -> None:
 
 
 def _link_of(status_id: int) -> str | None:
-    """Return the link whose preview a post shows; None with files or a quote (behaviours section 9 "Cards")."""
+    """Return the link whose preview a post shows; None for a post with files or a quote (behaviours section 9 "Cards")."""
     contents = (
         Status.objects.filter(id=status_id, deleted_at=None, reblog_of=None)
         .exclude(Exists(MediaAttachment.objects.filter(status_id=OuterRef("id"))))
@@ -108,12 +108,12 @@ class Picture:
 
 
 def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
-    """Store the preview of a page, fetched from `host`; None if the page has no title or does not exist. `image` is the first
-    of its pictures.
+    """Store the preview of a page, fetched from `host`; None if the page has no title or does not exist. `image` is the
+    bytes of the page's first picture.
 
-    If this fetch found nothing, the values of an earlier one are kept. Publishes CardAttached for recent posts if the preview
-    was not shown before. Does nothing if the card was deleted. Raises OSError when the picture cannot be stored, and
-    Unavailable when it cannot be scanned.
+    If this fetch found nothing, the values of an earlier fetch are kept. Publishes CardAttached for recent posts if the
+    preview was not shown before. Does nothing if the card was deleted. Raises OSError when the picture cannot be stored,
+    and Unavailable when it cannot be scanned.
     """
     found = preview if preview is not None and preview.title else None
     picture = _stored_picture(image, found.pictures[0].url) if found is not None and image else None
@@ -139,7 +139,7 @@ def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: 
 
 
 def _seek(creator: str, host: str) -> None:
-    """Have the account that a page of `host` names as its author looked up, if it is unknown."""
+    """Request a lookup of the account that a page on `host` names as its author (`creator`), if that account is unknown."""
     address = split_address(creator)
     port = remote_accounts.find()
     if address is None or address[1] is None or port is None:
@@ -192,7 +192,7 @@ def remove_unused_cards() -> int:
     """Remove previews that no post has shown for CARD_LIFETIME, with their pictures, and return how many. Run by the
     scheduler, hourly.
 
-    Each transaction removes a bounded number and skips previews that a post is being given at that moment.
+    Each transaction removes a bounded number and skips previews that are being attached to a post at that moment.
     """
     before = clock.now() - CARD_LIFETIME
     removed = 0
@@ -212,15 +212,16 @@ def remove_unused_cards() -> int:
 
 
 def count_old_pictures(older_than: timedelta) -> tuple[int, int]:
-    """Return the number of pictures of previews fetched longer ago than that, and their bytes."""
+    """Return the number of pictures of previews that were fetched longer than `older_than` ago, and their size in bytes."""
     figures = _with_old_pictures(older_than).aggregate(count=Count("id"), size=Sum("image_size"))
     return figures["count"], figures["size"] or 0
 
 
 def remove_old_pictures(older_than: timedelta) -> Iterator[int]:
-    """Remove the pictures of previews fetched longer ago than that; yields how many were removed in each batch.
+    """Remove the pictures of previews that were fetched longer than `older_than` ago; yields how many were removed in
+    each batch.
 
-    The previews stay, without a picture, until a post links to their page again.
+    The previews are kept without a picture until a post links to their page again.
     """
     while True:
         with transaction.atomic():

@@ -23,9 +23,10 @@ BATCH_SIZE: Final = 500
 
 
 def change_statuses(status_ids: Collection[int], **values: Any) -> None:
-    """Write these columns and raise the versions, so that every cached body of the posts is stale after the commit.
+    """Write `values` into these columns and increase the posts' versions, so that their cached bodies are stale after the
+    commit.
 
-    Writes in batches, by id; they are atomic only within a transaction of the caller.
+    Writes in batches, by id; together the batches are atomic only within a transaction of the caller.
     """
     for ids in in_batches(sorted(status_ids), BATCH_SIZE):
         Status.objects.filter(id__one_of=ids).update(version=F("version") + 1, **values)
@@ -34,7 +35,7 @@ def change_statuses(status_ids: Collection[int], **values: Any) -> None:
 def renew_mentions(events: Sequence[AccountRenamed]) -> None:
     """Invalidate the bodies of all posts that mention accounts whose names or addresses have changed.
 
-    May be repeated. Each batch is committed separately, because there may be very many such posts.
+    Idempotent. Each batch is committed separately, because there may be very many such posts.
     """
     for account_id in {event.account_id for event in events}:
         mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
@@ -50,9 +51,9 @@ _STATUS_LOCK: Final = "SELECT 1 FROM statuses_status WHERE id = %s AND deleted_a
 def lock_status(status_id: int) -> bool:
     """Keep a post from being deleted until the caller's transaction ends; return False if it is already deleted.
 
-    Code that refers to a post calls this **before** it changes anything: it then waits for a running deletion while it holds
-    no other locks, and a later deletion sees the added row. Foreign keys are checked only at the end of a transaction, when a
-    deletion may already be waiting for the counters that this transaction has changed.
+    Code that stores a reference to a post calls this **before** it changes anything: it then waits for a running deletion
+    while it holds no other locks, and a later deletion sees the added row. Foreign keys are checked only at the end of a
+    transaction, when a deletion may already be waiting for the counters that this transaction has changed.
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATUS_LOCK, [status_id])
@@ -71,13 +72,14 @@ _COUNTERS = Counters[Counter]("statuses_statusstat", "status_id", get_args(Count
 def bump(changes: Mapping[tuple[int, Counter], int]) -> None:
     """Add to counters, keyed by (status id, counter).
 
-    A transaction that changes account counters too changes those first: the order is (table, id) everywhere.
+    A transaction that also changes account counters changes the account counters first: the order is (table, id)
+    everywhere.
     """
     _COUNTERS.bump(changes)
 
 
 def forget_copies_of(files: Iterable[MediaAttachment]) -> None:
-    """Remove the local copies of these files, in the caller's transaction; files of this server have none."""
+    """Remove the local copies of these remote files, in the caller's transaction; files of this server have no copies."""
     urls = [url for media in files for url in (media.remote_url, media.preview_remote_url) if url]
     if urls:
         forget_copies(purposes=(CopyPurpose.ATTACHMENT, CopyPurpose.COVER), urls=urls)

@@ -1,6 +1,6 @@
 """Composes posts from drafts: checks the draft, resolves its mentions and renders its HTML. Nothing is stored here.
 
-It may ask other servers about mentioned accounts, so it runs before any transaction.
+Composing may query other servers for mentioned accounts, so it runs before any transaction.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class Draft(AuthorColumns):
     """Post or edit as a client sent it, before any check (contract, parameters section 3); None stands for a value that was
     not sent.
 
-    `in_reply_to_id` and `media_ids` may name objects that do not exist. `allowed_mentions` are the only accounts that the
-    post may mention. With `scheduled_at`, a time in the future, the post is stored until then. `content_type` is the format
-    of the text. In an edit, a value that is left out is cleared, except `language`, `quote_approval_policy` and
-    `content_type`, which are kept. `media_changes` are by id, for files among `media_ids`; others are ignored. An edit reads
-    no further fields than these.
+    `in_reply_to_id` and `media_ids` may name objects that do not exist. If `allowed_mentions` is given, the post may
+    mention only these accounts. With `scheduled_at`, a time in the future, the post is stored until then. `content_type`
+    is the format of the text. In an edit, a value that is left out is cleared, except `language`, `quote_approval_policy`
+    and `content_type`, which are kept. `media_changes` maps ids of files to changes; files that are not in `media_ids`
+    are ignored. An edit reads no other fields than these.
     """
 
     sensitive: bool | None = None
@@ -86,7 +86,7 @@ class UnexpectedMentions(Invalid):
 
 
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
-    """Check a draft and return the post that `store_status` writes. `author` is local, with its `user` loaded.
+    """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
     Raises NotFound for a parent that the author may not read, UnexpectedMentions, and Invalid for every other broken rule.
     Mentions of blocked, suspended and unknown accounts remain plain text.
@@ -119,7 +119,7 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
 
 
 def cleaned(draft: Draft) -> Draft:
-    """Return the draft with its texts as they are stored: without invisible characters and surrounding space."""
+    """Return the draft with its texts in the form that is stored: without invisible characters and surrounding space."""
     columns = draft.author_columns
     return replace(draft, **columns | {name: stripped(it) for name, it in columns.items() if isinstance(it, str)})
 
@@ -136,10 +136,10 @@ def compose_content(
     before: Status | None = None,
     **more: Any,
 ) -> Composed:
-    """Check the content of a cleaned draft and return the post, or the edit of the post `before`.
+    """Check the content of a cleaned draft and return it for a new post, or for the edit of the post `before`.
 
-    `quoted` are the author and the page of the quoted post; None in an edit when that post is deleted. `more` are further
-    fields of the Composed. Raises like `compose`.
+    `quoted` is the author's id and the page URL of the quoted post; both are None in an edit when the quoted post is
+    deleted. `more` are further fields of the Composed. Raises like `compose`.
     """
     user: User = author.user
     check_text(draft.text, draft.spoiler_text, has_more=bool(media_ids) or is_quote)
@@ -181,7 +181,9 @@ def compose_content(
 
 
 def _find_parent(status_id: str | int | None, author: Account) -> Status | None:
-    """Return the post to reply to, with its place in the thread; for a boost the boosted post (behaviours section 7)."""
+    """Return the post to reply to, with its place in the thread; for the id of a boost, return the boosted post
+    (behaviours section 7).
+    """
     if status_id is None or status_id == "":
         return None
     try:
@@ -195,8 +197,8 @@ def _find_parent(status_id: str | int | None, author: Account) -> Status | None:
 
 
 def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | None:
-    """Return the post to quote; for a boost the boosted post. A quote of a remote post, or one that the author approves
-    manually, is pending.
+    """Return the quote to store; the id of a boost stands for the boosted post. The quote is pending if the post is
+    remote, or if its author approves quotes manually.
     """
     if status_id is None or status_id == "":
         return None
@@ -222,7 +224,8 @@ def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | Non
 def check_files(author_id: int, media_ids: Sequence[int | str], *, of_status_id: int | None = None) -> tuple[int, ...]:
     """Return the ids of a draft's files without duplicates; `of_status_id` is the post that is edited.
 
-    Raises Invalid for too many files, and for values that are not ids: that error also names the other missing files.
+    Raises Invalid for too many files, and for values that are not ids; the latter error also names the other missing
+    files.
     """
     check_media_count(media_ids)
     numbers = {media_id: parse_id(media_id) for media_id in media_ids}

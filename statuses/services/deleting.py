@@ -29,9 +29,9 @@ BATCH_SIZE: Final = 500
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
     """Delete a post or a boost, and every boost of it. Does nothing if it is already deleted.
 
-    The first BATCH_SIZE boosts are deleted at once, further ones in steps through BoostsOutlived: nobody sees a boost of a
-    deleted post, but its row and its author's counter are updated later. Replies are detached from the thread in the same
-    way: they no longer name a post, only the account they reply to.
+    The first BATCH_SIZE boosts are deleted at once, further boosts in steps through BoostsOutlived: a boost of a deleted
+    post is never shown, but its row and its author's counter are updated later. Replies are detached from the thread in
+    the same way: they no longer refer to the post, only to the account that they reply to.
 
     The row stays, invisible. Files are unattached and can be posted again for a day; with `delete_media` they are removed at
     once. Publishes StatusDeleted (contract, behaviours section 7 "Deleting").
@@ -40,7 +40,8 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
 
 
 def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) -> int:
-    """Delete up to BATCH_SIZE posts in one transaction, each like `delete_status`. Return how many were not deleted already.
+    """Delete up to BATCH_SIZE posts in one transaction, each like `delete_status`. Return how many posts were deleted by
+    this call.
 
     The number of statements depends on how many counters change, not on the number of posts.
     """
@@ -89,7 +90,7 @@ def delete_more_boosts(events: Sequence[BoostsOutlived]) -> None:
 def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
     """Delete up to BATCH_SIZE boosts of these posts, in the caller's transaction, and publish events if there may be more.
 
-    Returns their authors, whose counters the caller updates last.
+    Returns the ids of the boosts' authors, whose counters the caller updates last.
     """
     rows = Status.objects.filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
     # Chosen in the order of the index, then locked in the order of the ids, which is the lock order of posts everywhere.
@@ -120,8 +121,8 @@ def _detach_answers(status_ids: Sequence[int]) -> None:
 
 
 def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[set[int | None], list[str]]:
-    """Unattach or remove the files of posts and of their earlier versions. Return the posts that had files, and the paths
-    that no row names any more.
+    """Unattach or remove the files of posts and of their earlier versions. Return the ids of the posts that had files,
+    and the paths of stored files to which no row refers any more.
     """
     ids = list(status_ids)
     attached = MediaAttachment.objects.filter(Q(status_id__one_of=ids) | Q(former_status_id__one_of=ids))

@@ -26,10 +26,10 @@ from statuses.services.storing import Composed, lock_media
 def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Callable[[], None] | None = None) -> None:
     """Edit the author's own post and store the previous version. `author` is local, with its `user` loaded.
 
-    Of concurrent edits the last one wins, and each version is stored once; an edit that changes nothing writes nothing.
-    Publishes StatusEdited. Raises NotFound for another account's post, a boost, and a post deleted meanwhile; Invalid where a
-    new post would; EditHeldForReview if a spam rule holds the edit, which is then stored while the post stays unchanged. For
-    an edit that staff have reviewed, `approve` is called in the transaction and no rule is checked.
+    Of concurrent edits the last wins, and each version is stored once; an edit without changes writes nothing. Publishes
+    StatusEdited. Raises NotFound for another account's post, a boost, and a post deleted meanwhile; Invalid in the same
+    cases as for a new post; EditHeldForReview if a spam rule holds the edit, which is then stored while the post stays
+    unchanged. For an edit that staff have reviewed, `approve` is called in the transaction and no rule is checked.
     """
     status = find_own_status(status_id, author.id)
     if status.is_reblog:
@@ -89,7 +89,9 @@ def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Compo
 def _changed_files(
     author: Account, media_ids: Sequence[int], draft: Draft
 ) -> list[tuple[MediaAttachment, MediaChange]]:
-    """Return the changed files that belong to the author; whether they may be attached is checked later."""
+    """Return the author's files that `draft` changes, each with its change; whether they may be attached is checked
+    later.
+    """
     wanted = {number: change for number, change in draft.media_changes if number in media_ids}
     if not wanted:
         return []

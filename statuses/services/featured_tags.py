@@ -1,4 +1,6 @@
-"""Features hashtags on profiles with the number of posts that use them, for local accounts and as reported by other servers."""
+"""Features hashtags on profiles of local accounts, with the number of posts that use them, and stores those of remote
+accounts.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from statuses.queries.tags import load_use
 
 
 def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
-    """Feature a hashtag on the account's profile, with the count of its existing posts. Raises Invalid
-    (`accounts.services.tags`).
+    """Feature a hashtag on the account's profile, with the count of its existing posts. Raises Invalid like
+    `accounts.services.tags`.
     """
     with transaction.atomic():
         featured, is_new = feature_tag(account=account, name=name)
@@ -28,7 +30,9 @@ def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
 
 
 def keep_featured_tags(*, account: Account, names: Sequence[str]) -> None:
-    """Replace the featured hashtags of a remote account by these; invalid ones and those beyond the limit are left out."""
+    """Replace the featured hashtags of a remote account by `names`; invalid names and names beyond the limit are left
+    out.
+    """
     with transaction.atomic():
         lock(f"featured_tags:{account.id}")
         wanted = {normalise_hashtag(name.removeprefix("#")) for name in names}

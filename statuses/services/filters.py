@@ -24,13 +24,15 @@ from statuses.policies.filters import CHARACTERS_LIMIT
 from statuses.queries.statuses import is_readable, load_existing
 
 FILTERS_LIMIT: Final = 500
-"""Limit of filters of an account; our own, to keep page requests fast."""
+"""Limit of filters of an account; not in the contract, but needed to keep page requests fast."""
 
 KEYWORDS_LIMIT: Final = 2000
-"""Limit of keywords in all filters of an account; also our own. Together they may have CHARACTERS_LIMIT characters."""
+"""Limit of keywords in all filters of an account, which together may have CHARACTERS_LIMIT characters; not in the
+contract.
+"""
 
 STATUSES_LIMIT: Final = 2000
-"""Limit of posts in all filters of an account; our own, because they are read with each page."""
+"""Limit of posts in all filters of an account; not in the contract, but needed because they are read with each page."""
 
 _LONGEST_SECONDS: Final = 100 * 366 * 24 * 3600
 _SEVERAL_KEYWORDS_MESSAGE: Final = gettext_noop(
@@ -51,8 +53,8 @@ class KeywordDraft:
 
 @dataclass(frozen=True)
 class FilterDraft:
-    """Filter as a client sent it; None stands for a value that was not sent. `expires_in` is in seconds; with `expires` it
-    was sent, and None means never.
+    """Filter as a client sent it; None stands for a value that was not sent. `expires_in` is in seconds; `expires` tells
+    whether it was sent, and if it was, None means that the filter never expires.
     """
 
     title: str | None = None
@@ -64,7 +66,7 @@ class FilterDraft:
 
 
 def create_filter(*, account_id: int, draft: FilterDraft) -> Filter:
-    """Create a filter with its keywords; blank ones are skipped. Raises Invalid with every error."""
+    """Create a filter with its keywords; blank keywords are skipped. Raises Invalid with all errors."""
     made = Filter(account_id=account_id, title="", context=[])
     with transaction.atomic():
         lock(f"filters:{account_id}")
@@ -76,8 +78,8 @@ def create_filter(*, account_id: int, draft: FilterDraft) -> Filter:
 
 
 def update_filter(*, found: Filter, draft: FilterDraft) -> None:
-    """Change the values that were sent. Raises Invalid, or NotFound for a keyword of another filter; then
-    nothing is changed.
+    """Change the values that were sent. If it raises Invalid, or NotFound for a keyword of another filter, nothing is
+    changed.
     """
     with transaction.atomic():
         lock(f"filters:{found.account_id}")
@@ -94,7 +96,7 @@ def delete_filter(*, found: Filter) -> None:
 
 
 def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
-    """Add a keyword. Raises Invalid for a blank or too long one, NotFound if the filter was deleted."""
+    """Add a keyword. Raises Invalid for a blank or too long keyword, NotFound if the filter was deleted."""
     made = FilterKeyword(filter=found, keyword="")
     with transaction.atomic():
         lock(f"filters:{found.account_id}")
@@ -126,7 +128,7 @@ def delete_keyword(*, found: FilterKeyword) -> None:
 
 
 def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
-    """Add a post to a filter. Raises Invalid for one that does not exist, may not be read or is already in the filter;
+    """Add a post to a filter. Raises Invalid for a post that does not exist, may not be read or is already in the filter;
     NotFound if the filter was deleted.
     """
     row = load_existing(status_id)
@@ -163,8 +165,8 @@ def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: Keyword
 def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: KeywordDraft) -> None:
     """Change a filter through the older API, by one of its keywords; a changed phrase becomes the title as well.
 
-    Raises Invalid, also if the filter has other keywords and anything but `whole_word` would change; NotFound if it was
-    deleted.
+    Raises Invalid for invalid values, and if the filter has other keywords and anything but `whole_word` would change;
+    NotFound if the filter was deleted.
     """
     parent = found.filter
     with transaction.atomic():
@@ -257,7 +259,7 @@ def _too_long(field: str, count: int, label: str | None) -> FieldError:
 
 
 def _check_keywords(account_id: int) -> None:
-    """Raise Invalid if the account has too many keywords, or if they are too long together."""
+    """Raise Invalid if the account has too many keywords, or if their total length is too large."""
     kept = FilterKeyword.objects.filter(filter__account_id=account_id)
     totals = kept.aggregate(number=Count("id"), characters=Sum(Length("keyword")))
     if totals["number"] > KEYWORDS_LIMIT or (totals["characters"] or 0) > CHARACTERS_LIMIT:

@@ -1,6 +1,6 @@
 """Parses the text that a local author typed: mentions, hashtags, and the HTML rendered from it. Nothing is stored here.
 
-It may ask other servers about mentioned accounts, so it runs before any transaction.
+Parsing may query other servers for mentioned accounts, so it runs before any transaction.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from social.kernel.text.to_html import MentionTarget, to_html
 from statuses.policies.publishing import MARKDOWN, PLAIN_TEXT
 
 Address = tuple[str, str | None]
-# Characters stripped from both ends of a text. Other spaces belong to the text, as some scripts need them.
+# Characters stripped from both ends of a text. Other space characters belong to the text, because some scripts need them.
 _SPACES: Final = " \t\n\v\f\r"
 
 
 @dataclass(frozen=True)
 class Formatted:
-    """A text as it is stored, with mentions by full address in `text`, and as HTML in `content`.
+    """A formatted text: `text` is its stored form, with mentions by full address, and `content` is its HTML.
 
-    `tags` are (normalised, as written), in the order of the text; `links` are its links to web pages.
+    `tags` are pairs (normalised hashtag, hashtag as written), in the order of the text; `links` are the text's links to
+    web pages.
     """
 
     text: str
@@ -58,7 +59,8 @@ class _PlainText:
 def format_text(
     text: str, author: Account, quote_url: str | None = None, *, content_type: str = PLAIN_TEXT
 ) -> Formatted:
-    """Return the text as it is stored; the HTML of a quote begins with `quote_url`, unless the text contains it.
+    """Return the text in its stored form and as HTML; for a quote, the HTML begins with a link to `quote_url`, unless the
+    text contains that URL.
 
     Mentions of blocked, suspended and unknown accounts remain plain text. Markdown source is stored as typed, and shown as
     plain text when its HTML would show nothing, as with `***`.
@@ -92,7 +94,7 @@ def stripped(text: str) -> str:
 
 
 def _find_mentioned(tokens: Iterable[Token], author: Account) -> dict[str, Account]:
-    """Return the mentioned accounts that are notified, by the token's `acct`, in the order of the text."""
+    """Return the mentioned accounts that are notified, keyed by the `acct` of the token, in the order of the text."""
     wanted: dict[str, Address] = {}
     for token in tokens:
         if token.kind is Kind.MENTION and token.acct not in wanted:
@@ -123,7 +125,9 @@ def _find_remote(unknown: Iterable[Address]) -> Mapping[Address, Account]:
 
 
 def _canonical(token: Token, mentioned: Mapping[str, Account]) -> str:
-    """Return a token as it is stored: a mention by its `acct`, whatever the author typed (behaviours section 8)."""
+    """Return the stored form of a token: a mention becomes the account's `acct`, however the author typed it (behaviours
+    section 8).
+    """
     if token.kind is Kind.MENTION and token.acct in mentioned:
         return f"@{mentioned[token.acct].acct}"
     return token.raw

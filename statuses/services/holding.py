@@ -1,7 +1,7 @@
 """Holds posts and edits that match a spam rule until staff approve or discard them (docs/adr/0031).
 
-A held post is not stored as a post: there is no row that a timeline, a search, a stream, a notification or ActivityPub could
-show.
+A held post has no row among the posts, so that no timeline, search, stream, notification or ActivityPub document can show
+it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from statuses.services.screening import Screening, limit_author
 from statuses.services.storing import Composed, lock_media
 
 HELD_LIMIT: Final = 50
-"""Limit of held posts of one author; further ones are refused."""
+"""Limit of held posts of one author; further posts are refused."""
 
 
 class HeldForReview(Invalid):
@@ -51,7 +51,7 @@ class EditHeldForReview(Invalid):
 
 
 def is_held(author_id: int, key: str) -> bool:
-    """Tell whether the request with this idempotency key created a post that is held."""
+    """Tell whether the request with the idempotency key `key` created a post that is held."""
     first = idempotency.find_first_scheduled(author_id, key)
     return first is not None and HeldPost.objects.filter(scheduled=first).exists()
 
@@ -59,10 +59,10 @@ def is_held(author_id: int, key: str) -> bool:
 def hold_written(
     new: Composed, draft: Draft, screening: Screening, *, limited_by: Sequence[SpamRule], claimed: int | None
 ) -> None:
-    """Hold the draft of a local author, in the caller's transaction; the same draft sent again is stored once.
+    """Hold the draft of a local author, in the caller's transaction; a draft that is sent twice is stored once.
 
-    The author finds it among the scheduled posts, and can delete it there. Raises Invalid for files that cannot be attached,
-    and beyond HELD_LIMIT.
+    The author finds it among the scheduled posts, and can delete it there. Raises Invalid for files that cannot be
+    attached, and if the author has HELD_LIMIT held posts already.
     """
     lock(f"scheduled:{new.author.id}")
     row = kept(author=new.author, draft=draft, scheduled_at=new.created_at, application_id=new.application_id)
@@ -91,8 +91,8 @@ def hold_received(
 ) -> bool:
     """Hold the document of a remote post that matches a rule, in the caller's transaction. Return whether it is held.
 
-    A post that is already held is updated to this document. The caller holds `lock("object:<uri>")`. Raises Invalid beyond
-    HELD_LIMIT posts of the author.
+    If the post is already held, the new document replaces the stored one. The caller holds `lock("object:<uri>")`. Raises
+    Invalid if the author has HELD_LIMIT held posts already.
     """
     if screening.held_by is None and not load_rules(RuleSubject.POSTS):
         return False
@@ -127,11 +127,11 @@ def hold_edit(
     document: Mapping[str, Any] | None = None,
     recipient: Account | None = None,
 ) -> None:
-    """Hold an edit that matches a rule, in the caller's transaction, which has locked the post. A local edit has a `draft`,
-    files (`media`) and new `previews` of some of them; a remote one has the `document` of its server. It replaces an earlier
-    held edit, and the post stays unchanged.
+    """Hold an edit that matches a rule, in the caller's transaction, which has locked the post. A local edit has a
+    `draft`, files (`media`) and new `previews` for some of these files; a remote edit has the `document` that its server
+    sent. The edit replaces an earlier held edit, and the post stays unchanged.
 
-    Raises Invalid beyond HELD_LIMIT posts of the author.
+    Raises Invalid if the author has HELD_LIMIT held posts already.
     """
     source = {
         "draft": None if draft is None else kept_edit(draft),
@@ -171,7 +171,7 @@ def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, cr
 
 
 def forget_boost(*, account: Account, uri: str) -> bool:
-    """Delete the stored boost of a held post after it was undone. Return whether there was one."""
+    """Delete the stored boost of a held post after the boost was undone. Return whether there was such a boost."""
     count, _of = HeldBoost.objects.filter(account=account, uri=uri).delete()
     return count > 0
 
@@ -195,7 +195,7 @@ def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], *
 
 
 def _shown(new: Composed, screening: Screening) -> dict[str, Any]:
-    """Return the columns that help staff to decide."""
+    """Return the columns of the held post from which staff can decide."""
     facts = screening.facts
     return {
         "visibility": new.visibility,

@@ -15,8 +15,8 @@ from statuses.models import IdempotencyKey, ScheduledStatus, Status
 KEY_LIFETIME: Final = timedelta(hours=1)
 _KEY_LENGTH: Final = 64
 
-# Waits for another transaction that holds the same key. A key older than KEY_LIFETIME is reused; if two requests do so at
-# once, the second finds it renewed and gets no row.
+# Waits for another transaction that has claimed the same key. A key older than KEY_LIFETIME is reused; if two requests
+# reuse it at once, the second finds it renewed and gets no row.
 _CLAIM_SQL: Final = """
 INSERT INTO statuses_idempotencykey (account_id, key, status_id, created_at)
 VALUES (%(account)s, %(key)s, NULL, %(now)s)
@@ -31,7 +31,7 @@ def _stored(key: str) -> str:
 
 
 def find_first(account_id: int, key: str) -> Status | None:
-    """Return the post that was created with this key within the last hour."""
+    """Return the post that was created with this key within the last hour, or None."""
     row = _lately(account_id, key).filter(status__isnull=False).select_related("status__account").first()
     return row.status if row is not None else None
 
@@ -49,7 +49,8 @@ def _lately(account_id: int, key: str) -> QuerySet[IdempotencyKey]:
 
 
 def claim(account_id: int, key: str) -> int | None:
-    """Claim a key for this transaction; None if another transaction has claimed and committed it.
+    """Claim a key for this transaction and return the id of its row; None if another transaction has claimed and
+    committed it.
 
     Waits for a concurrent claim of the same key, and succeeds if that one is rolled back.
     """

@@ -1,7 +1,7 @@
 """Creates and undoes favourites, bookmarks and boosts, and mutes of conversations.
 
-Every call may be repeated without effect. An account may always undo its own action, even on a post it may no longer read; to
-any other account such a post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
+A repeated call has no effect. An account may always undo its own action, even on a post that it may no longer read; for
+an account without such an action the post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
 """
 
 from __future__ import annotations
@@ -51,13 +51,14 @@ SELECT gone.id, gone.status_id, s.local, s.deleted_at IS NULL FROM gone JOIN sta
 def favourite_status(
     *, account_id: int, status: Post | Status, relations: Relations | None = None, uri: str | None = None
 ) -> bool:
-    """Favourite a post that the account may read; for a boost the boosted post. Publishes StatusFavourited, once.
+    """Favourite a post that the account may read; for a boost, the boosted post is favourited. Publishes
+    StatusFavourited, once.
 
-    Returns True for a new favourite, which is then counted in `status` if that is a Post; False if it existed already,
-    possibly created since the row was read, or if the post was deleted.
+    Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if the
+    favourite existed already, possibly created since the row was read, or if the post was deleted.
 
-    `relations` are those of the account to the author, loaded if not given. `uri` is the id of a remote Like; it is removed
-    from another favourite of the account. Raises Forbidden if the account blocks the author.
+    `relations` are the account's relations to the author, loaded if not given. `uri` is the id of a remote Like; if
+    another favourite of the account has this id, it is removed there. Raises Forbidden if the account blocks the author.
     """
     target = status.original or status
     if not may_favourite(target, relations or load_relations(account_id, [target.account_id])):
@@ -75,10 +76,11 @@ def favourite_status(
 
 
 def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a favourite and return the post as it is now. Publishes StatusUnfavourited if there was one.
+    """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was a favourite.
 
-    A boost cannot be favourited: with its id nothing is undone (contract, parameters section 3 "Other status calls"). Raises
-    NotFound for a post that does not exist, or that the account may not read and has not favourited.
+    A boost cannot be favourited: if `status_id` is the id of a boost, nothing is undone (contract, parameters section 3
+    "Other status calls"). Raises NotFound for a post that does not exist, or that the account may not read and has not
+    favourited.
     """
     row = load_existing(status_id)
     target = row if row is not None and row.original is None else None
@@ -92,15 +94,15 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
             target.count_favourite(-1)
             return target
     readable = require_readable(row, account_id)
-    # Another request may have undone favourites since the row was read, so it is read again.
+    # Another request may have undone favourites since the row was read, so the row is read again.
     return find_existing(readable.id)
 
 
 def take_back_favourites(*, account_id: int, limit: int) -> int:
     """Undo the oldest favourites of an account, at most `limit`, also on posts it may no longer read. Return how many.
 
-    Runs in one transaction with a constant number of statements. Publishes StatusUnfavourited for each whose post is not
-    deleted.
+    Runs in one transaction with a constant number of statements. Publishes StatusUnfavourited for each favourite whose
+    post is not deleted.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -118,7 +120,8 @@ def take_back_favourites(*, account_id: int, limit: int) -> int:
 
 
 def bookmark_status(*, account_id: int, status: Post) -> None:
-    """Bookmark a post that the account may read; for a boost the boosted post. Nobody is notified, and no counter changes.
+    """Bookmark a post that the account may read; for a boost, the boosted post is bookmarked. Nobody is notified, and no
+    counter changes.
 
     Raises NotFound for a post deleted meanwhile.
     """
@@ -131,7 +134,7 @@ def bookmark_status(*, account_id: int, status: Post) -> None:
 
 
 def unbookmark_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a bookmark and return its post. With the id of a boost nothing is undone, as with favourites.
+    """Undo a bookmark and return the post. If `status_id` is the id of a boost, nothing is undone, as with favourites.
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not bookmarked.
     """
@@ -152,12 +155,13 @@ def reblog_status(
     uri: str | None = None,
     created_at: datetime | None = None,
 ) -> int:
-    """Boost a post that the account may read, and return the id of the boost; a second call returns that of the first boost.
+    """Boost a post that the account may read, and return the id of the boost; a second call returns the id of the first
+    boost.
 
-    `relations` are those of the account to the author, loaded if not given. `visibility` is the requested one, by default the
-    user's own; a boost of a private post is private. Publishes StatusPublished for the boost and StatusReblogged. Raises
-    Invalid for a visibility that boosts may not have, Forbidden for a post that may not be boosted, NotFound for one deleted
-    meanwhile.
+    `relations` are the account's relations to the author, loaded if not given. `visibility` is the requested visibility
+    of the boost, by default the user's default visibility; a boost of a private post is private. Publishes
+    StatusPublished for the boost and StatusReblogged. Raises Invalid for a visibility that boosts may not have, Forbidden
+    for a post that may not be boosted, NotFound for a post deleted meanwhile.
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)
@@ -194,7 +198,8 @@ def reblog_status(
 
 
 def unreblog_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a boost and return the boosted post as it is now. Publishes StatusDeleted for the boost if there was one.
+    """Undo a boost and return the boosted post with its new counts. If there was a boost, StatusDeleted is published for
+    it.
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not boosted.
     """
@@ -219,13 +224,15 @@ def _one_id(sql: str, parameters: Any) -> int | None:
 
 
 def mute_conversation(*, account_id: int, status: Post) -> None:
-    """Mute the conversation of a post that the account may read; for a boost that of the boosted post. May be repeated."""
+    """Mute the conversation of a post that the account may read; for a boost, the conversation of the boosted post.
+    Idempotent.
+    """
     mute = ConversationMute(account_id=account_id, thread_id=_thread_of(status))
     ConversationMute.objects.bulk_create([mute], batch_size=1, ignore_conflicts=True)
 
 
 def unmute_conversation(*, account_id: int, status: Post) -> None:
-    """Unmute the conversation of a post. May be repeated."""
+    """Unmute the conversation of a post. Idempotent."""
     ConversationMute.objects.filter(account_id=account_id, thread_id=_thread_of(status)).delete()
 
 

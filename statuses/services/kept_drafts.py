@@ -1,4 +1,4 @@
-"""Stores drafts until they become posts: at the time that the author chose, or when staff have reviewed them."""
+"""Stores drafts until they are published as posts: at the time that the author chose, or when staff have approved them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from statuses.services.storing import Composed, store_status
 
 
 def kept(*, author: Account, draft: Draft, scheduled_at: datetime, application_id: int | None) -> ScheduledStatus:
-    """Return the unsaved row for a draft. Without a quote policy it gets the author's current default."""
+    """Return the unsaved row for a draft. A draft without a quote policy gets the author's current default."""
     policy = choose_policy(draft.quote_approval_policy, author.user.default_quote_policy)
     return ScheduledStatus(
         account=author,
@@ -30,7 +30,7 @@ def kept(*, author: Account, draft: Draft, scheduled_at: datetime, application_i
 
 
 def store_kept(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], claimed: int | None) -> None:
-    """Save a row that `kept` made, its files, and the idempotency key if there is one, in the caller's transaction."""
+    """Save a row that `kept` returned, its files, and the idempotency key if there is one, in the caller's transaction."""
     scheduled.save(force_insert=True)
     for position, media in enumerate(files):
         ScheduledMedia.objects.create(scheduled=scheduled, media=media, position=position)

@@ -47,7 +47,7 @@ class SentFile:
 
     @property
     def head(self) -> bytes:
-        """Read the first bytes, by which the type is recognised."""
+        """Read the first bytes, from which the media type is recognised."""
         self.file.seek(0)
         return self.file.read(types.HEAD)
 
@@ -69,7 +69,7 @@ class MediaUpload:
 
 @dataclass(frozen=True)
 class MediaChange:
-    """Changes of a file; None keeps a value. `drawn` has the checked and stored thumbnail of a held edit."""
+    """Changes of a file; None keeps a value. `drawn` is a row with the checked and stored thumbnail of a held edit."""
 
     description: str | None = None
     focus: str | None = None
@@ -78,7 +78,8 @@ class MediaChange:
 
 
 def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
-    """Check and store a file, unattached. Pictures are complete at once; animations, videos and sounds are processed later.
+    """Check and store a file, unattached. Pictures are ready at once; animations, videos and audio files are processed
+    later.
 
     If files are scanned, pictures are processed later as well. Publishes MediaUploaded for a file that is processed later.
     Raises Invalid for a file that this server does not accept, a description that is too long, and a thumbnail of a picture.
@@ -104,7 +105,7 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
             except images.Moving:
                 _take_recording(media, sent.file, content_type, None)
         if scanning.is_on() and media.processing == Processing.COMPLETE:
-            # The scanner checks the file as it was sent, so that is stored until then.
+            # The scanner checks the file exactly as it was sent, so the original is stored until it has been scanned.
             media.processing = Processing.QUEUED
             media.source = storage.store(sent.file, folder=f"{FOLDER}/source", extension="upload")
         with transaction.atomic():
@@ -125,7 +126,9 @@ def _stored(media: MediaAttachment) -> Iterator[None]:
 
 
 def take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
-    """Encode a picture again and store it; the row is not saved. Raises Invalid, and Moving for an animation."""
+    """Encode a picture again and store it; the row is not saved. Raises Invalid for a file that is refused, and Moving
+    for an animation.
+    """
     with images.process(file) as picture:
         original, preview = picture.original, picture.preview
         media.type = MediaType.IMAGE
@@ -154,7 +157,7 @@ def _take_recording(media: MediaAttachment, file: IO[bytes], content_type: str, 
 
 
 def set_cover(media: MediaAttachment, cover: Cover) -> None:
-    """Store a picture as the preview of a file, in place of any other; the row is not saved."""
+    """Store a picture as the preview of a file, in place of an earlier preview; the row is not saved."""
     preview = cover.preview
     media.preview = storage.store(preview.file, folder=f"{FOLDER}/small", extension=preview.extension)
     media.preview_size = preview.byte_count
@@ -202,7 +205,7 @@ class PreparedChange:
             media.blurhash = self.drawn.blurhash
             media.meta.update(self.drawn.meta)
             if self.drawn.pk is not None:
-                # The stored thumbnail belongs to the other row now.
+                # The stored thumbnail now belongs to the row of `media`.
                 self.drawn.delete()
         return bool(self.drawn.preview) or before != (media.description, media.meta.get("focus"))
 
@@ -211,8 +214,8 @@ class PreparedChange:
 def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedChange]:
     """Check a change of a file and store its new thumbnail, which is removed again if the block raises.
 
-    Raises Invalid for a description that is too long, a thumbnail of a picture, and one that the scanner refuses. Must run
-    outside of any transaction.
+    Raises Invalid for a description that is too long, a thumbnail of a picture, and a thumbnail that the scanner refuses.
+    Must run outside of any transaction.
     """
     description, focus = _described(change.description), read_focus(change.focus)
     if change.drawn is not None:
@@ -245,8 +248,8 @@ def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> Medi
 
 
 def delete_media(*, account_id: int, media_id: Any) -> None:
-    """Remove an unattached file at once. Raises NotFound for a file of another account, Invalid for one that belongs to a
-    post, even to one that is scheduled or held.
+    """Remove an unattached file at once. Raises NotFound for a file of another account, Invalid for a file that belongs
+    to a post, even to a scheduled or held post.
     """
     with transaction.atomic():
         media = find_media(media_id, account_id, unattached=False, lock=True)

@@ -1,4 +1,4 @@
-"""Maintenance of the media storage: measures it, removes old copies and finds files that no row names."""
+"""Maintenance of the media storage: measures it, removes old copies and finds files to which no row refers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from statuses.services.cards import FOLDER as CARDS_FOLDER
 from statuses.services.media import FOLDER, remove_unattached
 
 Progress = Callable[[int, int], None]
-"""Callback that is given the number of files removed so far, and their bytes."""
+"""Callback that is called with the number of files removed so far, and their size in bytes."""
 
 YOUNGEST_AGE: Final = timedelta(days=1)
-"""Minimum age of files to be removed: a younger one may belong to a row that is being written."""
+"""Minimum age of files to be removed: a younger file may belong to a row that is being written."""
 _BATCH_SIZE: Final = 200
 _ROWS_PER_READ: Final = 2000
 
@@ -44,7 +44,7 @@ class _Holding:
         return (path for row in rows.iterator(chunk_size=_ROWS_PER_READ) for path in row if path)
 
 
-#: Files in other folders are left alone, because it is unknown what names them.
+#: Files in other folders are never removed, because it is unknown which rows refer to them.
 HOLDINGS: Final = (
     _Holding("accounts", Account, ("avatar", "avatar_static", "header", "header_static")),
     _Holding(emoji_packs.FOLDER, CustomEmoji, ("image", "static_image")),
@@ -56,8 +56,8 @@ HOLDINGS: Final = (
 
 @dataclass
 class Pruned:
-    """Result of `prune_media`: the number and bytes of files that no row names, the number of expired unattached files and of
-    copies without a file, and the ids of attachments whose file is lost.
+    """Result of `prune_media`: the number and bytes of files to which no row refers, the number of expired unattached
+    files and of copies without a file, and the ids of attachments whose file is lost.
     """
 
     files: int = 0
@@ -70,10 +70,11 @@ class Pruned:
 def remove_old_copies(
     *, by: Staff, age: timedelta, host: str | None = None, progress: Progress | None = None
 ) -> tuple[int, int]:
-    """Remove copies of remote files (of one `host`, or all) that were not requested for that long. Return their number and
-    bytes.
+    """Remove copies of remote files (of one `host`, or all) that were not requested during the last `age`. Return their
+    number and their size in bytes.
 
-    They are fetched again on request. Writes an audit row. If interrupted, the next call continues. Raises Forbidden.
+    A removed copy is fetched again on request. Writes an audit row. If interrupted, the next call continues. Raises
+    Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     removed, freed = copy_removal.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
@@ -94,7 +95,7 @@ def forget_failures(*, by: Staff, host: str | None = None) -> int:
 
 
 def prune_media(*, by: Staff, dry_run: bool = False, progress: Progress | None = None) -> Pruned:
-    """Remove stored files older than YOUNGEST_AGE that no row names, rows of copies whose file is lost, and expired
+    """Remove stored files older than YOUNGEST_AGE to which no row refers, rows of copies whose file is lost, and expired
     unattached files.
 
     Attachments whose file is lost are only listed, because posts show them. With `dry_run` nothing is removed. Needs a little
@@ -127,7 +128,7 @@ def _record(by: Staff, action: str, name: str, **details: Any) -> None:
 
 
 def _prune_folder(holding: _Holding, pruned: Pruned, *, dry_run: bool, progress: Progress | None) -> set[int]:
-    """Remove the files of a folder that no row names, and return the hashes of all stored paths."""
+    """Remove the files of a folder to which no row refers, and return the hashes of all stored paths."""
     named = {hash(path) for path in holding.paths()}
     youngest = clock.now() - YOUNGEST_AGE
     stored: set[int] = set()

@@ -18,15 +18,15 @@ from statuses.services.revising import store_sensitivity
 
 
 def remove_status(*, by: Staff, status: Status) -> None:
-    """Delete one post like `remove_statuses`."""
+    """Delete one post, as `remove_statuses` does."""
     remove_statuses(by=by, status_ids=[status.id])
 
 
 def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Delete posts with their files, so that authors cannot post them again, and write an audit row for each. Return the ids
-    of those that existed.
+    """Delete posts with their files, so that authors cannot post them again, and write an audit row for each. Return the
+    ids of the posts that existed.
 
-    Raises Forbidden without MANAGE_REPORTS or without a higher rank than a local author; then nothing is deleted.
+    Raises Forbidden, and deletes nothing, if `by` lacks MANAGE_REPORTS or does not rank higher than every local author.
     """
     with transaction.atomic():
         found = _hold(by, status_ids)
@@ -37,8 +37,8 @@ def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
 
 
 def mark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Mark posts with files or a preview as sensitive, and write an audit row for each. Return the ids of those that were not
-    marked before.
+    """Mark posts with files or a preview as sensitive, and write an audit row for each. Return the ids of the posts that
+    were not marked before.
 
     Local posts get a new version, as if edited by their authors, and StatusEdited is published for them, so that other
     servers are sent the change. Raises Forbidden like `remove_statuses`.

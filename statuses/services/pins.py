@@ -24,9 +24,9 @@ PINS_LIMIT: Final = 5
 def pin_status(*, account_id: int, status: Post) -> None:
     """Pin a post that the account may read; the newest pin comes first.
 
-    Raises Invalid with every reason that applies: another account's post, a boost, only for addressed accounts, PINS_LIMIT
-    reached; and for a post that is already pinned (contract, parameters section 3 "Other status calls"). Raises NotFound if
-    it was deleted meanwhile. Publishes StatusPinChanged.
+    Raises Invalid with every reason that applies: the post is another account's, is a boost, is readable only for
+    addressed accounts, or PINS_LIMIT is reached; and if the post is already pinned (contract, parameters section 3 "Other
+    status calls"). Raises NotFound if the post was deleted meanwhile. Publishes StatusPinChanged.
     """
     with transaction.atomic():
         lock(f"pins:{account_id}")
@@ -51,7 +51,7 @@ def pin_status(*, account_id: int, status: Post) -> None:
 
 
 def unpin_status(*, account_id: int, status: Post) -> None:
-    """Unpin a post from the account's profile. May be repeated; pins of other accounts stay. Publishes StatusPinChanged."""
+    """Unpin a post from the account's profile. Idempotent; pins of other accounts are kept. Publishes StatusPinChanged."""
     with transaction.atomic():
         lock(f"pins:{account_id}")
         ended, _rows = Pin.objects.filter(account_id=account_id, status_id=status.id).delete()
@@ -60,7 +60,7 @@ def unpin_status(*, account_id: int, status: Post) -> None:
 
 
 def keep_pins(*, account_id: int, status_ids: Sequence[int]) -> None:
-    """Replace the pins of a remote account by these posts, newest pin first; at most PINS_LIMIT.
+    """Replace the pins of a remote account by `status_ids`, newest pin first, at most PINS_LIMIT.
 
     Posts of other accounts, boosts, posts only for addressed accounts and deleted posts are left out.
     """
@@ -70,7 +70,7 @@ def keep_pins(*, account_id: int, status_ids: Sequence[int]) -> None:
 
 
 def pin_remote_status(*, account_id: int, status_id: int) -> None:
-    """Pin a post of a remote account before its other pins, under the rules of `keep_pins`; once."""
+    """Pin a post of a remote account before its other pins, under the rules of `keep_pins`. Idempotent."""
     with transaction.atomic():
         lock(f"pins:{account_id}")
         before = _pinned(account_id)

@@ -1,7 +1,7 @@
 """Exports and imports bookmarks as a table (`accounts.services.portable_lists`).
 
-A line is the address of a post: its ActivityPub id, or for a local post also its page. Only posts that this server knows are
-found.
+A line is the address of a post: its ActivityPub id; in an import also the page URL of a local post. Only posts that this
+server knows are found.
 """
 
 from __future__ import annotations
@@ -87,5 +87,5 @@ BOOKMARKS: Final = PortableList(
 
 
 def register_bookmarks() -> None:
-    """Register the bookmarks as a portable list."""
+    """Register the users' bookmarks for import and export."""
     register(BOOKMARKS)

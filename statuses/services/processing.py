@@ -25,7 +25,7 @@ from statuses.services.media import FOLDER, take_picture
 logger = logging.getLogger("social.media")
 
 ATTEMPTS: Final = 5
-"""Limit of attempts: a file during whose processing the process ended this often is considered the cause."""
+"""Limit of attempts: a file whose processing has ended the process this many times is considered the cause, and fails."""
 PROCESSING_SECONDS: Final = recordings.CONVERSION_SECONDS + 300.0
 """Time-out of `process_media` for one file, in seconds."""
 
@@ -39,11 +39,11 @@ RESCAN_INTERVAL: Final = timedelta(seconds=30)
 
 
 def process_media(events: Sequence[MediaUploaded]) -> None:
-    """Scan uploads if there is a scanner, and convert videos and sounds; a file that cannot be converted fails without
-    affecting the others.
+    """Scan uploads if there is a scanner, and convert videos and audio files; a file that cannot be converted fails
+    without affecting the other files.
 
-    A file that the scanner refuses is quarantined and fails; while the scanner does not answer, files stay queued. Files that
-    are already processed or were removed meanwhile are skipped. Raises OSError when nothing can be stored.
+    A file that the scanner refuses is quarantined and fails; while the scanner does not answer, files stay queued. Files
+    that are already processed or were removed meanwhile are skipped. Raises OSError when the storage cannot be written.
     """
     for event in events:
         media = _begin(event.media_id)
@@ -63,7 +63,9 @@ def _begin(media_id: int) -> MediaAttachment | None:
 
 
 def process_released(events: Sequence[FileReleased]) -> None:
-    """Handle FileReleased: process uploads again that failed because of the file; they can be attached for a day."""
+    """Handle FileReleased: process again the uploads that failed because of the released file; they can be attached for a
+    day.
+    """
     for file in QuarantinedFile.objects.filter(id__one_of=[event.file_id for event in events]):
         alike = QuarantinedFile.objects.filter(sha256=file.sha256, source=QuarantineSource.UPLOAD)
         ids = list(alike.exclude(media_id=None).values_list("media_id", flat=True))
@@ -131,7 +133,9 @@ def _is_clean(media: MediaAttachment) -> bool:
 
 
 def _show_picture(media: MediaAttachment) -> None:
-    """Complete a scanned picture; a released one is encoded again first, because its files were removed."""
+    """Complete a scanned picture; a picture released from quarantine is encoded again first, because its files were
+    removed.
+    """
     source, columns = media.source, ["processing", "source"]
     if not media.file:
         with storage.opened(source) as file:

@@ -15,9 +15,9 @@ from statuses.services.changing import bump, change_statuses
 
 
 def change_quote_policy(*, author: Account, status: Post, policy: str | None) -> None:
-    """Change who may quote the author's own post; existing quotes stay (contract, parameters section 3).
+    """Change who may quote the author's own post; existing quotes are kept (contract, parameters section 3).
 
-    `author` is local, with its `user` loaded, and may read the post; for a boost the boosted post is changed. Without a
+    `author` is local, with its `user` loaded, and may read the post; for a boost, the boosted post is changed. Without a
     `policy` the user's default is used. Posts that are neither public nor unlisted can never be quoted by others. Raises
     Forbidden for another account's post, Invalid for a value that is not a policy, NotFound if the post was deleted
     meanwhile. Publishes QuotePolicyChanged.
@@ -40,10 +40,12 @@ def write_quote_policy(status: Status, policy: int) -> None:
 
 
 def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
-    """Revoke the quote of the account's own post in another post, and return the id of that post. May be repeated.
+    """Revoke the quote of the account's own post (`status`) in the post `quoting_id`, and return the id of the quoting
+    post. Idempotent.
 
-    An accepted quote becomes revoked and no longer counts, a pending one becomes rejected (contract, behaviours section 9
-    "Quotes"). Raises Forbidden for another account's post, NotFound when the other post does not quote it.
+    An accepted quote becomes revoked and is no longer counted, a pending quote becomes rejected (contract, behaviours
+    section 9 "Quotes"). Raises Forbidden if `status` is another account's post, NotFound if `quoting_id` does not quote
+    it.
     """
     target = status.proper
     if target.account_id != account_id:
@@ -56,9 +58,9 @@ def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
 def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
     """Store the decision of the quoted author, and return whether it changed the quote's state.
 
-    A pending quote becomes accepted, with the authorization of another server, or rejected. An accepted one can only be
-    revoked, or get another authorization, which publishes nothing; a rejected or revoked one does not change. Publishes
-    QuoteSettled, and StatusQuoted for an accepted quote.
+    A pending quote becomes accepted, with the authorization (`approval_uri`) of another server, or rejected. An accepted
+    quote can only be revoked, or get a different authorization, which publishes nothing; a rejected or revoked quote does
+    not change. Publishes QuoteSettled, and StatusQuoted for an accepted quote.
     """
     with transaction.atomic():
         quote = Quote.objects.select_for_update().select_related("status").filter(id=quote_id).first()
@@ -97,7 +99,7 @@ def end_quote(*, quote_id: int) -> None:
 
 
 def find_quoted(*, quote_id: int, quoted: Status) -> None:
-    """Link a quote to its quoted post, which this server now knows; an existing link stays."""
+    """Link a quote to its quoted post, which this server now knows; an existing link is kept."""
     Quote.objects.filter(id=quote_id, quoted_status=None).update(quoted_status=quoted)
 
 

@@ -1,4 +1,4 @@
-"""Stores remote posts, fetched or sent, which the caller has sanitised and clamped."""
+"""Stores remote posts, fetched or sent, whose content the caller has sanitised and shortened to the limits."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _ORPHAN: Final = Plan(
 def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -> Status | None:
     """Store a remote post and publish StatusPublished; None if its `uri` is already stored.
 
-    Actions of the spam rules that `screening` found are applied; the caller has made sure that none of them holds the post.
-    Concurrent calls for one `uri` store one post. Replies that arrived earlier are linked to it (docs/adr/0005), and
-    StatusJoinedThread is published for them.
+    Actions of the spam rules in `screening` are applied; the caller has made sure that none of these rules holds the
+    post. Concurrent calls for one `uri` store one post. Replies that arrived earlier are linked to it (docs/adr/0005),
+    and StatusJoinedThread is published for them.
     """
     if new.uri is None:
         raise ValueError("a remote post has an id of its own")
@@ -76,8 +76,9 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
-    """Publish StatusPublished, once and in the caller's transaction, for a post that was fetched before its author sent it as
-    `new`. Return whether it was published now. Accounts that only the sent version addresses get a silent mention.
+    """Publish StatusPublished, once and in the caller's transaction, for a post that was fetched before its author sent
+    it as `new`. Return whether this call published the event. Accounts that only the sent version addresses get a silent
+    mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
     if status is None:
@@ -114,11 +115,11 @@ def revise_remote_status(
 ) -> bool:
     """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
-    `sent` is whether the author sent it; a fetched version may come from a cache. If it is not an edit, or not newer than the
-    last one (`_is_newer`), only its poll votes and counts are stored, and, unless it is older than the last one, its quote
-    policy (QuotePolicyChanged). For a deleted post nothing is stored. Visibility and parent do not change. A different quoted
-    post replaces the previous one. If the `document` it came with is given, spam rules are checked and may hold the edit for
-    review.
+    `sent` tells whether the author sent this version; a fetched version may come from a cache. If the version is not an
+    edit, or is not newer than the stored one (`_is_newer`), only its poll votes and counts are stored, and, unless it is
+    older than the stored one, its quote policy (QuotePolicyChanged). For a deleted post nothing is stored. Visibility and
+    parent do not change. A different quoted post replaces the previous one. If the `document` of the edit is given, spam
+    rules are checked and may hold the edit for review.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
@@ -132,7 +133,7 @@ def revise_remote_status(
             if not is_older and new.quote_policy is not None and new.quote_policy != status.quote_policy:
                 write_quote_policy(status, new.quote_policy)
             return False
-        # Without its document it was reviewed already, or is not an edit that was sent.
+        # Without `document`, the edit was reviewed already, or is not an edit that its author sent.
         screening = UNSCREENED if document is None else screen_edit(status, new)
         if document is not None and screening.held_by is not None:
             hold_edit(status, replace(new, edited_at=edited_at), screening, document=document, recipient=recipient)
@@ -156,8 +157,8 @@ def revise_remote_status(
 def _is_newer(status: Status, new: Composed, edited_at: datetime, *, sent: bool) -> bool:
     """Tell whether a version is newer than the last stored edit (contract, federation sections 7 "Update Note" and 17).
 
-    Dates of many servers have no fractions of a second: the first edit may have the date of the post, and two edits may have
-    the same date. Then the version that the author sent later counts as newer if its content differs.
+    Dates of many servers have no fractions of a second, so that the first edit may have the date of the post, and two
+    edits the same date. A version with the same date counts as newer if the author sent it and its content differs.
     """
     last = status.edited_at or status.created_at
     if edited_at != last or not (sent or status.edited_at is None):
@@ -177,8 +178,8 @@ def _says_something_else(status: Status, new: Composed) -> bool:
 
 
 def _store_counts(status_id: int, new: Composed) -> None:
-    """Write the counts of boosts and favourites that the post's server reports; missing ones keep their value. This comes
-    last in the caller's transaction, after the counters of the quoted post and the parent, which are older.
+    """Write the counts of boosts and favourites that the post's server reports; missing counts keep their value. Called
+    last in the caller's transaction, after the counters of the quoted post and the parent, whose ids are lower.
     """
     said = {"remote_reblogs_count": new.reblogs_count, "remote_favourites_count": new.favourites_count}
     values = {name: count for name, count in said.items() if count is not None}
@@ -189,8 +190,8 @@ def _store_counts(status_id: int, new: Composed) -> None:
 
 
 def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment], list[int]]:
-    """Return the files of an edited post, reusing stored ones by their addresses, and the ids of those with a changed
-    description.
+    """Return the files of an edited post, reusing stored rows with the same address, and the ids of the files with a
+    changed description.
     """
     rows = MediaAttachment.objects.filter(Q(status=status) | Q(former_status=status)).order_by("-position", "-id")
     known = {media.remote_url: media for media in rows}
@@ -228,12 +229,12 @@ def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
     )
 
 
-# Replies that name the post as their parent and are not among its ancestors: two posts that reply to each other would make
-# each its own ancestor. A reply with an unknown parent is the root of its thread.
+# Replies that name the post as their parent, without its ancestors: of two posts that reply to each other, each would
+# become its own ancestor. A reply with an unknown parent is the root of its thread.
 _ORPHANS = """
     in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(root)s AND id <> ALL(%(path)s::bigint[])
 """
-# The reply and all its descendants get the new path before their own.
+# The new path is put before the paths of the reply and of all its descendants.
 _SUBTREE_MOVE = f"""
 WITH orphan AS (
     SELECT COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status WHERE {_ORPHANS}

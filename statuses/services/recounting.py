@@ -1,4 +1,4 @@
-"""Recalculates stored counters of posts, accounts, polls and featured hashtags, in case one is wrong."""
+"""Recalculates the stored counters of posts, accounts, polls and featured hashtags, and corrects wrong ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from statuses.policies.visibility import COUNTED, OPEN_VISIBILITIES
 BATCH_SIZE: Final = 500
 """Rows recounted in one transaction."""
 
-# Each statement returns an id, the stored values and the right ones, both in the order of the columns.
+# Each statement returns an id, the stored values and the correct values, both in the order of the columns.
 _POSTS: Final = """
 SELECT s.id, COALESCE(t.replies_count, 0), COALESCE(t.reblogs_count, 0), COALESCE(t.favourites_count, 0),
        COALESCE(t.quotes_count, 0),
@@ -29,7 +29,7 @@ SELECT s.id, COALESCE(t.replies_count, 0), COALESCE(t.reblogs_count, 0), COALESC
   FROM unnest(%(ids)s::bigint[]) s (id) LEFT JOIN statuses_statusstat t ON t.status_id = s.id
  ORDER BY 1
 """
-# The time of the last post never goes back: a deleted post still counts for it.
+# The time of an account's last post never moves back: a deleted post still counts.
 _ACCOUNTS: Final = """
 SELECT a.id, COALESCE(t.statuses_count, 0), t.last_status_at, found.number, GREATEST(t.last_status_at, found.last)
   FROM unnest(%(ids)s::bigint[]) a (id) LEFT JOIN accounts_accountstat t ON t.account_id = a.id
@@ -57,8 +57,8 @@ SELECT f.id, f.statuses_count, f.last_status_at, found.number, GREATEST(f.last_s
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of objects with counters: `counted` selects them, and `model` has the `columns` in rows with the object's id in
-    `key`.
+    """A kind of objects with counters: `counted` selects the objects; the counters are the `columns` of `model`, in rows
+    whose column `key` has the object's id.
     """
 
     name: str
@@ -83,7 +83,7 @@ def _kinds() -> Iterator[_Kind]:
 
 @dataclass(frozen=True)
 class Wrong:
-    """An object with wrong counters: their names, stored values and right values."""
+    """An object with wrong counters: the names of the counters, the stored and the correct values."""
 
     id: int
     columns: tuple[str, ...]
@@ -97,7 +97,9 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress for one kind: how many objects were counted and how many were wrong so far, and those newly found."""
+    """Progress for one kind of objects: how many were counted and how many were wrong so far, and the wrong objects found
+    in this step.
+    """
 
     kind: str
     counted: int
@@ -106,11 +108,11 @@ class Progress:
 
 
 def recount_statuses(*, dry_run: bool = False) -> Iterator[Progress]:
-    """Recount everything about posts, oldest first, and correct the counters; with `dry_run` only report wrong ones.
+    """Recount all counters about posts, oldest first, and correct wrong ones; with `dry_run` only report them.
 
-    Counts replies, boosts, favourites and quotes of posts that are not deleted; the posts of each account and the time of its
-    last one; the votes in local polls; the use of featured hashtags. Concurrent changes are counted correctly, because they
-    wait for the lock of the corrected row. Can be interrupted at any time.
+    Counts replies, boosts, favourites and quotes of posts that are not deleted; the posts of each account and the time of
+    its last post; the votes in local polls; the use of featured hashtags. Concurrent changes are counted correctly,
+    because they wait for the lock of the corrected row. Can be interrupted at any time.
     """
     for kind in _kinds():
         after, counted, wrong = 0, 0, 0
@@ -142,8 +144,8 @@ def _find_wrong(kind: _Kind, ids: Sequence[int]) -> list[Wrong]:
 
 def _correct(kind: _Kind, ids: Sequence[int]) -> None:
     with transaction.atomic():
-        # The rows are created and locked before anything is counted: an uncommitted favourite is then added to the corrected
-        # number.
+        # The rows are created and locked before anything is counted: a favourite that is not committed yet is then added
+        # to the corrected number.
         rows = kind.model._default_manager
         if kind.key != "id":
             existing = [kind.model(**{kind.key: number}) for number in ids]

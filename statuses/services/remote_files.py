@@ -1,4 +1,4 @@
-"""Has remote files measured, and corrects their metadata from their copies."""
+"""Requests copies of remote files to measure them, and corrects the files' metadata from the copies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from statuses.events import FilesUnmeasured
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.changing import BATCH_SIZE, change_statuses
 
-#: Clients must know type and size of these before a viewer opens them; a video is measured on request.
+#: Types that are measured on arrival, because clients need their type and size at once; a video is measured on request.
 _MEASURED_TYPES: Final = (MediaType.IMAGE, MediaType.UNKNOWN)
 
 
@@ -27,11 +27,11 @@ def is_unmeasured(media: MediaAttachment) -> bool:
 
 
 def measure_files(events: Sequence[FilesUnmeasured]) -> None:
-    """Have remote files copied, and so measured, if their servers do not give sizes or types (contract, federation section
-    17).
+    """Request copies of remote files, and so their measurement, if their servers do not give sizes or types (contract,
+    federation section 17).
 
-    Only while the storage budget for copies has room, so that copies which viewers have requested are not evicted
-    (docs/adr/0021).
+    Copies are requested only while the storage budget for copies has room, so that copies which viewers have requested
+    are not evicted (docs/adr/0021).
     """
     shown = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
     unmeasured = [media for media in shown.exclude(remote_url=None).order_by("id") if is_unmeasured(media)]
@@ -44,11 +44,11 @@ def measure_files(events: Sequence[FilesUnmeasured]) -> None:
 
 
 def complete_files(events: Sequence[RemoteCopyStored]) -> None:
-    """Set type, size and duration of remote files to those of their copies, whatever their servers say, and add a missing
+    """Set the type, size and duration of remote files from their copies, whatever their servers state, and add a missing
     blurhash. A video without sound becomes a gifv, and a file that cannot be shown becomes unknown (contract, behaviours
     section 10, federation section 17).
 
-    May be repeated. Each batch is committed separately, because very many posts may show one file.
+    Idempotent. Each batch is committed separately, because very many posts may show one file.
     """
     for copy in RemoteCopy.objects.filter(id__one_of=[event.copy_id for event in events]):
         measured = copy.measured

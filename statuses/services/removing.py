@@ -1,6 +1,7 @@
-"""Removes rows of posts without local interest: old remote posts, and posts deleted long ago.
+"""Removes the rows of posts that nobody here needs: old remote posts without local interactions, and posts deleted long
+ago.
 
-An app above may keep posts: it calls `keep(function)` when the process starts.
+An app of a higher layer can exempt posts: it calls `keep(function)` when the process starts.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _KEEPERS: list[Keeper] = []
 
 
 def keep(keeper: Keeper) -> None:
-    """Register a function that returns which of some posts must be kept, for example those that staff review."""
+    """Register a function that returns which of the given posts must be kept, for example posts that staff review."""
     if keeper not in _KEEPERS:
         _KEEPERS.append(keeper)
 
@@ -105,7 +106,7 @@ def _kept(status_ids: Collection[int]) -> set[int]:
 
 
 def _unconcerned(window: Sequence[int], *, of_followed: bool) -> list[int]:
-    """Lock and return the posts that no local account has interacted with; a post only if all replies to it are among them."""
+    """Lock and return the posts with which no local account has interacted and whose replies are all removed as well."""
     itself = OuterRef("id")
     followed = Exists(Follow.objects.filter(target_id=OuterRef("account_id"), account__domain=None))
     concerned = [
@@ -130,7 +131,7 @@ def _unconcerned(window: Sequence[int], *, of_followed: bool) -> list[int]:
 
 
 def _without_answers(status_ids: Collection[int]) -> list[int]:
-    """Return the posts to which no kept post replies."""
+    """Return the posts all of whose replies are also among `status_ids`."""
     rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
     answers: dict[int, list[int]] = defaultdict(list)
     for number, answered in rows.values_list("id", "in_reply_to_id"):

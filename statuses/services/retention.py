@@ -1,4 +1,6 @@
-"""Deletes old posts of authors who have asked for it, in bounded steps that continue where the last one ended."""
+"""Deletes old posts of authors who have enabled this, in bounded steps, each of which continues where the previous step
+ended.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ DELETIONS_PER_RUN: Final = 50
 READS_PER_RUN: Final = 2000
 """Posts of one author checked in one run."""
 RESTART_INTERVAL: Final = timedelta(days=1)
-"""Time after which an author's posts are checked again from the oldest."""
+"""Time after which an author's posts are checked again, starting with the oldest."""
 _LEASE: Final = timedelta(minutes=30)
 
 
@@ -50,13 +52,14 @@ class RetentionDraft:
 
 
 def find_retention(account_id: int) -> dict[str, Any]:
-    """Return the values of the account's policy by name, or the defaults if it has none."""
+    """Return the values of the account's policy by name, or the defaults if the account has no policy."""
     policy = RetentionPolicy.objects.filter(account_id=account_id).first()
     return model_to_dict(policy or RetentionPolicy(), exclude=["account", "due_at", "after_id"])
 
 
 def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
-    """Change which of the account's own posts are deleted automatically. Starts again from the oldest post, at once.
+    """Change which of the account's own posts are deleted automatically. The account's posts are then checked again at
+    once, starting with the oldest.
 
     Raises Invalid for an age that is not in AGES, and for a number outside 1 to COUNT_LIMIT.
     """
@@ -72,9 +75,9 @@ def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
 def delete_old_posts() -> int:
     """Delete old posts of the authors who are due, and return how many. Run by the scheduler every ten minutes.
 
-    At most DELETIONS_PER_RUN of each of ACCOUNTS_PER_RUN authors, longest waiting first. After all posts of an author were
-    checked, the next check is a day later. Any number of processes may run this at once; the lease of a killed one expires
-    after half an hour.
+    Deletes at most DELETIONS_PER_RUN posts of each author, for at most ACCOUNTS_PER_RUN authors, those who have waited
+    longest first. After all posts of an author were checked, the next check is a day later. Any number of processes may
+    run this at once; the lease of a killed process expires after half an hour.
     """
     deleted = 0
     for _turn in range(ACCOUNTS_PER_RUN):
@@ -114,7 +117,7 @@ def _work_off(policy: RetentionPolicy) -> int:
         after_id, due_at = looked_at[-1], clock.now()
     else:
         after_id, due_at = 0, clock.now() + RESTART_INTERVAL
-    # A policy that its owner changed meanwhile is not updated: it starts again.
+    # A policy that its owner changed meanwhile is not updated, because its check starts again.
     mine = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at)
     mine.update(after_id=after_id, due_at=due_at)
     return len(chosen)

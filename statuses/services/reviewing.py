@@ -31,11 +31,12 @@ BATCH_SIZE: Final = 200
 
 
 def approve_held(*, by: Staff, held: HeldPost) -> None:
-    """Publish a held post with the time at which it was written, or a held edit: a local one at once, a remote one within
-    seconds by a reaction to HeldPostApproved. Spam rules are not checked again.
+    """Publish a held post, dated at the time at which it was written, or a held edit. A local post is published at once,
+    a remote post within seconds by a reaction to HeldPostApproved. Spam rules are not checked again.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound for a post that is no longer held; Conflict if its author may no longer
-    post, or changed it since `held` was read; and like `compose` if it cannot be published, in which case it stays held.
+    Raises Forbidden if `by` lacks MANAGE_REPORTS; NotFound for a post that is no longer held; Conflict if its author may
+    no longer post, or changed it since `held` was read; and the errors of `compose` if it cannot be published, in which
+    case it stays held.
     """
     require(by, Permission.MANAGE_REPORTS)
     if held.draft is not None:
@@ -50,7 +51,7 @@ def approve_held(*, by: Staff, held: HeldPost) -> None:
             _record(by, "approve", locked)
         return
     author = _author(held)
-    # Composed before the transaction, because it may ask other servers about mentioned accounts.
+    # Composed before the transaction, because composing may query other servers for mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
     with transaction.atomic():
         draft = require_found(lock_kept(scheduled.id))
@@ -81,7 +82,7 @@ def _author(held: HeldPost) -> Account:
 
 
 def open_held(*, by: Staff, held: HeldPost) -> None:
-    """Write an audit row when staff view a held post that is neither public nor unlisted. Raises Forbidden without
+    """Write an audit row when staff view a held post that is neither public nor unlisted. Raises Forbidden if `by` lacks
     MANAGE_REPORTS.
     """
     require(by, Permission.MANAGE_REPORTS)
@@ -91,7 +92,9 @@ def open_held(*, by: Staff, held: HeldPost) -> None:
 
 
 def discard_held(*, by: Staff, held: HeldPost) -> None:
-    """Delete a held post permanently; files of a local one may be attached to another post. Raises like `approve_held`."""
+    """Delete a held post permanently; the files of a local post may be attached to another post. Raises like
+    `approve_held`.
+    """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
         locked = _lock(held)

@@ -1,4 +1,4 @@
-"""Stores edits of local and remote posts, and the previous versions."""
+"""Stores edits of local and remote posts, and the posts' previous versions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from statuses.services.screening import UNSCREENED, Screening, limit_author, not
 from statuses.services.storing import Composed, store_linked, store_unknown_mentions
 
 VERSIONS_LIMIT: Final = 200
-"""Number of earlier versions stored for a post: the first one, and the newest of the others."""
+"""Limit of earlier versions stored for a post: the first version, and the newest of the others."""
 
 
 def store_revision(
@@ -48,11 +48,12 @@ def store_revision(
     changed: bool = False,
     screening: Screening = UNSCREENED,
 ) -> bool:
-    """Store an edit, and return whether anything has changed, through the edit or (`changed`) already through the caller.
+    """Store an edit, and return whether anything has changed. `changed` tells that the caller has already changed
+    something, such as the poll.
 
-    The caller's transaction has locked `status` (`select_for_update`) and `media`, its files in order; for files whose ids
-    are in `described`, CHANGED_COLUMNS are written. Visibility and parent do not change. Actions of the spam rules that
-    `screening` found are applied; the caller has made sure that none of them holds the edit.
+    The caller's transaction has locked `status` (`select_for_update`) and `media`, its files in order; for files whose
+    ids are in `described`, CHANGED_COLUMNS are written. Visibility and parent do not change. Actions of the spam rules in
+    `screening` are applied; the caller has made sure that none of these rules holds the edit.
 
     The previous version is stored, and StatusEdited is published. If nothing visible changes, only a new quote policy is
     written (QuotePolicyChanged). Accounts that are no longer mentioned may still read the post (contract, behaviours section
@@ -60,8 +61,8 @@ def store_revision(
     """
     before, current = _version(status)
     values = new.written
-    # The HTML of a local post follows from its text and from other accounts' names; a change of the HTML alone is not an
-    # edit.
+    # The HTML of a local post depends on its text and on the names of mentioned accounts; a change of the HTML alone is
+    # not an edit.
     source = "content" if status.local else "text"
     changed |= any(getattr(status, name) != value for name, value in values.items() if name != source)
     changed |= [item.id for item in media] != before.media_ids or bool(described)
@@ -91,7 +92,7 @@ def store_revision(
             first_mention_id=first_mention_id,
         )
     )
-    # An older edit that is still held would replace this one when approved.
+    # An older edit that is still held would replace this edit when approved.
     delete_rows(HeldPost.objects.filter(status_id=status.id))
     note_stored(status, screening, limit_author(new, screening))
     _count_tags(status, added, removed, edited_at)
@@ -172,7 +173,7 @@ def _replace_mentions(status: Status, new: Composed) -> int | None:
 
 
 def _replace_tags(status: Status, tags: Sequence[tuple[str, str]]) -> tuple[list[Tag], list[int]]:
-    """Replace the hashtags of the post, in order. Return the added ones and the ids of the removed ones."""
+    """Replace the hashtags of the post, in order. Return the added hashtags and the ids of the removed hashtags."""
     before = list(StatusTag.objects.filter(status_id=status.id).order_by("id").values_list("tag_id", flat=True))
     found = ensure_tags(tags, private=not is_for_anybody(status.visibility)) if tags else []
     if status.local:

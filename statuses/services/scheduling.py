@@ -54,10 +54,10 @@ def schedule_status(
 ) -> ScheduledStatus | Status:
     """Store a post until it is due.
 
-    The post is composed now, so that broken rules are reported: files and unexpected mentions with their own message,
-    anything else as "Record invalid". A repeated `idempotency_key` returns the first scheduled post, or the post published
-    from it, and raises NotFound after that was deleted. Raises Invalid for a time that is too near, and beyond the daily or
-    total limit.
+    The post is composed at once, so that errors are reported: errors of files and unexpected mentions with their own
+    message, all other errors as "Record invalid". A repeated `idempotency_key` returns the first scheduled post, or the
+    post published from it, and raises NotFound if that post was deleted. Raises Invalid for a time that is too near, and
+    if the daily or total limit is exceeded.
     """
     if idempotency_key:
         first = _find_first(author.id, idempotency_key)
@@ -82,8 +82,8 @@ def schedule_status(
 
 
 def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> None:
-    """Change the time of a scheduled post. Raises Invalid like `schedule_status`, HeldForReview for a held one, NotFound if
-    it was deleted.
+    """Change the time of a scheduled post. Raises Invalid like `schedule_status`, HeldForReview for a held post, NotFound
+    if the post was deleted.
     """
     with transaction.atomic():
         locked = require_found(lock_kept(scheduled.id))
@@ -96,7 +96,7 @@ def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> 
 
 
 def cancel_status(*, scheduled: ScheduledStatus) -> None:
-    """Delete a scheduled post; its files may be attached to another one. Raises NotFound if it was already deleted."""
+    """Delete a scheduled post; its files may be attached to another post. Raises NotFound if it was already deleted."""
     with transaction.atomic():
         locked = require_found(lock_kept(scheduled.id))
         locked.delete()
@@ -105,9 +105,9 @@ def cancel_status(*, scheduled: ScheduledStatus) -> None:
 def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
     """Publish scheduled posts that are due, each exactly once.
 
-    Those of accounts that may no longer post are deleted; those that a spam rule holds are held for review. One that cannot
-    be published, because its parent or one of its files was deleted, stays in its author's list, where it can be deleted;
-    ScheduledStatusFailed is published.
+    Posts of accounts that may no longer post are deleted; posts that match a holding spam rule are held for review. A
+    post that cannot be published, because its parent or one of its files was deleted, stays in its author's list, where
+    it can be deleted; ScheduledStatusFailed is published.
     """
     for event in events:
         _publish_one(event.scheduled_id)
@@ -123,7 +123,7 @@ def _publish_one(scheduled_id: int) -> None:
         delete_rows(due)
         return
     try:
-        # Composed before the transaction, because it may ask other servers about mentioned accounts.
+        # Composed before the transaction, because composing may query other servers for mentioned accounts.
         with translation.override(author.user.locale or settings.LANGUAGE_CODE):
             new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
         screening = screen(new)
@@ -178,7 +178,9 @@ def _composed(author: Account, draft: Draft, application_id: int | None) -> Comp
 
 
 def _check(scheduled: ScheduledStatus) -> None:
-    """Raise Invalid for a time that is too near, or beyond a limit. Takes the account's lock in the caller's transaction."""
+    """Raise Invalid for a time that is too near, or if a limit is exceeded. Takes the account's lock in the caller's
+    transaction.
+    """
     lock(f"scheduled:{scheduled.account_id}")
     if scheduled.scheduled_at <= clock.now() + SHORTEST_DELAY:
         message = _("date must be in the future")

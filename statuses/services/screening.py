@@ -20,7 +20,7 @@ from statuses.policies.cards import find_hosts
 from statuses.policies.posts import READ_COLUMNS, read_as_text
 from statuses.services.storing import Composed
 
-# True if no mentioned account follows the author or has requested to, and none has ever mentioned the author.
+# True if none of the mentioned accounts follows the author, has requested to follow, or has ever mentioned the author.
 _FIRST_CONTACT: Final = """
 SELECT NOT EXISTS (SELECT FROM accounts_follow WHERE account_id = ANY(%(mentioned)s) AND target_id = %(author)s)
    AND NOT EXISTS (SELECT FROM accounts_followrequest WHERE account_id = ANY(%(mentioned)s) AND target_id = %(author)s)
@@ -31,14 +31,14 @@ SELECT NOT EXISTS (SELECT FROM accounts_follow WHERE account_id = ANY(%(mentione
 
 @dataclass(frozen=True)
 class Screening:
-    """Spam rules that a post matches, and the facts that were compared."""
+    """Spam rules that a post matches, and the facts about the post that were compared with the rules."""
 
     rules: Sequence[SpamRule] = ()
     facts: PostFacts | None = None
 
     @property
     def held_by(self) -> SpamRule | None:
-        """Return the rule that holds the post; None if none does."""
+        """Return the rule that holds the post for review, or None."""
         return is_held(self.rules)
 
 
@@ -47,9 +47,9 @@ UNSCREENED: Final = Screening()
 
 
 def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that a post, with its further texts `words`, matches; posts by local staff match none.
+    """Return the rules that a post matches, including its further texts `words`; posts by local staff match no rules.
 
-    Needs no statement if there are no rules and they were read recently, otherwise at most four.
+    Runs no SQL statement if the rules were read recently and there are none, otherwise at most four.
     """
     rules = load_rules(RuleSubject.POSTS)
     if not rules:
@@ -64,7 +64,7 @@ def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
 def limit_author(new: Composed, screening: Screening) -> list[SpamRule]:
     """Limit the author if a rule demands it, before the post is stored, so that it never appears in public timelines.
 
-    Returns the rules that have limited, which `note_stored` and `note_held` need.
+    Returns the rules that have limited the author, which `note_stored` and `note_held` need.
     """
     return limit_by_rules(new.author, screening.rules)
 
@@ -76,8 +76,8 @@ def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamR
 
 
 def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that an edit, with its changed descriptions `words`, matches; none if the post already has the same
-    text. Needs two more statements than `screen` when a rule matches.
+    """Return the rules that an edit matches, including its changed file descriptions `words`; none if the post already
+    has the same text. Runs two more statements than `screen` when a rule matches.
     """
     screening = screen(new, words)
     if screening.facts is not None and screening.rules and screening.facts.text == _text_of(status):

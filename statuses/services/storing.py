@@ -43,19 +43,19 @@ from statuses.services.changing import Counter, bump, lock_status
 from statuses.services.polls import store_poll
 
 PATH_LIMIT: Final = 4096
-"""Limit of ids in a thread path: as many generations as are ever shown (behaviours section 7)."""
+"""Limit of ids in a thread path: the number of generations that a thread shows at most (behaviours section 7)."""
 
 _ATTEMPTS: Final = 5
-# Columns that are copied from a Composed, in a new post and in an edit.
+# Columns that are copied from a Composed, for new posts and for edits.
 _WRITTEN_COLUMNS: Final = (*AUTHOR_COLUMNS, "content", "content_type", "sensitive", "language")
 
 
 @dataclass(frozen=True)
 class NewQuote:
-    """Checked quote of a post to be stored; the quoted post is never a boost.
+    """Quote of a post to be stored, after all checks; the quoted post is never a boost.
 
-    `page_url` is the page of the quoted post. For a remote post `quoted_uri` names the quoted post, which this server may
-    know (`quoted_id`) or not.
+    `page_url` is the page of the quoted post. In a remote post, `quoted_uri` is the ActivityPub id of the quoted post,
+    and `quoted_id` its id here if this server knows it.
     """
 
     quoted_id: int | None = None
@@ -71,7 +71,7 @@ class NewQuote:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """Remote file with its metadata; `meta` is the entity's own."""
+    """Remote file with its metadata; `meta` is the `meta` of the MediaAttachment entity."""
 
     url: str
     type: str = MediaType.UNKNOWN
@@ -86,18 +86,19 @@ class RemoteFile:
 class Composed(AuthorColumns):
     """Checked content of a post or of an edit, composed from a draft, or by federation from a document.
 
-    A remote post has `uri` and `created_at`, its text is sanitised, and `files` and `emojis` are those of its document; a
-    local one has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit, which
-    never changes visibility and parent, nor the quote of a local post. `collections` are those it links to: ids of known
-    ones, ActivityPub ids of others.
+    A remote post has `uri` and `created_at`, its text is sanitised, and its `files` and `emojis` come from its document;
+    a local post has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit.
+    An edit never changes visibility and parent, nor the quote of a local post. `collections` are the collections to which
+    the post links: ids of known collections, ActivityPub ids of unknown ones.
 
-    `mentions` are all addressed accounts; those with ids in `silent` are in the addressing only. `unknown_mentions` are the
-    ActivityPub ids of mentioned accounts that this server does not know. `tags` are (normalised, as written). `parent` is the
-    post to which it replies, never a boost; an unknown one is named by `in_reply_to_uri`.
+    `mentions` are all addressed accounts; accounts with ids in `silent` are addressed without being mentioned in the
+    text. `unknown_mentions` are the ActivityPub ids of mentioned accounts that this server does not know. `tags` are
+    pairs (normalised hashtag, hashtag as written). `parent` is the post to which this one replies, never a boost;
+    `in_reply_to_uri` names a parent that this server does not know.
 
-    An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published. `answered_by`
-    is the id of the first stored reply to it. The counts are reported by its server; `named_count` is how many accounts its
-    text mentions, known or not.
+    An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published.
+    `answered_by` is the id of the first stored reply to the post. The counts are reported by the post's server;
+    `named_count` is how many accounts the text mentions, known or not.
     """
 
     author: Account
@@ -139,7 +140,7 @@ class Composed(AuthorColumns):
 
     @property
     def is_counted(self) -> bool:
-        """Tell whether it counts among its author's posts: direct posts do not."""
+        """Tell whether the post counts among its author's posts: direct posts do not."""
         return is_counted(self.visibility)
 
 
@@ -147,10 +148,10 @@ def store_status(new: Composed) -> Status:
     """Store a post with its mentions, hashtags, files and thread keys, publish StatusPublished (or StatusFetched), and update
     counters last.
 
-    The caller holds a transaction and has checked everything but files and hashtags. Raises Invalid for files that do not
-    exist for the author or cannot be attached together, and for hashtags that staff disallow; NotFound if the parent or the
-    quoted post was deleted meanwhile (Unavailable for a remote post: on retry, the deleted one is unknown); IntegrityError
-    for a `uri` that already exists.
+    The caller holds a transaction and has checked everything but files and hashtags. Raises Invalid for files that the
+    author does not own or that cannot be attached together, and for hashtags that staff disallow; NotFound if the parent
+    or the quoted post was deleted meanwhile (Unavailable for a remote post: when the caller retries, the deleted post
+    counts as unknown); IntegrityError for a `uri` that already exists.
     """
     if new.parent is not None and not lock_status(new.parent.id):
         raise missing_parent() if new.author.local else Unavailable("the post it answers was deleted meanwhile")
@@ -177,7 +178,7 @@ def store_status(new: Composed) -> Status:
 def store_quote(status: Status, new: NewQuote) -> Quote:
     """Store the quote of a new post, in the caller's transaction. Publishes StatusQuoted for an accepted quote.
 
-    The caller updates the counter, last.
+    The caller updates the counter, last in its transaction.
     """
     quote = Quote.objects.create(
         status=status,
@@ -194,10 +195,10 @@ def store_quote(status: Status, new: NewQuote) -> Quote:
 
 
 def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counter], int] | None:
-    """Replace the quote of an edited remote post, in the caller's transaction; None if it is unchanged.
+    """Replace the quote of an edited remote post, in the caller's transaction. Return the counter changes, which the
+    caller applies last; None if the quote is unchanged.
 
-    The previous quote is deleted with its authorization (security row 36). Returns the counter changes, which the caller
-    applies last.
+    The previous quote is deleted with its authorization (security row 36).
     """
     before = Quote.objects.select_for_update().filter(status=status).first()
     if quoted_by(before) == quoted_by(new):
@@ -273,8 +274,8 @@ def announce(status: Status, new: Composed) -> None:
 
 
 def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
-    """Update the counters of the post's hashtags, author, parent and quoted post: last, because many transactions share their
-    rows.
+    """Update the counters of the post's hashtags, author, parent and quoted post. Called last, because many transactions
+    lock these rows.
     """
     if tags and new.author.local and status.is_for_anybody:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
@@ -315,8 +316,9 @@ def _insert(new: Composed) -> Status:
 def insert_status(status: Status, parent: Status | None = None, *, answered_by: int | None = None) -> Status:
     """Insert the row of a post or boost, with the thread keys that follow from `parent`.
 
-    A local one gets the database's id. A remote one gets an id from its own time, above that of its parent or boosted post
-    and below `answered_by`; if the id is taken, another one is tried. Raises IntegrityError for a `uri` that already exists.
+    A local post gets its id from the database. A remote post gets an id that corresponds to its own time, above the id of
+    its parent or boosted post and below `answered_by`; if the id is taken, another id is tried. Raises IntegrityError for
+    a `uri` that already exists.
     """
     if status.local:
         if parent is not None:
@@ -344,8 +346,8 @@ def _id_of_its_time(status: Status, parent: Status | None, answered_by: int | No
     """Return an id for a remote post, with random low bits."""
     moment = status.created_at
     if not moment.microsecond:
-        # Most servers send whole seconds. The end of that second is used, so that a remote post comes after local ones of the
-        # same second that may have preceded it.
+        # Most servers send whole seconds. The end of the second is used, so that a remote post comes after local posts of
+        # the same second that may have preceded it.
         moment += timedelta(milliseconds=999)
     number = snowflake_at(min(moment, clock.now()))
     # A reply that claims to be older than the post does not make the post older.
@@ -369,8 +371,8 @@ def _place_in_thread(status: Status, parent: Status) -> None:
 
 
 def _answered_account_id(author: Account, parent: Status | None) -> int | None:
-    """Return the account that a post replies to; in the author's own thread that is the account the parent replies to
-    (contract, entities "Status").
+    """Return the id of the account that a post replies to; in a reply to the author's own post, the account that the
+    parent replies to (contract, entities "Status").
     """
     if parent is None:
         return None
@@ -380,10 +382,11 @@ def _answered_account_id(author: Account, parent: Status | None) -> int | None:
 
 
 def lock_media(author: Account, media_ids: Sequence[int], *, of_status_id: int | None = None) -> list[MediaAttachment]:
-    """Lock and return the author's own unattached files, in the author's order.
+    """Lock and return the author's own unattached files, in the order of `media_ids`.
 
-    For a post that is edited, files that it shows or has shown before are included. Raises Invalid for files that do not
-    exist for the author or belong to a scheduled post, and for those that cannot be attached together.
+    With `of_status_id`, the post that is edited, files that it shows or has shown before are accepted as well. Raises
+    Invalid for files that the author does not own or that belong to a scheduled post, and for files that cannot be
+    attached together.
     """
     if not media_ids:
         return []

@@ -26,7 +26,8 @@ SELECT u.account_id, u.account_id, NULL, NULL, NULL, NULL
   FROM accounts_user u WHERE u.account_id = ANY(%(authors)s)
 """
 
-# Followers of hashtags are read separately; a follow applies only to posts with a higher id than its own.
+# Followers of hashtags are read separately; a hashtag follow applies only to posts whose id is higher than the follow's
+# id.
 _HASHTAG_FOLLOWERS: Final = """
 SELECT DISTINCT t.status_id, f.account_id
   FROM statuses_statustag t
@@ -49,7 +50,9 @@ _NO_ACCOUNTS: Final[frozenset[int]] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class ReadList:
-    """A list to which posts are delivered: its owner, its policy, and those of the requested accounts that are members."""
+    """A list to which posts are delivered: its owner, its replies policy, and the requested accounts that are its
+    members.
+    """
 
     id: int
     owner_id: int
@@ -73,8 +76,8 @@ class Readers:
     lists: Mapping[int, Sequence[ReadList]] = field(default_factory=dict)
     # By owner: members of the owner's exclusive lists.
     exclusive: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    # By author: readers who follow without options, and have no relations to the other requested accounts. The verdict on a
-    # post is the same for all of them, unless it involves them.
+    # By author: readers who follow without options, and have no relations to the other requested accounts. The verdict on
+    # a post is the same for all of these readers, unless the post involves them.
     alike: Mapping[int, Set[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:
@@ -100,8 +103,8 @@ def load_readers(
     answered: Collection[int] = (),
     tagged: Collection[int] = (),
 ) -> Readers:
-    """Return the readers of these authors, and of the posts `tagged` by their hashtags, with their relations to `people`:
-    three queries, four with such posts.
+    """Return the readers of these authors, and the followers of hashtags of the posts `tagged`, with their relations to
+    `people`: three queries, four with `tagged`.
 
     `people` are all accounts involved in the posts; `followable` are those, besides the author, for which it matters whether
     a reader follows them (replied-to or boosted authors); `answered` are those, besides the author, whose membership in lists
@@ -125,7 +128,7 @@ def load_readers(
         for status_id, reader in rows_of(_HASHTAG_FOLLOWERS, {"posts": list(tagged), "since": since}):
             by_hashtag[status_id].add(reader)
     readers = {reader for found in (*by_author.values(), *by_hashtag.values()) for reader in found}
-    # A reader who gets a post by its hashtag may or may not follow the author of another one.
+    # A reader who gets one post because of its hashtag may or may not follow the author of another post.
     stored = load_relations_of(readers, people, followable=followable)
     apart = stored.keys() | exclusive.keys()
     alike = {
@@ -151,10 +154,10 @@ def _lists(
 
 
 def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
-    """Return by post the local accounts that have followed one of its hashtags since before it was written, and may have a
-    feed.
+    """Return, for each post, the local accounts that have followed one of its hashtags since before it was written, and
+    may have a feed.
 
-    One query; posts without any are left out.
+    One query; posts without such accounts are left out.
     """
     found: dict[int, set[int]] = defaultdict(set)
     if ids := list(status_ids):
@@ -171,8 +174,8 @@ def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
 
 
 def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
-    """Return by post the local accounts that it mentions by name, unless the account or the author blocks or mutes the other:
-    two queries.
+    """Return, for each post, the local accounts that it mentions by name, except where the account or the author blocks
+    or mutes the other: two queries.
     """
     mentions = Mention.objects.filter(status_id__one_of=[post.id for post in posts], silent=False, account__domain=None)
     found = list(mentions.values_list("status_id", "account_id"))
@@ -187,7 +190,7 @@ def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
 
 
 def list_active_followers(account_ids: Iterable[int]) -> dict[int, set[int]]:
-    """Return by account its local followers who may have a feed, and the account itself. One query."""
+    """Return, for each account, its local followers who may have a feed, and the account itself. One query."""
     found: dict[int, set[int]] = {account: {account} for account in account_ids}
     with connection.cursor() as cursor:
         cursor.execute(

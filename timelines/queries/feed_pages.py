@@ -10,7 +10,7 @@ from social.kernel.cursors import Cursor
 from timelines.policies.feeds import BOOST_WINDOW, repeated_items
 from timelines.stores.feed import FeedItem
 
-# Items read beyond those that a page without repeats needs: most pages need no more.
+# Items read in addition to those that a page without repeats needs; for most pages these are enough.
 _EXTRA_ITEMS: Final = 20
 # Limit of items read for a page: each further read doubles the number of items.
 _ITEMS_LIMIT: Final = 2500
@@ -22,8 +22,8 @@ class NotHeldError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive items of a timeline in the requested direction, including repeated boosts. `complete`: no items follow the
-    last one.
+    """Consecutive items of a timeline in the requested direction, including repeated boosts. `complete` tells whether no
+    items follow the last one.
     """
 
     items: list[FeedItem]
@@ -34,8 +34,8 @@ class Stretch:
 class FeedPage:
     """A page in the cursor's direction.
 
-    `repeated`: the items because of which boosts were left out. `read`, for a page that was read downwards: all items read
-    from the cursor on, newest first; `complete`: they end with the oldest item that exists.
+    `repeated` are the items that caused boosts to be left out. `read` are, for a page that was read downwards, all items
+    read from the cursor on, newest first; `complete` tells whether the last of them is the oldest item that exists.
     """
 
     page: list[FeedItem]
@@ -45,12 +45,13 @@ class FeedPage:
 
 
 def find_page(read: Callable[[Cursor], Stretch], cursor: Cursor, *, extra: int = _EXTRA_ITEMS) -> FeedPage:
-    """Return the page at the cursor, full if there are enough items that are shown. Raises NotHeldError when the page needs
-    items that `read` does not return although they exist.
+    """Return the page at the cursor, which is full if there are enough items to show. Raises NotHeldError when the page
+    needs items that `read` does not return although they exist.
 
-    One call of `read`, two when ascending; more where boosts of the same posts follow each other closely. After
-    `_ITEMS_LIMIT` items the page stays short; a page that would be empty then contains a repeated boost, so that the reader
-    gets a link to the next page. `extra`: items to read beyond the page and those that decide about its boosts.
+    Calls `read` once, twice when ascending, and more often where boosts of the same posts follow each other closely.
+    After `_ITEMS_LIMIT` items the page stays short; if it would be empty, it contains a repeated boost, so that the
+    reader gets a link to the next page. `extra` is the number of items to read beyond the page and the items that decide
+    about its boosts.
     """
     return _find_up(read, cursor, extra) if cursor.ascending else _find_down(read, cursor, extra)
 
@@ -96,7 +97,7 @@ def _find_up(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> F
 def _cut(
     items: Sequence[FeedItem], repeats: Sequence[FeedItem | None], limit: int
 ) -> tuple[list[FeedItem], list[FeedItem]]:
-    """Return the first items that are shown, and the items that the others before the last of these repeat."""
+    """Return the first `limit` items that are shown, and the items that are repeated by the items left out between them."""
     page: list[FeedItem] = []
     repeated: list[FeedItem] = []
     for item, same in zip(items, repeats, strict=False):

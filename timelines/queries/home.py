@@ -15,15 +15,16 @@ from statuses.policies.audience import FOLLOWED_HASHTAG
 from timelines.policies.feeds import AUTHORS, HOME_CONDITION
 from timelines.stores.feed import FeedItem
 
-# A page is gathered in steps from its start, until it is full or no posts are left. A step takes the next few candidates by
-# their ids alone, and evaluates the whole condition for these.
+# A page is gathered in steps from its start, until it is full or no posts are left. A step takes the next few candidates
+# by their ids alone, and evaluates the whole condition for these candidates.
 #
 # While `budget` lasts, the candidates come from a scan of all posts by id. The budget is about the number of accounts and
-# hashtags that the reader follows, because querying each of them takes as many reads (docs/adr/0025). The last scanned post
-# is always a candidate, so that the next step knows where to start. After that each author and hashtag is queried, through
-# the indexes (account, id) and (tag, status), within an id range that contains two pages if posts are as dense there as in
-# the part read so far, and that is at most twenty times as long. No post is read in two steps. The rows of a candidate are
-# read one by one (OFFSET 0): a join leads to plans that read whole tables, or everything that the reader follows.
+# hashtags that the reader follows, because querying each of these takes about as many reads (docs/adr/0025). The last
+# scanned post is always a candidate, so that the next step knows where to start. After the budget is spent, each author
+# and hashtag is queried, through the indexes (account, id) and (tag, status), within an id range that contains two pages
+# if posts are as dense there as in the part read so far, and that is at most twenty times as long. No post is read in two
+# steps. The rows of a candidate are read one by one (OFFSET 0): a join leads to plans that read whole tables, or
+# everything that the reader follows.
 _PAGE: Final = """
 WITH RECURSIVE <sets>,
 walk (edge, origin, budget, candidates, found, ids, originals) AS (
@@ -113,9 +114,10 @@ class FeedStatement:
     def of(
         cls, *, sets: str, authors: str, followed: str, of_author: str, condition: str, of_hashtags: str = ""
     ) -> FeedStatement:
-        """Build the statements. `sets` begins a WITH; `authors` is the set of possible authors among them, and `followed` its
-        approximate size. `of_author` is the condition that one of them wrote a post `s`, `condition` decides which of these
-        posts are shown. `of_hashtags` adds posts included by hashtags.
+        """Build the statements. `sets` are the first parts of the WITH clause; `authors` names the one that has the
+        possible authors, and `followed` is its approximate size. `of_author` is the condition that one of these authors
+        wrote a post `s`, and `condition` decides which of these posts are shown. `of_hashtags` adds posts included by
+        hashtags.
         """
         parts = {
             "sets": sets,
@@ -137,7 +139,7 @@ class FeedStatement:
         return cls(filled(_DESCENDING), filled(_ASCENDING))
 
 
-# Distance between ids that are one hour apart (`social.kernel.ids`: milliseconds and sixteen bits).
+# Difference between ids whose times are one hour apart (`social.kernel.ids`: milliseconds and sixteen bits).
 _HOUR_OF_IDS: Final = 3_600_000 << 16
 # Higher than every id for a thousand years; twice this value still fits into a bigint.
 _HIGHEST_ID: Final = 2**61

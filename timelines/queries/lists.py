@@ -37,7 +37,8 @@ SELECT m.account_id FROM timelines_listmember m
 
 
 def find_list(list_id: int, account_id: int) -> List:
-    """Return the account's list with this id. Raises NotFound, also for another owner's list (SEED-068)."""
+    """Return the account's list with this id. Raises NotFound for an unknown id, and for another owner's list (SEED-068).
+    """
     return require_found(List.objects.filter(id=list_id, account_id=account_id).first())
 
 
@@ -58,7 +59,7 @@ def list_lists_with(account_id: int, member_id: int) -> QuerySet[List]:
 
 
 def list_members(wanted: List) -> QuerySet[ListMember]:
-    """Select the members of a list; suspended accounts are left out (contract, behaviours section 14), and those just
+    """Select the members of a list, except suspended accounts (contract, behaviours section 14) and accounts just
     unfollowed, which are removed from the list in the background.
     """
     rows = ListMember.objects.filter(_may_be_in_it(wanted.account_id), is_present("account"), list_id=wanted.id)
@@ -82,8 +83,8 @@ def list_list_items(wanted: List, cursor: Cursor) -> list[FeedItem]:
 
 
 def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
-    """Return the members of a list who wrote one of these posts, or to whom one of them replies. One query, none for no
-    posts.
+    """Return the members of a list who wrote one of these posts, or to whom one of these posts replies. One query, none
+    for no posts.
     """
     if not status_ids:
         return set()
@@ -96,8 +97,8 @@ def load_list_ids(account_ids: Collection[int]) -> list[int]:
 
 
 def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return by account the lists that contain it and may have a feed, each with its owner. One query; accounts in none are
-    left out.
+    """Return, for each account, the lists that contain it and may have a feed, each with its owner. One query; accounts
+    in no such list are left out.
     """
     found: dict[int, list[tuple[int, int]]] = {}
     rows = ListMember.objects.filter(account_id__one_of=list(account_ids), absent=False)
@@ -112,5 +113,5 @@ def list_conversations(account_id: int) -> QuerySet[Conversation]:
 
 
 def load_markers(account_id: int, timelines: Sequence[str]) -> list[Marker]:
-    """Return the account's markers of these timelines, of which there are two; unknown names are ignored."""
+    """Return the account's markers of these timelines (`home` and `notifications`); unknown names are ignored."""
     return list(Marker.objects.filter(account_id=account_id, timeline__one_of=timelines).order_by("timeline"))

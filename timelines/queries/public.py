@@ -1,5 +1,5 @@
-"""Reads the public, hashtag and link timelines, for a viewer or an anonymous one: one query each, ids only; and their access
-setting (contract, behaviours section 11).
+"""Reads the public, hashtag and link timelines, with or without a signed-in viewer (one query each, ids only), and the
+settings of access to them (contract, behaviours section 11).
 """
 
 from __future__ import annotations
@@ -34,21 +34,23 @@ def load_access(kind: str) -> FeedAccess:
 
 
 def load_accesses() -> tuple[FeedAccess, ...]:
-    """Return the access settings of live and hashtag feeds: equal to an earlier result as long as the setting is unchanged."""
+    """Return the access settings of live and hashtag feeds. The result equals an earlier result as long as the settings
+    are unchanged.
+    """
     return tuple(load_access(kind) for kind in (LIVE, HASHTAG))
 
 
 def forget_access() -> None:
-    """Clear the cached access setting: for tests, and after a change of the setting."""
+    """Clear the cached access setting; used by tests, and after a change of the setting."""
     global _kept_access
     _kept_access = (float("-inf"), {})
 
 
 def load_origins(kind: str, viewer_id: int | None, *, local: bool, remote: bool) -> tuple[bool, bool] | None:
-    """Return which of the requested origins the viewer is shown: (local, remote). None when a user is required and there is
-    none.
+    """Return which of the requested origins the viewer may see, as (local, remote); None for an anonymous viewer if a
+    user is required.
 
-    One query more when a feed is disabled: the viewer's role may allow it (`view_feeds`).
+    Takes one more query when a feed is disabled, because the viewer's role may allow it (`view_feeds`).
     """
     access = load_access(kind)
     if viewer_id is None and access.wants_user(local=local, remote=remote):
@@ -72,8 +74,9 @@ chosen AS MATERIALIZED (
 _DISCOVERABLE_AUTHOR: Final = """
   AND (SELECT a.discoverable FROM accounts_account a WHERE a.id = s.account_id)
 """
-# Without chosen languages, all posts by id. Otherwise those in each chosen language, and those without a language, local and
-# remote, each through an index that begins with both, so that a rare language costs no more than a common one.
+# Without chosen languages, all posts are read by id. Otherwise the posts in each chosen language, and the posts without a
+# language, are read separately for local and remote posts, through an index that begins with both columns, so that a rare
+# language costs no more than a common one.
 _CHOSEN_LANGUAGE_POSTS: Final = """
 SELECT post.id FROM (
   (SELECT s.id FROM statuses_status s WHERE NOT EXISTS (SELECT 1 FROM chosen) AND {condition} {ordered})
@@ -100,8 +103,8 @@ SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id 
   FROM statuses_status s WHERE s.id = ANY((SELECT %(ids)s)::bigint[])
 """
 _MEDIA_CONDITION: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
-# Conditions on a row `t` of a hashtag are evaluated before those on its post, through the indexes that begin with the post.
-# They use count, because for EXISTS the planner may read all rows of the other hashtags.
+# Conditions on a row `t` of a hashtag are evaluated before those on its post, through the indexes that begin with the
+# post. The conditions use count instead of EXISTS, for which the planner may read all rows of the other hashtags.
 _TAGS_OF_ROW: Final = """(
   SELECT count(*) FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
    WHERE x.status_id = t.status_id AND g.name = ANY({names}) {more})"""
@@ -114,7 +117,8 @@ _NO_TAGS_CONDITION: Final = f" AND {_TAGS_OF_ROW.format(names='%(none)s', more='
 _TAGGED_MEDIA_CONDITION: Final = """
   AND (SELECT count(*) FROM statuses_mediaattachment m WHERE m.status_id = t.status_id) > 0
 """
-# If posts must have several hashtags, those of the rarest one are read. To find it, up to 1,000 posts of each are counted.
+# If posts must have several hashtags, the posts of the rarest hashtag are read. To find the rarest one, up to 1,000 posts
+# of each hashtag are counted.
 _WANTED_TAGS: Final = "SELECT g.id FROM accounts_tag g WHERE g.name = ANY(%(any)s) AND g.name <> ALL(%(none)s)"
 _RAREST_TAG: Final = f"""
 SELECT g.id FROM accounts_tag g
@@ -130,7 +134,9 @@ POSTS_LOOKED_AT: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class PublicFilter:
-    """Filter of public posts: local ones (True), remote ones (False), or all (None); only those with files."""
+    """Filter of public posts. `local`: only local (True) or remote (False) posts, None for both; `only_media`: only posts
+    with files.
+    """
 
     local: bool | None = None
     only_media: bool = False
@@ -138,7 +144,9 @@ class PublicFilter:
 
 @dataclass(frozen=True, slots=True)
 class TagFilter:
-    """Filter of posts with the hashtag `name` or one of `any`, with all of `all` and none of `none`: normalised names."""
+    """Filter of posts that have the hashtag `name` or one of `any`, all of `all`, and none of `none`; the names are
+    normalised.
+    """
 
     name: str
     any: Sequence[str] = ()
@@ -168,11 +176,12 @@ def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter)
 def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, tags: TagFilter) -> list[int]:
     """Return posts of a hashtag's timeline, newest first; none for an unused hashtag.
 
-    Unused hashtags among those that posts must or must not have are ignored (contract, parameters). A hashtag that is used
-    only in posts that are not for everyone is treated as unused.
+    Hashtags in `all` and `none` that nobody has used are ignored (contract, parameters). A hashtag that is used only in
+    posts that are neither public nor unlisted is treated as unused.
 
-    The query uses the index (tag, status) of each wanted hashtag, or of the rarest one that all posts must have, so that a
-    rare one costs no more than a common one. For each, at most POSTS_LOOKED_AT posts from the cursor on are read.
+    The query uses the index (tag, status) for each wanted hashtag, or for the rarest hashtag that all posts must have, so
+    that a rare hashtag costs no more than a common one. For each hashtag, at most POSTS_LOOKED_AT posts from the cursor
+    on are read.
     """
     condition = _condition(HASHTAG_TIMELINE, viewer_id, wanted)
     on_tags = (
@@ -211,8 +220,8 @@ def list_linking_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter
     return _ids(sql, _values(viewer_id, cursor) | {"card": card_id}, cursor)
 
 
-# Conditions that are not requested are left out of the SQL, not switched off by a parameter: PostgreSQL keeps one plan for a
-# statement, and a plan for all values is good for none.
+# Conditions that are not requested are left out of the SQL instead of being switched off by a parameter: PostgreSQL keeps
+# one plan for a statement, and a plan that suits all values is slow for each.
 
 
 def _condition(audience: Audience, viewer_id: int | None, wanted: PublicFilter) -> str:
@@ -231,7 +240,7 @@ def _ids(sql: str, parameters: dict[str, Any], cursor: Cursor) -> list[int]:
 
 
 def load_public_facts(status_ids: Sequence[int]) -> dict[int, tuple[bool, list[str]]]:
-    """Return by post whether it has files, and the names of its hashtags. One query."""
+    """Return, for each post, whether it has files, and the names of its hashtags. One query."""
     if not status_ids:
         return {}
     return {

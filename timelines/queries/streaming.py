@@ -31,10 +31,10 @@ def load_viewer(account_id: int) -> Viewer:
 
 
 def list_good_tokens(token_ids: Collection[int]) -> set[int]:
-    """Return those of these tokens that still exist and whose user may use the API: enabled, approved, confirmed, neither
+    """Return the ids of the tokens that still exist and whose user may use the API: enabled, approved, confirmed, neither
     suspended nor moved.
 
-    One query; the conditions are those for a request (contract, behaviours section 3).
+    One query; the conditions are the same as for an API request (contract, behaviours section 3).
     """
     confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
     found = AccessToken.objects.filter(

@@ -1,4 +1,4 @@
-"""Reads trends: a bounded number of each kind, the strongest first."""
+"""Reads trends: a bounded number of each kind, those with the highest score first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNREVIEWED_TRENDS_SETTING: Final = "site_trends_without_review"
 
 @dataclass(frozen=True, slots=True)
 class Trending:
-    """Trend with its review. `allowed`: whether staff allow it to be shown, None without a decision."""
+    """Trend with its review. `allowed` tells whether staff allow it to be shown; None if they have not decided."""
 
     object_id: int
     allowed: bool | None
@@ -60,14 +60,14 @@ SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.acco
 
 
 def _settings() -> tuple[bool, bool]:
-    """Return whether trends are shown at all, and whether those without a decision of staff are."""
+    """Return whether trends are shown at all, and whether trends without a decision of staff are shown."""
     keys = (TRENDS_SETTING, UNREVIEWED_TRENDS_SETTING)
     stored = dict(SiteSetting.objects.filter(key__one_of=keys).values_list("key", "value"))
     return stored.get(TRENDS_SETTING) is not False, stored.get(UNREVIEWED_TRENDS_SETTING) is True
 
 
 def list_trending(kind: str) -> list[Trending]:
-    """Return all trends of a kind, shown or not: for staff."""
+    """Return all trends of a kind, shown or not; only for staff."""
     with connection.cursor() as cursor:
         cursor.execute(_ALLOWED_IDS[kind])
         return [Trending(object_id, allowed) for object_id, allowed in cursor.fetchall()]
@@ -108,14 +108,14 @@ def list_trends_with_names() -> QuerySet[Any]:
 
 
 def _by_kind(tag: Any, status: Any, link: Any) -> Case:
-    """Return an expression for a column of the trend's object, by kind."""
+    """Return an expression that selects, by the trend's kind, the given column of its object."""
     found = ((TrendKind.TAG, tag), (TrendKind.STATUS, status), (TrendKind.LINK, link))
     return Case(*(When(kind=kind, then=Subquery(rows)) for kind, rows in found if rows is not None))
 
 
 def list_allowed_ids(kind: str) -> list[int]:
-    """Return the ids of trends that may be shown: those that staff have allowed (without review: that they have not
-    rejected); none when trends are switched off.
+    """Return the ids of trends that may be shown: trends that staff have allowed or, if the site shows trends without
+    review, have not rejected; none when trends are switched off.
     """
     shown, unreviewed = _settings()
     if not shown:
@@ -124,7 +124,7 @@ def list_allowed_ids(kind: str) -> list[int]:
 
 
 def find_trending_link(url: str) -> int:
-    """Return the id of the preview card of a link that trends and may be shown. Raises NotFound for any other address."""
+    """Return the id of the preview card of a trending link that may be shown. Raises NotFound for any other address."""
     card = find_card(url)
     if card.id not in list_allowed_ids("link"):
         raise NotFound

@@ -1,6 +1,7 @@
 """Publishes to streams: posts, deletions, and messages that make streaming processes reload or close connections.
 
-Like PUBLISH, this is best effort: a client that is not connected gets nothing, and reads the timeline instead.
+As with PUBLISH of Redis, delivery is best effort: a client that is not connected misses the messages, and reads the
+timeline instead.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from timelines.stores import channels
 from timelines.stores.channels import subscribed_channels
 from timelines.stores.messages import CONNECTION_END, Event, Facts, Message, Withdrawn, deletion, status_event
 
-# A signed-in reader unrelated to the post: ids of accounts are much higher.
+# Stands for any signed-in reader unrelated to the post; no account has this id.
 _ANY_READER: Final = 0
 _NO_MARKS: Final = Marks()
 _RECIPIENTS_PER_MESSAGE: Final = 500
@@ -45,11 +46,12 @@ def broadcast_posts(
     lists: Mapping[int, Collection[tuple[int, int]]] | None = None,
     to_public: bool = True,
 ) -> None:
-    """Publish posts to streams: the home streams of `readers` (accounts by post), those of `lists` (by post, each with its
-    owner) and the public ones to which they belong.
+    """Publish posts to streams: the home streams of `readers` (account ids by post id), the streams of `lists` (by post
+    id, pairs of a list and its owner) and, with `to_public`, the public streams to which the posts belong.
 
-    Subscriptions are read first; a post without subscribers is not encoded. It is encoded once for all readers, and again for
-    each of the few who have marked or written it. New posts older than STREAMED_AGE are left out.
+    Subscriptions are read first; a post without subscribers is not encoded. A post is encoded once for all ordinary
+    readers, and separately for its author and for the few readers who see it differently, such as those who have
+    favourited or bookmarked it. New posts older than STREAMED_AGE are left out.
     """
     live_since = (clock.now() - STREAMED_AGE).timestamp() * 1000
     posts = [post for post in posts if event is not Event.UPDATE or post.created_ms >= live_since]
@@ -92,7 +94,7 @@ def broadcast_posts(
 
 
 def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collection[int]], event: Event) -> None:
-    """Publish posts to the `user:notification` streams of accounts (by post) that may read them."""
+    """Publish posts to the `user:notification` streams of `readers`, accounts (by post id) that may read them."""
     names = {account: channels.notifications(account) for found in readers.values() for account in found}
     subscribed = subscribed_channels(names.values())
     listening = {post.id: [one for one in readers.get(post.id, ()) if names[one] in subscribed] for post in posts}
@@ -107,8 +109,8 @@ def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collecti
 
 
 class _Bodies:
-    """Encoded entities of posts: one for every ordinary reader, and separate ones for readers who have a mark on the post,
-    wrote it, or have relations that change its presentation.
+    """Encoded entities of posts: one for all ordinary readers, and separate ones for readers who have favourited,
+    boosted, bookmarked, muted or pinned the post, wrote it, or have relations that change its presentation.
     """
 
     def __init__(self, posts: Sequence[Post], readers: Collection[int]) -> None:
@@ -119,11 +121,11 @@ class _Bodies:
         self._common = dict(zip(self._page.ids, map(orjson.dumps, present(self._page)), strict=True))
 
     def common(self, post: Post) -> bytes:
-        """Return the entity for readers without marks."""
+        """Return the entity for ordinary readers."""
         return self._common[post.id]
 
     def special(self, post: Post, reader: int) -> bytes | None:
-        """Return an entity for this reader alone; None when the common one applies."""
+        """Return a separate entity for this reader; None when the common entity applies."""
         marks = self._marks.get(reader, _NO_MARKS)
         relations = self._relations.get(reader)
         related = self._related[post.id]
@@ -174,8 +176,8 @@ def broadcast_deletions(
     public: Mapping[int, Withdrawn],
     lists: Mapping[int, Collection[int]] | None = None,
 ) -> None:
-    """Publish deletions to streams: the home streams of `readers` (accounts by post), those of `lists` (by post), and every
-    public and hashtag stream that may have shown the posts in `public`.
+    """Publish deletions to streams: the home streams of `readers` (account ids by post id), the streams of `lists` (list
+    ids by post id), and every public and hashtag stream that may have shown the posts in `public`.
     """
     tags = {status_id: found for status_id, (_media, found) in load_public_facts(list(public)).items()}
     homes = {account: channels.home(account) for found in readers.values() for account in found}
@@ -207,7 +209,7 @@ def broadcast_to_account(account_id: int, event: Event, payload: bytes | None) -
 
 
 def broadcast_to_everybody(event: Event, payload: bytes) -> None:
-    """Send an event on every `user` stream: announcements."""
+    """Send an event on every `user` stream; used for announcements."""
     streams.publish(channels.BROADCAST, Message(event, payload).encode())
 
 
@@ -217,7 +219,7 @@ def broadcast_notification(account_id: int, payload: bytes, event: Event = Event
 
 
 def listeners(account_ids: Iterable[int]) -> list[int]:
-    """Return the accounts whose notifications are being streamed, to be called before entities are encoded."""
+    """Return those of the accounts whose notifications are being streamed. Call it before entities are encoded."""
     names = {account_id: channels.notifications(account_id) for account_id in account_ids}
     subscribed = subscribed_channels(names.values())
     return [account_id for account_id, name in names.items() if name in subscribed]
@@ -240,10 +242,11 @@ def review_user(user_id: int) -> None:
 
 
 def withdraw_hidden_posts(reader_id: int, status_ids: Collection[int], *, list_id: int | None = None) -> None:
-    """Publish deletions on the reader's home stream, or that of a list, for posts that involve an account which the reader
-    blocks or mutes, or which blocks the reader.
+    """Publish deletions on the reader's home stream, or on the stream of the list `list_id`, for posts that involve an
+    account which the reader blocks or mutes, or which blocks the reader.
 
-    Call it after removing posts from a feed to which they no longer belong. Nothing is read without a subscriber.
+    Call it after removing posts from a feed to which they no longer belong. Without a subscriber nothing is read from the
+    database.
     """
     channel = channels.home(reader_id) if list_id is None else channels.of_list(list_id)
     if not status_ids or not subscribed_channels([channel]):

@@ -20,7 +20,7 @@ from timelines.models import Conversation
 
 _Key = tuple[int, int, tuple[int, ...]]
 
-# Rows are locked in one order, so that two writers cannot deadlock.
+# Rows are always locked in the same order, so that two writers cannot deadlock.
 _CONVERSATIONS: Final = """
 INSERT INTO timelines_conversation (account_id, thread_id, participants, key, last_status_id, unread)
 SELECT account_id, thread_id, string_to_array(participants, ',')::bigint[], key, last_status_id, false
@@ -46,8 +46,8 @@ UPDATE timelines_conversation c
   FROM newest n WHERE c.id = n.conversation_id
 RETURNING c.id, c.account_id
 """
-# Conversations of deleted posts, and those with blocked accounts, are locked before they are changed, so that a concurrently
-# added post waits or is seen.
+# Conversations of deleted posts, and those with blocked accounts, are locked before they are changed: a post that is
+# added at the same time then either waits or is seen by the change.
 _LOCK_OF_POSTS: Final = """
 SELECT id FROM timelines_conversation
  WHERE id IN (SELECT conversation_id FROM timelines_conversationpost WHERE status_id = ANY(%(posts)s))
@@ -72,7 +72,7 @@ UPDATE timelines_conversation c SET last_status_id = l.status_id
   FROM left_over l WHERE c.id = l.conversation_id AND l.status_id IS NOT NULL
 """
 
-# The database has no cascade from a conversation to its rows of posts.
+# Deleting a conversation does not cascade in the database to the rows of its posts.
 _CONVERSATION_REMOVAL: Final = """
 WITH ended AS (
   SELECT c.id FROM unnest(%(accounts)s::bigint[], %(targets)s::bigint[]) b (account_id, target_id)
@@ -86,9 +86,9 @@ def add_posts(readers: Collection[tuple[int, int]]) -> None:
     """Add direct posts to conversations: `readers` are pairs of a local account (the author or one mentioned) and a post's
     id.
 
-    A post by another account makes the conversation unread, one's own makes it read. Posts that are not direct are skipped,
-    and a post that is already in the conversation changes nothing. Runs in its own transaction or the caller's; publishes
-    ConversationChanged. Four statements, whatever the number of posts and readers.
+    A post by another account makes the conversation unread, a post by the owner makes it read. Posts that are not direct
+    are skipped, and a post that is already in the conversation changes nothing. Runs in its own transaction or the
+    caller's; publishes ConversationChanged. Runs four statements, whatever the number of posts and readers.
     """
     statuses = (
         Status.objects.filter(id__one_of={status for _account, status in readers}, deleted_at=None) if readers else ()
@@ -135,8 +135,8 @@ def _ensure(keys: dict[tuple[int, int], _Key]) -> dict[_Key, int]:
 
 
 def _file(posts: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int]]:
-    """Add posts (conversation, post, whether it is the owner's) to conversations, and return ids and owners of those that
-    changed.
+    """Add posts (conversation id, post id, whether the conversation's owner wrote the post) to conversations, and return
+    the ids and owners of the conversations that changed.
     """
     values: dict[str, Any] = {
         "ids": [number for number, _post, _own in posts],
@@ -154,7 +154,9 @@ def digest(participants: Iterable[int]) -> str:
 
 
 def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
-    """Remove deleted posts from conversations; one without further posts is deleted, others end with the previous post."""
+    """Remove deleted posts from conversations; a conversation without further posts is deleted, and the previous post
+    becomes the last one of the others.
+    """
     posts = {"posts": [event.status_id for event in events]}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_OF_POSTS, posts)
@@ -162,7 +164,7 @@ def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
 
 
 def leave_conversations(events: Sequence[AccountBlocked]) -> None:
-    """Delete the blocking account's conversations with the blocked account, which keeps its own."""
+    """Delete the blocking account's conversations with the blocked account; the blocked account keeps its own copies."""
     pairs = {"accounts": [event.account_id for event in events], "targets": [event.target_id for event in events]}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_OF_PAIRS, pairs)

@@ -16,7 +16,9 @@ from timelines.stores.messages import Event, Message
 
 
 def broadcast_encrypted_messages(events: Sequence[EncryptedMessageStored]) -> None:
-    """Send each message on the `user` stream of its device's token; without a subscriber the device reads it by REST later."""
+    """Send each message on the `user` stream of its device's token; a device without an open stream reads it later by
+    REST.
+    """
     messages = load_messages(event.message_id for event in events)
     names = {message.id: channels.device(message.device.access_token_id) for message in messages}
     subscribed = subscribed_channels(list(names.values()))

@@ -1,4 +1,4 @@
-"""Adds posts to the feeds of home timelines and lists and to streams, and removes them: many posts at once, in a constant
+"""Adds posts to streams and to the feeds of home timelines and lists, and removes them: many posts at once, in a constant
 number of queries.
 
 Feeds are written for users who were active in the last seven days: local followers of authors and hashtags, authors, and
@@ -57,7 +57,7 @@ _BATCH_SIZE: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """Recipients of a post: the accounts to whose home timelines it belongs, and the lists, each with its owner."""
+    """Recipients of a post: the accounts to whose home timelines the post belongs, and the lists, each with its owner."""
 
     homes: Sequence[int] = ()
     lists: Sequence[tuple[int, int]] = ()
@@ -68,7 +68,7 @@ class Recipients:
 
     @property
     def channels(self) -> dict[str, str]:
-        """Channels of their streams, by the names of their feeds."""
+        """Channels of the recipients' streams, by the names of their feeds."""
         return {
             **{feed.home(account): channels.home(account) for account in self.homes},
             **{feed.of_list(list_id): channels.of_list(list_id) for list_id, _owner in self.lists},
@@ -83,8 +83,9 @@ class Recipients:
 
 
 def fan_out_posts(events: Sequence[StatusPublished]) -> None:
-    """Add new posts to the feeds of their readers, and publish them to streams, except for repeated boosts. Direct posts are
-    added to their author's conversations (`notifications` adds those of the mentioned accounts, where they may be filtered).
+    """Add new posts to the feeds of their readers, and publish them to streams, except for repeated boosts. Direct posts
+    are added to their author's conversations (`notifications` adds them to the conversations of the mentioned accounts,
+    where they may be filtered).
 
     Idempotent for feeds; a repeated call publishes to streams again. Posts deleted meanwhile are left out. Raises RedisError
     when feeds cannot be written: the outbox retries.
@@ -110,7 +111,7 @@ def add_fetched(events: Sequence[StatusFetched]) -> None:
 
 
 def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
-    """Add replies to feeds and home streams that could not be shown before their parent was known.
+    """Add replies that could not be shown before their parent was known to feeds and home streams.
 
     Idempotent for feeds; a repeated call publishes to streams again. Raises RedisError when feeds cannot be written: the
     outbox retries.
@@ -123,8 +124,8 @@ def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
 
 def fan_out_edits(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSettled]) -> None:
     """Publish changed posts to streams as `status.update`: to the home and list streams of their readers, to public and
-    hashtag streams, and to the notification streams of mentioned accounts. Feeds contain ids, so that only posts with new
-    hashtags and mentions are added.
+    hashtag streams, and to the notification streams of mentioned accounts. Because feeds contain only ids, only posts
+    with new hashtags or mentions are added to feeds.
 
     Idempotent for feeds; a repeated call publishes to streams again. Posts deleted meanwhile are left out. Raises RedisError
     when feeds cannot be written: the outbox retries.
@@ -159,7 +160,7 @@ def _broadcast(
 
 
 def find_recipients(posts: Sequence[Post]) -> dict[int, Recipients]:
-    """Return the recipients by post: four queries at most, whatever the number of posts and recipients."""
+    """Return the recipients by post id, with at most four queries, whatever the number of posts and recipients."""
     if not posts:
         return {}
     answered = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id != post.account_id}
@@ -205,8 +206,8 @@ def _comes_home(post: Post, account: int, readers: Readers) -> bool:
 
 
 def find_repeated(posts: Sequence[Post], recipients: Mapping[int, Recipients]) -> dict[int, set[str]]:
-    """Return, by boost, the names of feeds with an open stream whose newest items, before the posts are added, contain the
-    same post or another boost of it. Queries Redis for boosts only. Raises RedisError.
+    """Map each boost to the names of the feeds that have an open stream and whose newest items already contained the
+    boosted post, or another boost of it, before this boost. Queries Redis for boosts only. Raises RedisError.
     """
     boosts = [post for post in posts if post.reblog_of_id is not None]
     streams = {name: channel for post in boosts for name, channel in recipients[post.id].channels.items()}
@@ -245,8 +246,8 @@ def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> N
 def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
     """Remove deleted posts, and every boost of them, from feeds, and publish the deletions to streams.
 
-    Runs in batches, because a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be reached: the
-    outbox retries. The feeds of readers who unfollowed meanwhile were dropped then.
+    Runs in batches, because a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be reached:
+    the outbox retries. The feeds of readers who have unfollowed the author meanwhile were dropped at that time.
     """
     deleted = [
         _Deleted(event.status_id, event.account_id, event.reblog_of_id or 0, event.had_files) for event in events

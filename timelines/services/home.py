@@ -1,9 +1,11 @@
-"""Loads home and list timelines: from the feed if possible, else completely from SQL, filling the feed at the same time.
+"""Loads home and list timelines: from the feed if possible, otherwise completely from SQL, filling the feed at the same
+time.
 
 A feed that is missing (never built, not read for a week, FLUSHALL) or too short never causes an error or a partial page
-(contract, seed-coverage D-10). Every post is checked again when it is read, with the verdict that added it to the feed: a
-block, a mute or a deletion takes effect at once, whether or not the feed has been updated. Feeds of open streams are kept:
-they record what a stream has shown, and so what a mute or a block withdraws from it.
+(contract, seed-coverage D-10). Every post is checked again when it is read, by the same rule that added it to the feed: a
+block, a mute or a deletion takes effect at once, whether or not the feed has been updated. Feeds of open streams are
+kept, because they record which posts a stream has shown, and therefore which posts a mute or a block must withdraw from
+it.
 """
 
 from __future__ import annotations
@@ -33,23 +35,25 @@ from timelines.stores.channels import subscribed_channels
 from timelines.stores.feed import FeedItem, Slice
 
 STREAM_POSTS: Final = 80
-"""Number of posts in a feed that is built for a stream: two of the longest pages."""
+"""Number of posts in a feed that is built for a stream: two pages of maximum length."""
 
 FIRST_PAGE_MARGIN: Final = 60
-"""Number of posts read beyond the first page and those that decide about its boosts: a feed being built starts with that many
-more.
+"""Number of additional posts with which a new feed starts: beyond the first page and the posts that decide about its
+boosts.
 """
 
 NEXT_PAGES_MARGIN: Final = 280
-"""Number of posts read additionally at the end of a feed. A reader who gets there usually continues: with these in the feed,
-the next fourteen pages of twenty need no SQL query to find them, each of which would cost as much again as the page itself
-(docs/adr/0025).
+"""Number of posts read additionally at the end of a feed. A reader who gets there usually continues: with these posts in
+the feed, the next fourteen pages of twenty posts are found without SQL queries, each of which would cost as much as the
+page itself (docs/adr/0025).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FeedSource:
-    """Source of a timeline: the name of its feed, its posts from SQL, and the verdict on posts that are read."""
+    """Source of a timeline's posts: the name of its feed, the query that lists them from SQL, and `load_filter`, which
+    decides which of the posts found are shown.
+    """
 
     name: str
     reader_id: int
@@ -67,16 +71,16 @@ class FeedSource:
 def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
     """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough.
 
-    From a feed this takes two queries, three with posts included by hashtag, else one or two more;
-    `statuses.queries.page.fill` adds everything that presenting them needs. Works without Redis. Marks the viewer as active,
-    about twice a day.
+    A page from a feed takes two queries, three with posts included by hashtag; a page from SQL one or two more.
+    `statuses.queries.page.fill` adds everything that presenting them needs. Works without Redis. Also marks the viewer as
+    active, about twice a day.
     """
     return _load(home_feed(viewer_id), cursor)
 
 
 def load_list_page(wanted: List, cursor: Cursor) -> PostPage:
-    """Return the posts of a list at the cursor, newest first: a full page if there are enough. One query more than for
-    `load_home_page`.
+    """Return the posts of a list at the cursor, newest first: a full page if there are enough posts. Takes one query more
+    than `load_home_page`.
     """
     return _load(list_feed(wanted), cursor)
 
@@ -112,14 +116,14 @@ def load_held_ids(source: FeedSource) -> list[int]:
 
 
 def load_lost_ids(source: FeedSource, status_ids: Sequence[int]) -> list[int]:
-    """Return those of the posts that the timeline no longer shows. Three queries."""
+    """Return the ids among `status_ids` of posts that the timeline no longer shows. Three queries."""
     shown = set(select(status_ids, source.reader_id, source.load_filter(status_ids)).ids)
     return [status_id for status_id in status_ids if status_id not in shown]
 
 
 def rebuild(source: FeedSource) -> None:
-    """Build a missing feed with the posts that clients have on their screens. Four queries at most, none when the feed
-    exists.
+    """Build a missing feed from the newest posts, which clients may be displaying. Four queries at most, none when the
+    feed exists.
     """
     cursor = Cursor(STREAM_POSTS)
     found, kept = _from_feed(source, cursor)
@@ -133,14 +137,14 @@ def rebuild(source: FeedSource) -> None:
 def _load(source: FeedSource, cursor: Cursor) -> PostPage:
     found, kept = _from_feed(source, cursor)
     if kept is not None and not kept.present:
-        # This comes before the feed is built: fan-out skips users who are not marked as active, so that the feed would miss
+        # Called before the feed is built, because fan-out skips users who are not marked as active: the feed would miss
         # posts.
         record_presence(source.reader_id)
         with redis.best_effort("shorten a feed"):
             feed.shorten(source.name)
     if found is not None:
-        # The posts because of which boosts were left out are checked as well: a post that may no longer be shown must not
-        # hide a boost.
+        # Posts that caused a boost to be left out are checked as well: a post that may no longer be shown must not hide a
+        # boost.
         ids = [item.id for item in found.page]
         page = _judged(source, [*dict.fromkeys([*ids, *(item.id for item in found.repeated)])], cursor)
         readable = {*page.ids}
@@ -149,7 +153,8 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
             wanted = {*ids}
             page.rows = [row for row in page.rows if row.id in wanted]
             return page
-        # It is removed from the feed, and the page is loaded again, because it would otherwise be short or empty.
+        # Such a post is removed from the feed, and the page is loaded again, because it would otherwise be short or
+        # empty.
         with redis.best_effort("take posts out of a feed"):
             feed.remove({source.name: lost})
         withdraw_hidden_posts(source.reader_id, [item.id for item in lost], list_id=source.list_id)
@@ -158,8 +163,8 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
 
 
 def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Slice | None]:
-    """Return the page, None if the feed does not contain enough, and the first slice read from the feed; None when Redis does
-    not respond.
+    """Return the page, or None if the feed does not contain enough posts, and the first slice read from the feed, or None
+    when Redis does not respond.
     """
     slices: list[Slice] = []
 
@@ -205,8 +210,8 @@ def _judged(source: FeedSource, ids: Sequence[int], cursor: Cursor) -> PostPage:
 
 
 def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
-    """Drop these feeds of these accounts. Those with open streams are built again, and posts removed by a mute or a block are
-    deleted from the streams. Nothing is read for accounts without a subscriber. Raises RedisError.
+    """Drop the feeds `names` of these accounts. Feeds with open streams are built again, and posts removed by a mute or a
+    block are deleted from the streams. For accounts without a subscriber nothing is read. Raises RedisError.
     """
     held = [(source, load_held_ids(source)) for source in _open_feeds(account_ids) if source.name in names]
     feed.drop(names)
@@ -219,9 +224,9 @@ def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
 
 
 def build_open_feed(account_id: int, list_id: int | None = None) -> None:
-    """Build the home feed, or that of a list, for an account that opens its stream, if it is missing. Fan-out writes only to
-    existing feeds, so without one there would be no record of what the stream has shown. One Redis command when the feed
-    exists.
+    """Build the home feed, or the feed of the list `list_id`, if it is missing, for an account that opens its stream.
+    Fan-out writes only to existing feeds, so without one there would be no record of what the stream has shown. One Redis
+    command when the feed exists.
     """
     if list_id is None:
         rebuild(home_feed(account_id))

@@ -32,25 +32,26 @@ OneSided = AccountUnfollowed | AccountMuted | AccountUnmuted | DomainBlocked | D
 
 
 def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) -> None:
-    """Drop the feeds of accounts that follow a new account or have changed a follow; they are built again when they are read.
+    """Drop the feeds of accounts that have followed another account or changed a follow; the feeds are built again when
+    they are read.
 
-    Adding the new account's posts would not be enough: other accounts' replies to it belong to the home timeline from now on
-    as well, and a feed must contain every post that SQL would return. Raises RedisError.
+    Adding the posts of the followed account would not be enough: replies to it by other followed accounts now belong to
+    the home timeline as well, and a feed must contain every post that SQL would return. Raises RedisError.
     """
     _drop_feeds({event.account_id for event in events})
 
 
 def forget_tag_followers_feeds(events: Sequence[TagFollowed | TagUnfollowed]) -> None:
-    """Drop the home feeds of accounts that follow or unfollow a hashtag; they are built again, with or without its posts.
-    Raises RedisError.
+    """Drop the home feeds of accounts that follow or unfollow a hashtag; the feeds are built again with or without the
+    hashtag's posts. Raises RedisError.
     """
     readers = {event.account_id for event in events}
     forget_feeds({*map(feed.home, readers)}, readers)
 
 
 def forget_all_feeds(events: Sequence[AccountUnsuspended]) -> None:
-    """Drop all feeds when an account is unsuspended: those built meanwhile lack its posts, boosts of them and replies to
-    them. They are built again when they are read. Raises RedisError.
+    """Drop all feeds when an account is unsuspended: feeds built during the suspension lack its posts, boosts of them and
+    replies to them. Feeds are built again when they are read. Raises RedisError.
     """
     feed.drop_all()
 
@@ -71,7 +72,7 @@ def forget_list_feeds(events: Sequence[ListChanged]) -> None:
 
 def forget_own_feeds(events: Sequence[OneSided]) -> None:
     """Drop the feeds of accounts that ended a follow, or changed a mute or a domain block, and make their streams reload
-    their relations. The feeds are built again, without or with the posts in question, when they are read. The other account's
+    their relations. When the feeds are read, they are built again according to the new relations. The other account's
     feeds stay. Posts removed by a mute or a block are deleted from open streams. Raises RedisError.
     """
     _forget({event.account_id for event in events})
@@ -88,7 +89,9 @@ def _forget(account_ids: Collection[int]) -> None:
 
 
 def _drop_feeds(account_ids: Collection[int]) -> None:
-    """Drop the home feeds of these accounts and the feeds of their lists; those with open streams are built again."""
+    """Drop the home feeds of these accounts and the feeds of their lists; feeds with open streams are built again at
+    once.
+    """
     forget_feeds({*map(feed.home, account_ids), *map(feed.of_list, load_list_ids(account_ids))}, account_ids)
 
 
@@ -107,6 +110,6 @@ def end_streams_of_tokens(events: Sequence[TokenRevoked]) -> None:
 
 
 def review_streams_of_users(events: Sequence[UserStateChanged]) -> None:
-    """Check the streams of changed users again: those of disabled ones are closed."""
+    """Check the streams of changed users again: streams of disabled users are closed."""
     for event in events:
         review_user(event.user_id)

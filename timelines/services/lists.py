@@ -1,6 +1,6 @@
 """Creates, changes and deletes lists and their members (contract, parameters "Lists"); publishes ListChanged.
 
-Also exports and imports lists as a table (`accounts.services.portable_lists`).
+Users' lists are also exported and imported as a table (`accounts.services.portable_lists`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class ListDraft:
 
 
 def create_list(*, account_id: int, draft: ListDraft) -> List:
-    """Create a list. Raises Invalid for a missing or too long title, an unknown policy, and beyond LISTS_LIMIT lists."""
+    """Create a list. Raises Invalid for a missing or too long title, an unknown policy, and if the account has
+    LISTS_LIMIT lists already.
+    """
     made = List(account_id=account_id, title="")
     _write(made, draft)
     with transaction.atomic():
@@ -80,10 +82,10 @@ def delete_list(*, found: List) -> None:
 
 
 def add_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Add accounts to a list: all of them, or none.
+    """Add either all of these accounts to a list, or none of them.
 
-    Raises NotFound for an unknown account, Invalid for one that is neither the owner nor followed or requested by the owner,
-    and for one that is already in the list.
+    Raises NotFound for an unknown account, Invalid for an account that is neither the owner nor followed or requested by
+    the owner, and for an account that is already in the list.
     """
     ids = list(account_ids)
     if not ids:
@@ -106,8 +108,8 @@ def add_members(*, found: List, account_ids: Sequence[int]) -> None:
 def add_by_title(*, account: Account, title: str, member: Account) -> None:
     """Add an account to the list with this title, which is created if missing, and follow the account if necessary.
 
-    An account that is already in it stays. Raises Invalid (title, number of lists, limit of follows), and Forbidden and
-    NotFound like `follow_account`.
+    An account that is already in the list stays in it. Raises Invalid (title, number of lists, limit of follows), and
+    Forbidden and NotFound like `follow_account`.
     """
     with transaction.atomic():
         found = List.objects.filter(account=account, title=title).order_by("id").first()
@@ -120,7 +122,7 @@ def add_by_title(*, account: Account, title: str, member: Account) -> None:
 
 
 def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Remove accounts from a list; those not in it are ignored."""
+    """Remove accounts from a list; accounts that are not in it are ignored."""
     with transaction.atomic():
         ended, _rows = ListMember.objects.filter(list_id=found.id, account_id__one_of=list(account_ids)).delete()
         if ended:
@@ -130,14 +132,15 @@ def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
 def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
     """Remove unfollowed accounts from the lists of their former followers (contract, behaviours section 11).
 
-    An account that is followed or requested again stays. One that has moved is replaced by its new account, if that is
-    followed.
+    An account that is followed or requested again stays. An account that has moved is replaced by its new account, if the
+    new account is followed.
     """
     members = ListMember.objects.filter(
         list__account_id__one_of={event.account_id for event in events},
         account_id__one_of={event.target_id for event in events},
     )
-    # Most are in no list. Nobody is put into one without a follow, so who is in none now stays out.
+    # Most unfollowed accounts are in no list. An account that is in no list now cannot be added without a follow, so it
+    # needs no lock.
     listed = set(members.values_list("list__account_id", "account_id"))
     for event in events:
         if (event.account_id, event.target_id) not in listed:
@@ -156,8 +159,8 @@ def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
 
 
 def _allowed(owner_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return the accounts that may be in the owner's lists. Their follows are locked: a concurrent unfollow waits for the
-    caller's transaction, and then removes them from the lists.
+    """Return those of the accounts that may be in the owner's lists. The owner's follows of them are locked: a concurrent
+    unfollow waits for the caller's transaction, and then removes them from the lists.
     """
     allowed = {owner_id}
     for model in (Follow, FollowRequest):
@@ -240,5 +243,5 @@ PORTABLE_LISTS: Final = PortableList(
 
 
 def register_lists() -> None:
-    """Register the lists as a portable list."""
+    """Register the users' lists, with their members, for import and export."""
     register(PORTABLE_LISTS)

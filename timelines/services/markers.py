@@ -13,15 +13,16 @@ from social.kernel.locks import lock_within, try_lock
 from timelines.models import Marker
 
 _LOCK_SECONDS: Final = 1.0
-"""Time-out for the lock in seconds: a write takes some milliseconds, so only a hanging process exceeds it."""
+"""Time-out for the lock, in seconds: a write takes a few milliseconds, so only a hanging process exceeds it."""
 
 
 def save_markers(*, account_id: int, positions: Mapping[str, int | None]) -> list[Marker]:
-    """Store the last read item of each timeline as given, even an older one; the version grows with every change.
+    """Store the id of the last read item of each timeline, even if it is lower than before; every change increases the
+    marker's version.
 
-    Of concurrent writes, whose order is unknown, those that have to wait only move a marker forwards: two clients that read
-    at the same time end at the further position. None keeps the position: a missing marker then starts at 0. Returns the
-    markers in order. Raises Conflict when another write does not end in time; then nothing is written.
+    The order of concurrent writes is unknown, so a write that had to wait only moves a marker forwards: after writes by
+    two clients the higher position is stored. None keeps the position; a missing marker then starts at 0. Returns the
+    markers in the order of `positions`. Raises Conflict, and writes nothing, when another write does not end in time.
     """
     with transaction.atomic():
         name = f"markers:{account_id}"

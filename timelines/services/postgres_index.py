@@ -1,9 +1,9 @@
 """Full-text search of posts in PostgreSQL.
 
-A document is one `tsvector`: its words with their positions, and, as lexemes that no word can be, its author, its facts,
-whether it is public, and three time spans to which it belongs. One GIN index serves the whole query, and the newest posts are
-found first without sorting all matches: time ranges are queried one after the other, so that a word in every second post
-costs no more than a rare one. Visibility is checked in the statement.
+A document is one `tsvector`: the words of the post with their positions, and, as lexemes that cannot occur as words, the
+post's author, its facts, whether it is public, and three time spans to which it belongs. One GIN index serves the whole
+query, and the newest posts are found first without sorting all matches: time ranges are queried one after the other, so
+that a word in every second post costs no more than a rare word. Visibility is checked in the statement.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ _OUTDATED_POSTS: Final = """
 SELECT status_id FROM timelines_searchdocument WHERE words @@ {query}::tsquery ORDER BY status_id DESC LIMIT {limit}
 """
 
-# The materialised list is found with the indexes alone; posts that may not be shown are then left out, newest first, until
-# there are enough. `own`: whether the post was found among those that the viewer wrote, marked or is mentioned in.
+# The materialised list is found with the indexes alone; its posts are then checked, newest first, until enough of them
+# may be shown. `own` tells whether the post was found among the posts that the viewer wrote, favourited, boosted,
+# bookmarked or is mentioned in.
 _SEARCH_SQL: Final = f"""
 WITH {VIEWER_SETS},
 found (id, own) AS MATERIALIZED ({{found}})
@@ -60,7 +61,7 @@ SELECT c.id
  LIMIT %(limit)s
 """  # noqa: S608 (constants)
 _INDEXABLE: Final = "(SELECT a.indexable FROM accounts_account a WHERE a.id = s.account_id)"
-# Authors who have opted out are excluded at once, before their documents are written again.
+# Authors who have opted out are excluded immediately, even before their documents are written again.
 _PUBLICLY_FOUND: Final = f"({PUBLIC_SEARCH.sql()} AND {_INDEXABLE})"
 _FOUND_IN_LIBRARY: Final = f"({readable_by_viewer()} AND {THREAD.sql()})"
 _SCOPE_CONDITIONS: Final = {
@@ -70,9 +71,9 @@ _SCOPE_CONDITIONS: Final = {
     Scope.ALL: f"({_PUBLICLY_FOUND} OR ((c.own OR s.account_id = %(viewer)s) AND {_FOUND_IN_LIBRARY}))",
 }
 _WORD_MATCHES: Final = "SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE <fits>"
-# Posts that the viewer marked or is mentioned in, between two ids: the planner decides whether to start with the words or
-# with the viewer's own rows. A join, not IN: the planner expects two hundred distinct items from IN, whatever the list
-# contains.
+# Posts between two ids that the viewer favourited, boosted, bookmarked or is mentioned in: the planner decides whether to
+# start with the words or with the viewer's own rows. This is a join instead of IN, because for IN the planner expects two
+# hundred distinct items, whatever the list contains.
 _VIEWER_POSTS: Final = """
    SELECT status_id AS id FROM statuses_mention WHERE account_id = %(viewer)s AND NOT silent AND <between status_id>
     UNION ALL SELECT status_id FROM statuses_favourite WHERE account_id = %(viewer)s AND <between status_id>
@@ -88,9 +89,9 @@ SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_VIEWER_POSTS}) 
  WHERE <fits>
 """  # noqa: S608 (constants)
 
-# The same for the newest days, with which most searches begin and end, as one statement for every query: planning takes
-# longer than running it. The frequency of the words does not matter. The viewer's posts of two days are looked up one by one;
-# for viewers mentioned thousands of times the words come first.
+# Viewer's posts of the newest days, which are all that most searches read. The statement is the same for every query,
+# because planning takes longer than running it, and the frequency of the words does not matter here. The viewer's posts
+# of two days are looked up one by one; for viewers mentioned thousands of times the words come first.
 _LIBRARY_LIMIT: Final = 1000
 _RECENT_CONDITION: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"
 _RECENT_WORD_MATCHES: Final = f"""
@@ -132,7 +133,7 @@ class PostgresIndex:
     """The built-in search engine; see `timelines.services.search_index.StatusIndex`."""
 
     def keep(self, documents: Sequence[Document]) -> None:
-        """Write documents in the order of their ids, so that two writers cannot deadlock."""
+        """Write documents, in the order of their ids so that two writers cannot deadlock."""
         if documents:
             vectors = [vector_of(document) for document in documents]
             rows_of(_INSERTION, {"ids": [document.status_id for document in documents], "words": vectors})
@@ -144,14 +145,16 @@ class PostgresIndex:
                 cursor.execute(_DELETION, {"ids": list(status_ids)})
 
     def list_outdated(self, author_id: int, *, public: bool, limit: int) -> list[int]:
-        """List outdated posts, in one statement, with the index."""
+        """List posts whose documents are outdated, in one statement, through the index."""
         query = f"'{_author(author_id)}' & '{_LISTED}' & {'!' if public else ''}'{_PUBLIC}'"
         with connection.cursor() as cursor:
             cursor.execute(_text(_OUTDATED_POSTS, query=query, limit=limit))
             return [row[0] for row in cursor.fetchall()]
 
     def find(self, search: Search) -> list[int]:
-        """Find posts, with as few statements as fill the page, at most four, and one for the oldest document."""
+        """Find posts with at most four statements, stopping when the page is full, and one statement for the oldest
+        document.
+        """
         wanted = min(search.offset + search.limit, RESULTS_LIMIT)
         if search.query.impossible or search.limit <= 0 or search.offset >= wanted:
             return []
@@ -160,7 +163,7 @@ class PostgresIndex:
 
 
 class _Finding:
-    """A running search: the query without its spans, the bounds of ids, and the ids found so far."""
+    """A running search: the query without its time spans, the bounds of ids, and the ids found so far."""
 
     def __init__(self, search: Search, wanted: int) -> None:
         self.search, self.wanted = search, wanted
@@ -174,7 +177,7 @@ class _Finding:
 
     @property
     def asks(self) -> bool:
-        """Tell whether the query has any condition: punctuation alone has none."""
+        """Tell whether the query has any condition; a query of punctuation alone has none."""
         bounded = self.search.query.scope is not Scope.ALL or self.search.query.excluded_days
         return bool(self.query or bounded or self.search.query.since or self.search.query.until)
 
@@ -196,7 +199,8 @@ class _Finding:
         spans: list[str] = []
         number = newest >> _SPANS[0][1]
         for (name, bits), following in zip(_SPANS, [*_SPANS[1:], None], strict=True):
-            # Some spans of this size (of the smallest: tomorrow, today and yesterday), after the rest of the smaller ones.
+            # A few spans of this size (of the smallest size: tomorrow, today and yesterday), following the spans of
+            # smaller sizes.
             last = max(number - 2, oldest >> bits)
             spans += [f"':{name}{each}'" for each in range(number, last - 1, -1)]
             first = min(last, number + 1) << bits
@@ -255,8 +259,8 @@ def _midnight(day: date) -> datetime:
 
 
 def _text(statement: str, **values: Any) -> str:
-    """Return a statement with its query as a literal, because the planner must see how rare the words are. `%` is doubled for
-    the driver.
+    """Return a statement that contains its query as a literal, because the planner must see how rare the words are. `%`
+    is doubled for the driver.
     """
     quoted = {name: sql.quote(value).replace("%", "%%") for name, value in values.items()}
     return statement.format(**quoted)
@@ -299,7 +303,7 @@ def _query(search: Search) -> str:
 
 
 def _phrase(text: str) -> str:
-    """Return the words of a part as a phrase with their distances; empty for a part without words."""
+    """Return the words of a part of the search as a phrase query with their distances; empty for a part without words."""
     written: list[str] = []
     previous: Word | None = None
     for word in wanted_words(text):
@@ -313,8 +317,8 @@ def _phrase(text: str) -> str:
 def _fits(*queries: str) -> str:
     """Return the condition that a document `d` matches all of these queries; empty ones are ignored.
 
-    Each query stands by itself. In a combined one, the index would read the complete posting lists of each span, because it
-    orders the parts of a query by frequency, ignoring how they are nested; separately, it only checks the spans for the posts
-    that match the words.
+    Each query is a separate condition. For a combined query, the index would read the complete posting lists of each
+    span, because it orders the parts of a query by frequency, ignoring how they are nested; separately, it only checks
+    the spans for the posts that match the words.
     """
     return " AND ".join(_text("d.words @@ {query}::tsquery", query=query) for query in queries if query) or "TRUE"

@@ -18,7 +18,7 @@ from timelines.stores import feed
 
 _PEOPLE_PER_STEP: Final = 50
 
-# Returns the time of the previous activity.
+# The statement returns the time of the previous activity.
 _PRESENCE_UPDATE: Final = """
 UPDATE accounts_user u SET active_at = %(now)s
   FROM (SELECT id, COALESCE(active_at, created_at) AS active_at FROM accounts_user WHERE account_id = ANY(%(ids)s)) before
@@ -26,7 +26,7 @@ UPDATE accounts_user u SET active_at = %(now)s
 RETURNING u.account_id, before.active_at
 """
 
-# Tables that store who may have a feed: name, and condition of the index of active rows.
+# Tables with a flag for readers who may have a feed: the table's name, and the condition of its index of active rows.
 _ACTIVE_TABLES: Final = (
     ("accounts_follow", "follower_state = 'active'"),
     ("accounts_tagfollow", "NOT absent"),
@@ -50,7 +50,7 @@ SELECT readers.id FROM ({" UNION ".join(f"SELECT id FROM readers_{table}" for ta
  WHERE COALESCE(u.active_at, u.created_at) <= %(before)s
 """  # noqa: S608 (constants)
 
-# A user who returns meanwhile holds the lock of the row, and is skipped.
+# Rows of users who return at this moment are locked, and are skipped.
 _ABSENT_PEOPLE_LOCK: Final = """
 SELECT account_id FROM accounts_user
  WHERE account_id = ANY(%(ids)s) AND COALESCE(active_at, created_at) <= %(before)s
@@ -61,14 +61,14 @@ SELECT account_id FROM accounts_user
 def record_presence(*account_ids: int) -> None:
     """Mark the users of these accounts as active now, so that posts are added to their feeds from now on.
 
-    Called when `timelines.stores.feed` does not remember an earlier call, so about twice a day for each reader, and when a
-    stream is opened. One statement, six when one of them was absent.
+    Called about twice a day for each reader, when `timelines.stores.feed` does not remember an earlier call, and when a
+    stream is opened. One statement, or six if one of the users was absent.
     """
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         now = clock.now()
         cursor.execute(_PRESENCE_UPDATE, {"ids": list(account_ids), "now": now})
-        # A day before `note_absent_people` would mark them, because clocks differ. It comes after the users' rows, which are
-        # locked meanwhile.
+        # Already a day before `note_absent_people` would mark the users as absent, because clocks differ. This comes
+        # after the update of the users' rows, which stay locked meanwhile.
         back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.RETENTION]
         if back:
             _note(back, absent=False)
@@ -78,7 +78,7 @@ def record_presence(*account_ids: int) -> None:
 
 
 def record_arrival(account_id: int) -> None:
-    """Mark the user as active if that was not done in the last twelve hours."""
+    """Mark the user as active unless this was done in the last twelve hours."""
     with redis.best_effort("see who is present"):
         if feed.is_present(account_id):
             return
@@ -88,8 +88,8 @@ def record_arrival(account_id: int) -> None:
 def note_absent_people() -> int:
     """Mark absent users, whom fan-out then skips, and return how many there are.
 
-    They lose nothing: their feeds have expired, and are built when they return (`record_presence`). May be called at any
-    time, also by several processes.
+    These users lose nothing: their feeds have expired, and are built again when they return (`record_presence`). May be
+    called at any time, also by several processes.
     """
     before = feed.absent_before(clock.now())
     with connection.cursor() as cursor:
@@ -107,13 +107,16 @@ def _note_absent(account_ids: Sequence[int], before: datetime) -> int:
 
 
 def _note(account_ids: Sequence[int], *, absent: bool) -> None:
-    """Update the follows, hashtag follows and lists of these users; remote accounts are never among them."""
+    """Mark the follows, hashtag follows and lists of these users as absent or present; remote accounts are never among
+    the users.
+    """
     before, after = FollowerState.ACTIVE, FollowerState.ABSENT
     if not absent:
         before, after = after, before
     Follow.objects.filter(account_id__one_of=account_ids, follower_state=before).update(follower_state=after)
     TagFollow.objects.filter(account_id__one_of=account_ids, absent=not absent).update(absent=absent)
-    # By list ids: otherwise Django joins the members to themselves, which took minutes when statistics covered few lists.
+    # Selected by list ids, because Django would otherwise join the members to themselves, which took minutes when
+    # statistics covered few lists.
     lists = load_list_ids(account_ids)
     ListMember.objects.filter(list_id__one_of=lists, absent=not absent).update(absent=absent)
     List.objects.filter(id__one_of=lists, absent=not absent).update(absent=absent)

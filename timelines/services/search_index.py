@@ -1,6 +1,6 @@
-"""Updates the documents of a search engine with the posts, and defines the interface of such an engine.
+"""Keeps the documents of a search engine up to date with the posts, and defines the interface of such an engine.
 
-PostgreSQL is one (`timelines.services.postgres_index`); another can be plugged in.
+PostgreSQL is the built-in engine (`timelines.services.postgres_index`); another engine can be plugged in.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from timelines.policies.search_query import Fact, StatusQuery
 
 @dataclass(frozen=True)
 class Document:
-    """A post as a search engine stores it. `public`: everyone may find it, not only viewers who marked it or are mentioned in
-    it.
+    """A post in the form that a search engine stores. `public` tells whether everyone may find it, not only viewers who
+    favourited, boosted or bookmarked it or are mentioned in it.
 
-    `listed`: it is a public post, so that it becomes `public` when its author opts in to search.
+    `listed` tells whether it is a public post, which becomes `public` when its author opts in to search.
     """
 
     status_id: int
@@ -49,8 +49,8 @@ class Document:
 
 @dataclass(frozen=True)
 class Search:
-    """A search by `viewer_id`, newest posts first, skipping `offset`. `authors` (None: any) are the ids of possible authors,
-    `excluded_authors` of impossible ones; `min_id` and `max_id` are exclusive.
+    """A search by `viewer_id`, newest posts first, skipping the first `offset` results. `authors` are the ids of accepted
+    authors (None for all), `excluded_authors` the ids of rejected authors; `min_id` and `max_id` are exclusive.
     """
 
     viewer_id: int
@@ -73,12 +73,14 @@ class StatusIndex(Protocol):
     def remove(self, status_ids: Collection[int]) -> None: ...
 
     def list_outdated(self, author_id: int, *, public: bool, limit: int) -> list[int]:
-        """Return listed posts of an author whose documents have the wrong `public`; the parameter is the right value."""
+        """Return listed posts of an author whose documents do not have the correct value of `public`, which the parameter
+        gives.
+        """
         ...
 
     def find(self, search: Search) -> list[int]:
-        """Return the matching posts that the viewer may find, newest first: the viewer's own, those that the viewer marked or
-        is mentioned in, and public ones; none hidden by a block, a mute or a limit.
+        """Return the matching posts that the viewer may find, newest first: posts that the viewer wrote, favourited,
+        boosted, bookmarked or is mentioned in, and public posts, but none that are hidden by a block, a mute or a limit.
         """
         ...
 
@@ -98,7 +100,7 @@ _FILM_POSTS: Final = Plan(
     )
 )
 _ANCHOR: Final = re.compile(r"<a\b[^>]*>")
-# Links of accounts and hashtags, by their class: an address may contain the same words.
+# Links to accounts and hashtags are recognised by their class, because an address may contain the same words.
 _TAG_CLASS: Final = re.compile(r"""\bclass=["'][^"']*\b(?:mention|hashtag)\b""")
 _FACTS_OF_FILES: Final = {
     MediaType.IMAGE: Fact.IMAGE,
@@ -119,7 +121,9 @@ def remove_posts(events: Sequence[StatusDeleted]) -> None:
 
 
 def review_authors(events: Sequence[ProfileUpdated | AuthorOutdated]) -> None:
-    """Update the documents of authors who opted in to or out of search: BATCH_SIZE posts each, and an event for the rest."""
+    """Update the documents of authors who opted in to or out of search: BATCH_SIZE posts each; an event is published for
+    the rest.
+    """
     ids = {event.account_id for event in events}
     authors = Account.objects.filter(id__one_of=ids).values_list("id", "indexable")
     for account_id, indexable in authors:
@@ -131,7 +135,7 @@ def review_authors(events: Sequence[ProfileUpdated | AuthorOutdated]) -> None:
 
 
 def renew_documents(events: Sequence[DocumentsOutdated]) -> None:
-    """Write the documents of old posts again, newest first: BATCH_SIZE of them, and an event for the rest."""
+    """Write the documents of old posts again, newest first: BATCH_SIZE documents; an event is published for the rest."""
     with transaction.atomic():
         posts = Status.objects.filter(id__lt=max(event.before for event in events), reblog_of=None, deleted_at=None)
         outdated = list(posts.order_by("-id").values_list("id", flat=True)[:BATCH_SIZE])
@@ -148,7 +152,7 @@ def count_indexed() -> int:
 def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
     """Write the documents of all posts again, newest first; yields the number written and the last id of each step.
 
-    Each step is a transaction of its own; `before` continues after a given id.
+    Each step is a separate transaction. `before` continues an earlier run: only posts with lower ids are written.
     """
     while True:
         with transaction.atomic():
@@ -162,8 +166,8 @@ def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
 
 
 def write_documents(status_ids: Iterable[int]) -> int:
-    """Write the documents of these posts, as they are now, and return how many. Boosts and deleted posts are left out. Four
-    queries, and those of the engine.
+    """Write the documents of the current versions of these posts, and return how many were written. Boosts and deleted
+    posts are left out. Takes four queries, plus the queries of the engine.
     """
     posts = [post for post in load_posts(status_ids) if post.reblog_of_id is None and not post.is_deleted]
     sources = load_bodies(post.id for post in posts)

@@ -29,7 +29,7 @@ RESULTS_LIMIT: Final = 40
 """Limit of results of each kind in one response (contract, endpoints)."""
 
 QUERY_LENGTH_LIMIT: Final = 1000
-"""Limit of characters of a search that are read."""
+"""Limit of characters of a search text; the rest is ignored."""
 
 _URL: Final = re.compile(r"https?://\S+\Z")
 _LOCAL_POST: Final = re.compile(r"/(?:(?:ap/)?users/|@)[A-Za-z0-9_.-]+/(?:statuses/)?([0-9]{1,19})/?\Z")
@@ -39,8 +39,8 @@ _NUMBERED_PERSON: Final = re.compile(r"/ap/users/([0-9]{1,19})/?\Z")
 
 @dataclass(frozen=True)
 class SearchForm:
-    """Search as a client requests it. `kind` is empty for every kind; an unknown one finds nothing. `offset` applies only
-    with a kind.
+    """Search as a client requests it. `kind` is empty for all kinds; an unknown kind finds nothing. `offset` applies only
+    with a `kind`.
     """
 
     text: str = ""
@@ -61,8 +61,8 @@ class SearchForm:
 
 @dataclass
 class Found:
-    """Ids of accounts, posts and collections, and hashtags, each in the order shown. Whether the viewer may read the posts
-    and collections is not checked yet.
+    """Search results: ids of accounts, posts and collections, and hashtags, each in the order in which they are shown.
+    Whether the viewer may read the posts and collections is not checked yet.
     """
 
     accounts: Sequence[int] = ()
@@ -72,8 +72,8 @@ class Found:
 
 
 def search(form: SearchForm, viewer_id: int) -> Found:
-    """Return everything that matches, of the requested kinds. With `resolve`, an address returns only the object behind it,
-    for which its server is asked if necessary. Must run outside of a transaction.
+    """Return everything of the requested kinds that matches. If the text is an address, only the object with that address
+    is returned; with `resolve` it is fetched from its server if necessary. Must run outside of a transaction.
 
     Raises NotFound for an unknown `account_id`, and InvalidDate.
     """
@@ -96,8 +96,8 @@ def search(form: SearchForm, viewer_id: int) -> Found:
 
 
 def find_behind(url: str, viewer_id: int) -> Found:
-    """Return the object behind an address, for which its server is asked if necessary; whether the viewer may read a post is
-    not checked yet. Must run outside of a transaction.
+    """Return the object with the address `url`, which is fetched from its server if necessary; whether the viewer may
+    read a post is not checked yet. Must run outside of a transaction.
     """
     return _behind(url, SearchForm(), viewer_id)
 
@@ -133,7 +133,7 @@ def _statuses(text: str, form: SearchForm, viewer_id: int) -> list[int]:
 
 
 def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[int]]:
-    """Return the possible authors named by `from:` (None for any), and the excluded ones.
+    """Return the ids of the authors that `from:` names (None if it names none), and of the authors that it excludes.
 
     An unknown name stands for nobody.
     """
@@ -150,13 +150,13 @@ def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[
     excluded = {number for number in map(account_id, names.excluded) if number is not None}
     if not names.wanted:
         return None, excluded
-    # A post has one author, so that several different names match nothing.
+    # A post has only one author, so that several different names match nothing.
     several = {account_id(name) for name in names.wanted}
     return {number for number in several if number is not None} if len(several) == 1 else set(), excluded
 
 
 def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
-    """Return the object behind an address, if its kind is requested."""
+    """Return the object with the address `url`, if its kind is requested."""
     found = Found()
     post, person, collection = _local(url)
     if post is None and person is None and collection is None and not _is_own(url):

@@ -31,10 +31,10 @@ from timelines.policies.trends import (
 )
 
 TRENDS_LIMIT: Final = 200
-"""Limit of trends of a kind at the same time."""
+"""Limit of simultaneous trends of each kind."""
 
 CANDIDATES_LIMIT: Final = 50_000
-"""Limit of the newest public posts that are read, and of candidate hashtags."""
+"""Limit of public posts that are read, newest first, and of candidate hashtags."""
 
 _SHOWN_AUTHOR: Final = HASHTAG_TIMELINE.authors.sql("a.id", has_viewer=False, joined="a")
 _TAGS: Final = f"""
@@ -78,8 +78,8 @@ def compute_trends() -> int:
 
 
 def compute_tags(now: datetime) -> int:
-    """Compute trending hashtags: those that more accounts have used today (UTC) than yesterday. Requests a review by staff
-    for new ones.
+    """Compute trending hashtags: hashtags that more accounts have used today (UTC) than yesterday. Requests a review by
+    staff for new hashtags.
     """
     rows = _rows(_TAGS, {"day": now.astimezone(UTC).date(), "threshold": THRESHOLD})
     fresh = {tag_id: surprise(today, yesterday) for tag_id, today, yesterday in rows}
@@ -90,8 +90,8 @@ def compute_tags(now: datetime) -> int:
 
 
 def compute_statuses(now: datetime) -> int:
-    """Compute trending posts: public ones of the last two days that are neither replies nor sensitive or behind a content
-    warning, by authors who want to be discovered.
+    """Compute trending posts: public posts of the last two days, by authors who want to be discovered, except replies,
+    sensitive posts and posts with a content warning.
     """
     values = {
         "since": first_at(now - timedelta(days=2)),
@@ -132,7 +132,9 @@ def _rows(sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def _renew(kind: TrendKind, fresh: Mapping[int, float], half_life: timedelta, now: datetime) -> list[int]:
-    """Decay the scores from their peak; a higher score, or any score after the peak's lifetime, becomes the new peak."""
+    """Let the stored scores decay from their peak; a higher score, or any score after the peak's lifetime, becomes the
+    new peak.
+    """
     peaks = {row.object_id: (row.peak, row.peak_at) for row in Trend.objects.filter(kind=kind)}
     scores: dict[int, tuple[float, float, datetime]] = {}
     for number in {*peaks, *fresh}:
@@ -167,7 +169,7 @@ def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]])
 
 
 def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool) -> None:
-    """Store the decision whether an object may be shown as trending.
+    """Store the decision of staff whether an object may be shown as trending.
 
     Raises NotPermitted, and NotFound for an object that does not exist or cannot trend: a post that is not public, a boost, a
     link without a preview.
@@ -214,7 +216,9 @@ def forget_reviews(*, batch: int = 5000) -> int:
 
 
 def review_publisher(*, by: Staff, publisher_id: int, trendable: bool) -> LinkPublisher:
-    """Store the decision whether pages of a site may be shown as trending. Raises NotPermitted and NotFound."""
+    """Store the decision of staff whether pages of a publisher may be shown as trending. Raises NotPermitted and
+    NotFound.
+    """
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
         publisher = require_found(LinkPublisher.objects.select_for_update().filter(id=publisher_id).first())
