@@ -1,9 +1,9 @@
 """Rules that decide which posts a surface (a timeline, a thread, a search, a stream) shows, and who may act on them.
 
-The first rule is the same everywhere: only posts that the viewer may read. It exists as a predicate (`can_see`), a condition
-on querysets (`visible_to`) and SQL (`readable_by_viewer`). The further conditions of a surface are an `Audience`, declared
-once below, as a predicate and SQL. Sources: contract, behaviours sections 7, 11, 14, 15 and 16. A property test compares each
-surface with one naive model.
+The first rule is the same everywhere: a surface shows only posts that the viewer may read. It exists as a predicate
+(`can_see`), a condition on querysets (`visible_to`) and SQL (`readable_by_viewer`). The further conditions of a surface
+are an `Audience`, declared once below, as a predicate and SQL. Sources: contract, behaviours sections 7, 11, 14, 15 and
+16. A property test compares each surface with a simple model of these rules.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from statuses.policies.visibility import (
 
 
 def can_see(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
-    """Tell whether the viewer (None: an anonymous one) may read the post.
+    """Tell whether the viewer (None for an anonymous viewer) may read the post.
 
-    `relations` must include the author, and the author of the boosted post. `mentioned_ids` are the accounts that the post
-    addresses, silently or not; for a boost, those that the boosted post addresses.
+    `relations` must include the author, and the author of the boosted post. `mentioned_ids` are the accounts that the
+    post addresses, silently or not; for a boost, the accounts that the boosted post addresses.
     """
     original = post.original
     if original is not None:
@@ -57,13 +57,13 @@ def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, men
 
 
 def may_favourite(post: Post | Status, relations: Relations) -> bool:
-    """Tell whether the viewer may favourite the post: not if it blocks the author (section 7)."""
+    """Tell whether the viewer may favourite the post: not if the viewer blocks the author (section 7)."""
     return post.account_id not in relations.blocking
 
 
 def may_reblog(account: Account, post: Post | Status, relations: Relations) -> bool:
-    """Tell whether the viewer may boost the post: only the author boosts a private one; an open one, anyone who does not
-    block the author.
+    """Tell whether the viewer may boost the post: a private post only if the viewer is its author, a public or unlisted
+    post unless the viewer blocks the author.
     """
     if is_for_followers_only(post.visibility):
         return post.account_id == account.id
@@ -94,7 +94,7 @@ def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
 
 
 def readable_by_viewer(author: str = "s.account_id") -> str:
-    """Return `can_see` as an SQL condition on the post `s` alone: the boosted post of a boost needs a condition of its own.
+    """Return `can_see` as an SQL condition on the post `s` alone: the boosted post of a boost needs a separate condition.
 
     `author` is an SQL expression for the author's id. If it is a parameter, PostgreSQL evaluates the author's conditions
     once, not once for each post.
@@ -130,8 +130,8 @@ class Audience:
     def shows(self, post: Post, relations: Relations) -> bool:
         """Tell whether the surface shows the post to its viewer.
 
-        `relations` are the viewer's, NO_RELATIONS for an anonymous one. They must include the author and the boosted author,
-        with `mentions` also the accounts that the two posts mention.
+        `relations` are the viewer's relations, NO_RELATIONS for an anonymous viewer. They must include the author and the
+        boosted author and, if `mentions` is set, the accounts that the post and the boosted post mention.
         """
         original = post.original
         if self.listed and (post.is_deleted or original is not None or not is_listed(post.visibility)):
@@ -157,12 +157,12 @@ class Audience:
         return not self.mentions or account_id == relations.viewer_id or not relations.hides_any(mentioned)
 
     def shows_answer(self, post: Post) -> bool:
-        """Tell whether the surface shows the post, considering only what it replies to."""
+        """Tell whether the surface shows the post, considering only the account to which the post replies."""
         return self.replies or not post.is_reply or post.in_reply_to_account_id == post.account_id
 
     def sql(self, *, has_viewer: bool = True) -> str:
-        """Return `shows` and `shows_answer` as an SQL condition on a post `s` that is no boost; with a viewer it needs
-        VIEWER_SETS.
+        """Return `shows` and `shows_answer` as an SQL condition on a post `s` that is not a boost. With `has_viewer` the
+        condition needs VIEWER_SETS.
         """
         conditions = [PUBLIC_POST] if self.listed else []
         conditions.append(self.authors.sql("s.account_id", has_viewer=has_viewer))
@@ -180,7 +180,7 @@ _PUBLIC_AUTHORS: Final = People(hidden=True, servers=True, limited=Limited.NOBOD
 
 THREAD: Final = Audience(People(hidden=True, servers=True, limited=Limited.FOLLOWERS))
 """Threads, lists of quotes and posts requested by several ids (behaviours section 7), and the search among posts that the
-viewer wrote, marked or is mentioned in (section 15).
+viewer wrote, favourited, boosted, bookmarked or is mentioned in (section 15).
 """
 
 PROFILE: Final = Audience(PRESENT, boosted=UNHIDDEN)

@@ -18,10 +18,10 @@ from statuses.models.card import URL_LIMIT
 CARD_LIFETIME: Final = timedelta(days=14)
 """Time after which the preview of a page is fetched again."""
 EMPTY_CARD_LIFETIME: Final = timedelta(days=1)
-"""Time after which a page that gave no preview is fetched again."""
+"""Time after which a page without a preview is fetched again."""
 
 HOSTS_LIMIT: Final = 100
-"""Limit of hosts that are read from one post."""
+"""Limit of hosts that are extracted from one post."""
 
 _MENTION_CLASSES: Final = frozenset({"mention", "hashtag", "u-url", "h-card"})
 _SIGNS: Final = ("@", "#", "＠", "＃")
@@ -29,9 +29,9 @@ _QUOTE_CLASS: Final = "quote-inline"
 
 
 def find_link(content: str) -> str | None:
-    """Return the first link of a post's HTML that may have a preview, as written there; None without one.
+    """Return the first link in a post's HTML that may have a preview, as written there; None if there is no such link.
 
-    Links to accounts, hashtags and this server, links in quotes, and those that `card_url` refuses are skipped.
+    Links to accounts, hashtags and this server, links in quotes, and links that `card_url` refuses are skipped.
     """
     found = ""
     text = ""
@@ -80,8 +80,8 @@ def find_hosts(content: str) -> list[str]:
 
 
 def card_url(url: str) -> str | None:
-    """Return the address under which the preview of a link is stored; None without one: another scheme, too long, this
-    server.
+    """Return the address under which the preview of a link is stored; None for a link that cannot have a preview, because
+    it has another scheme, is too long or leads to this server.
 
     Addresses that differ only in their fragment, or in the case of their host, share a preview.
     """

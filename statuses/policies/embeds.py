@@ -45,8 +45,8 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
 
 
 def _before(url: str, pictures: tuple[PagePicture, ...]) -> tuple[PagePicture, ...]:
-    """Put the picture of an oEmbed document before those of the page. It has no description, so it gets that of the page's
-    first one.
+    """Put the picture of an oEmbed document before the pictures of the page. It has no description, so it gets the
+    description of the page's first picture.
     """
     description = pictures[0].description if pictures else ""
     return first_pictures([PagePicture(url, description), *pictures])

@@ -56,7 +56,9 @@ class Filters:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[list[_Place]], Patterns[list[_Place]]]:
-        """Patterns for keywords that match characters, and for whole-word keywords; equal keywords share a pattern."""
+        """Patterns for keywords that may match parts of words, and for whole-word keywords; equal keywords share a
+        pattern.
+        """
         places: dict[tuple[str, bool], list[_Place]] = {}
         for number, active in enumerate(self._filters):
             for order, keyword in enumerate(active.keywords):
@@ -87,7 +89,7 @@ class Filters:
     def search(self, text: Text) -> dict[int, str]:
         """Return the matching text by index of the filter, for each filter with a keyword in the text.
 
-        If several keywords of a filter match, the one that comes first in the text counts.
+        If several keywords of a filter match, the match that comes first in the text is returned.
         """
         first: dict[int, tuple[int, int, int]] = {}
         for (number, order), start, end in self._found(text):
@@ -101,8 +103,8 @@ class Filters:
     ) -> list[dict[str, Any]]:
         """Return the entities "FilterResult" of a post, given the matches that `search` found in its text.
 
-        `status_ids` is its id, and for a boost also that of the boosted post. With `moment`, filters that have expired by
-        then match nothing.
+        `status_ids` are the post's id and, for a boost, also the id of the boosted post. Filters that have expired at
+        `moment`, if given, match nothing.
         """
         results: list[dict[str, Any]] = []
         for number, active in enumerate(self._filters):
@@ -118,8 +120,8 @@ class Filters:
         return results
 
     def hides(self, written: str, status_id: int, context: str) -> bool:
-        """Tell whether a filter hides a post with this text in a context (a value of the entity), where no client reads the
-        results.
+        """Tell whether a filter hides a post with this text in a context (a value of the entity "Filter"). Used where no
+        client applies the results.
         """
         results = self.results(self.search(Text(written)), (status_id,)) if self._filters else []
         shown = [found["filter"] for found in results]

@@ -15,7 +15,7 @@ from statuses.models.attachments import DESCRIPTION_LIMIT, MediaAttachment, Medi
 IMAGE_SIZE_LIMIT: Final = 16 * 1024 * 1024
 """Limit of bytes of an uploaded picture, animated GIFs included."""
 VIDEO_SIZE_LIMIT: Final = 99 * 1024 * 1024
-"""Limit of bytes of an uploaded video or sound."""
+"""Limit of bytes of an uploaded video or audio file."""
 
 SUPPORTED_TYPES: Final = (*images.ACCEPTED, *recordings.ACCEPTED)
 """`configuration.media_attachments.supported_mime_types` of the instance documents."""
@@ -27,8 +27,9 @@ _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3}
 def check_file(head: bytes, size: int, said: str) -> str:
     """Return the media type of a file, given its size and its first bytes, `head`.
 
-    Raises Invalid for an empty file, a type that is not accepted, a picture declared as a video or the reverse, and a file
-    that is too large. The first bytes decide the type; `said`, the content type sent, decides only between two errors.
+    Raises Invalid for an empty file, a type that is not accepted, a picture declared as a video or the reverse, and a
+    file that is too large. The first bytes determine the type; `said`, the content type that the client sent, only
+    determines which of two errors is raised.
     """
     labels = (_("File"), _("File content type"))
     found = _checked(head, said, "file", labels, (*images.ACCEPTED, *recordings.READABLE))
@@ -67,8 +68,8 @@ def _checked(head: bytes, said: str, field: str, labels: tuple[str, str], accept
 
 
 def _is_other(found: str, claimed: str) -> bool:
-    """Tell whether a picture is declared as a video or sound, or one of these as a picture. Video and sound
-    share containers.
+    """Tell whether a picture is declared as video or audio, or the reverse. Video and audio are not distinguished,
+    because they share containers.
     """
     accepted = found in images.ACCEPTED or found in recordings.READABLE
     return accepted and found.startswith("image/") != claimed.startswith("image/")
@@ -82,7 +83,7 @@ def check_description(description: str) -> None:
 
 
 def may_have_thumbnail(media: MediaAttachment) -> bool:
-    """Tell whether a file may have a thumbnail: a video with sound, or a sound (SEED-028)."""
+    """Tell whether a file may have a thumbnail: only a video with sound, or an audio file (SEED-028)."""
     return media.type in (MediaType.AUDIO, MediaType.VIDEO)
 
 
@@ -106,7 +107,7 @@ def read_focus(written: str | None) -> dict[str, float | None] | None:
 def _number(written: str) -> float:
     match = _NUMBER.match(written)
     number = float(match[0]) if match else 0.0
-    # PostgreSQL returns larger ones as integers of any length, which no response can hold.
+    # PostgreSQL returns larger numbers as integers of any length, which cannot be encoded in a response.
     return number if abs(number) < 2**53 else 0.0
 
 

@@ -27,7 +27,7 @@ _RAW_OPTION_LIMIT: Final = 2_000
 
 @dataclass(frozen=True)
 class PollDraft:
-    """Poll as a client sent it. `expires_in` is in seconds; `sent` has the same values as the client wrote them."""
+    """Poll as a client sent it. `expires_in` is in seconds; `sent` has the unparsed values of the request."""
 
     options: tuple[str, ...] = ()
     expires_in: int | None = None
@@ -37,13 +37,15 @@ class PollDraft:
 
     @property
     def choices(self) -> list[str]:
-        """Options as they are stored: stripped, and without blank ones."""
+        """Options in the form that is stored: stripped, and without blank options."""
         return [stripped for stripped in (option.strip() for option in self.options) if stripped]
 
 
 @dataclass(frozen=True)
 class RemotePoll:
-    """Remote poll as its document describes it: `voters_count` is None if not given, `expires_at` if the poll has no end."""
+    """Remote poll as its document describes it. `voters_count` is None if the document does not give it; `expires_at` is
+    None if the poll has no end.
+    """
 
     options: list[str]
     tallies: list[int]
@@ -54,7 +56,7 @@ class RemotePoll:
 
 
 def check_poll(draft: PollDraft) -> None:
-    """Raise Invalid, with every broken rule, for a poll that breaks the rules."""
+    """Raise Invalid with all errors of a poll."""
     choices = draft.choices
     reasons: list[FieldError] = []
 
@@ -92,7 +94,9 @@ def has_ended(expires_at: datetime | None, moment: datetime) -> bool:
 
 
 def check_vote(choices: Sequence[int], already: Sequence[int], *, options: int, multiple: bool) -> None:
-    """Raise Invalid for a vote that cannot be counted: for an option that does not exist, or one vote too many."""
+    """Raise Invalid for a vote that cannot be counted, because an option does not exist or the account would have more
+    votes than allowed.
+    """
     if any(not 0 <= choice < options for choice in choices):
         raise Invalid.sentence(_("The chosen vote option does not exist"))
     both = [*already, *choices]

@@ -1,6 +1,6 @@
-"""Posts as they are read: the post (`Post`), its author (`Author`) and its content (`PostBody`). They are pure values, loaded
-by `statuses.queries.posts`, from which the client API, streams, ActivityPub, pages, feeds and search are built. Values to be
-written share `AuthorColumns`.
+"""Posts as they are read: the post (`Post`), its author (`Author`) and its content (`PostBody`). They are plain values,
+loaded by `statuses.queries.posts`, from which the client API, streams, ActivityPub, pages, feeds and search are built.
+Values to be written inherit `AuthorColumns` as well.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Author:
 
 @dataclass(slots=True)
 class Post:
-    """A post without its body: the values that decide who sees it, and those that change too often to be cached.
+    """A post without its body: the values that decide who sees it, and the values that change too often to be cached.
 
-    `original` is the boosted post; `quoted` is the quoted post, whatever the state of the quote (`quote_state`, None without
-    a quote). `addressed_ids` are the accounts it mentions, silently or not; a boost itself addresses nobody. `collection_ids`
-    are the collections it links to, in the order of its text.
+    `original` is the boosted post; `quoted` is the quoted post, whatever the state of the quote (`quote_state`, None
+    without a quote). `addressed_ids` are the accounts that the post mentions, silently or not; a boost itself addresses
+    nobody. `collection_ids` are the collections that the post links to, in the order of its text.
     """
 
     id: int
@@ -81,7 +81,7 @@ class Post:
 
     @property
     def domain(self) -> str | None:
-        """Domain of the author's server, None for this one."""
+        """Domain of the author's server, None for this server."""
         return self.author.domain
 
     @property
@@ -91,7 +91,7 @@ class Post:
 
     @property
     def created_at(self) -> datetime:
-        """Time at which it was written."""
+        """Time at which the post was written."""
         return _EPOCH + timedelta(milliseconds=self.created_ms)
 
     @property
@@ -106,7 +106,7 @@ class Post:
 
     @property
     def quotes(self) -> list[Post]:
-        """Posts needed to decide about the quote of `proper`: the quoted post, and the post that one quotes."""
+        """Posts needed to decide about the quote of `proper`: the quoted post, and the post quoted by the quoted post."""
         quoted = self.proper.quoted
         if quoted is None:
             return []
@@ -114,7 +114,7 @@ class Post:
 
     @property
     def is_reply(self) -> bool:
-        """Tell whether it is a reply: to a known post, an unknown one, or one that was deleted since."""
+        """Tell whether the post is a reply, whether its parent is known, unknown or was deleted."""
         return self.in_reply_to_id is not None or self.is_orphan or self.in_reply_to_account_id is not None
 
     def count_favourite(self, change: int) -> None:
@@ -127,8 +127,8 @@ class AuthorColumns:
     """Columns of a post that its author fills in, by their names in the table (`Written`). What a client sends (`Draft`),
     what another server sends (`ReceivedNote`), what is stored (`Composed`) and what is read (`PostBody`) inherit them.
 
-    Each has a default, which is restored by an edit that leaves it out, and is a JSON value. `text` is the source, empty for
-    a remote post; the others are members of the entity and of its versions, by these names.
+    Each column is a JSON value and has a default, which an edit restores if it leaves the column out. `text` is the
+    source, empty for a remote post; the other columns are members of the entity and of its versions, by the same names.
     """
 
     text: str = ""
@@ -153,9 +153,9 @@ AUTHOR_COLUMNS: Final = tuple(each.name for each in fields(AuthorColumns))
 SHOWN_COLUMNS: Final = tuple(name for name in AUTHOR_COLUMNS if name != "text")
 """Columns among AUTHOR_COLUMNS that everyone is shown, in addition to the content."""
 READ_COLUMNS: Final = ("spoiler_text",)
-"""Columns among AUTHOR_COLUMNS whose text people read, in addition to the content: filters, search, spam rules and their dry
-runs, emojis, excerpts and staff pages use them. Web pages and feeds, mails, Web Push, trends, and the character limit
-(`check_text`) use the content warning alone.
+"""Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content: filters, search, spam rules and
+their dry runs, emojis, excerpts and staff pages use them. Web pages and feeds, mails, Web Push, trends, and the character
+limit (`check_text`) use the content warning alone.
 """
 VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
 """Columns that earlier versions of a post store."""
@@ -165,10 +165,10 @@ VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
 class PostBody(AuthorColumns):
     """Content of a post, the same for every viewer, its place in a thread, and the application that wrote it.
 
-    `addressed` are the accounts it mentions, with id, username, domain, url, uri, whether the mention is `silent`, and for a
-    group `group_followers`, the id of the collection of its followers; `tags` are normalised names, in the order of the text.
-    `quote` is how other servers know the quote: its id, `quoted_uri` and `approval_uri`; None for a post without one.
-    `thread_root_id` is the first known post of the thread.
+    `addressed` are the accounts that the post mentions, with id, username, domain, url, uri, whether the mention is
+    `silent`, and for a group `group_followers`, the id of the collection of its followers; `tags` are normalised names,
+    in the order of the text. `quote` has the identifiers of the quote for other servers: its id, `quoted_uri` and
+    `approval_uri`; None for a post without a quote. `thread_root_id` is the first known post of the thread.
     """
 
     id: int
@@ -200,8 +200,9 @@ class PostBody(AuthorColumns):
 
 
 def read_as_text(texts: Iterable[str], content: str, *others: str | None) -> str:
-    """Return everything that people see of a post as text: the texts of READ_COLUMNS, the content, options and descriptions.
-    Addresses that links show in part come last, so that they push nothing beyond the part that is searched.
+    """Return all text that readers see in a post: the texts of READ_COLUMNS, the content, poll options and descriptions.
+    Addresses that links show only in part come last, so that they do not push other text beyond the part that is
+    searched.
     """
     seen, addresses = shown(content)
     return "\n\n".join(part for part in (*texts, seen, *others, *addresses) if part)

@@ -1,7 +1,7 @@
-"""Validates and truncates single values that a page or provider gives for a preview; unusable ones become empty.
+"""Validates and truncates single values that a page or provider gives for a preview; unusable values become empty.
 
-No HTML of a page or provider is passed on. Only text is taken, truncated and without invisible characters, and http or https
-addresses; of a player only its address, and only from the providers in `_PLAYERS` (security row 2).
+No HTML of a page or provider is passed on. Only truncated text without invisible characters and http or https addresses
+are used. Of a player only the address is used, and only if the provider is in `_PLAYERS` (security row 2).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def address_of(value: Any) -> str:
 
 
 def player_of(url: str) -> str:
-    """Return the address if it is a player of a provider in `_PLAYERS`; else empty."""
+    """Return the address if it belongs to a player of a provider in `_PLAYERS`, otherwise an empty text."""
     if not url.startswith("https://"):
         return ""
     target = parse_url(url)
@@ -89,7 +89,7 @@ def moment_of(value: Any) -> datetime | None:
 
 
 def creator_of(value: str) -> str:
-    """Return the address of an account without its leading `@`; empty if it is not one."""
+    """Return the address of an account without its leading `@`; empty if `value` is not such an address."""
     address = value.strip().removeprefix("@")
     username, at, domain = address.partition("@")
     plain = len(address) <= NAME_LIMIT and address.isprintable() and not re.search(r"[\s/?#]", address)

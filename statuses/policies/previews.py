@@ -1,5 +1,5 @@
-"""Reads a page's Open Graph, else JSON-LD, else plain HTML metadata (behaviours section 9 "Cards"); its oEmbed document takes
-precedence over all of these (`statuses.policies.embeds`).
+"""Reads a page's metadata from Open Graph, otherwise from JSON-LD, otherwise from plain HTML (behaviours section 9
+"Cards"); the page's oEmbed document takes precedence over all of these (`statuses.policies.embeds`).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from statuses.policies.preview_values import (
 )
 
 PAGE_BYTES: Final = 1 << 20
-"""Limit of bytes of a page that are read: its metadata is at the beginning."""
+"""Limit of bytes of a page that are read, because metadata is at the beginning of a page."""
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 EMBED_LINKS: Final = ("application/json+oembed", "text/json+oembed", "text/xml+oembed", "application/xml+oembed")
 """Types of a page's links to its oEmbed document (oEmbed, section 4), the preferred one first."""
 IMAGE_BYTES: Final = 8 * 1024 * 1024
-"""Contract, federation section 16 "Card image"."""
+"""Limit of bytes of a picture (contract, federation section 16 "Card image")."""
 PICTURES_TRIED: Final = 3
 """Limit of pictures of a page that are tried, one after the other, until one can be shown."""
 
@@ -57,8 +57,8 @@ class PagePicture:
 
 @dataclass(frozen=True)
 class Preview:
-    """Preview of a page. Texts are empty and numbers 0 if it does not give them; `embed_url` is its oEmbed document, and the
-    first of `pictures` that can be fetched is shown.
+    """Preview of a page. Texts are empty and numbers 0 if the page does not give them; `embed_url` is the address of its
+    oEmbed document, and the first of `pictures` that can be fetched is shown.
     """
 
     title: str = ""
@@ -112,7 +112,7 @@ class _OpenGraphPicture:
 
 
 class _Page:
-    """Metadata read from a page; the first of equal entries counts."""
+    """Metadata read from a page; of entries with the same name the first is used."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -149,7 +149,8 @@ class _Page:
 
     def _keep(self, name: str, content: str) -> None:
         self.metas.setdefault(name, []).append(content)
-        # The properties of a picture follow it (Open Graph, "Arrays"); some pages put them before the first one.
+        # The properties of a picture follow its address (Open Graph, "Arrays"); some pages put them before the first
+        # picture.
         picture = self.pictures[-1]
         if name == "og:image" and picture.addresses and content not in picture.addresses:
             picture = _OpenGraphPicture()

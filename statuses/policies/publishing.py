@@ -19,15 +19,15 @@ from statuses.models import MediaAttachment, MediaType, Processing
 from statuses.policies.visibility import CHOICES, FOLLOWER_VISIBILITIES, allowed_visibility, is_reserved_for_posts
 
 TEXT_LIMIT: Final = 500
-# A grapheme cluster may contain any number of joiners, and a link counts as 23 characters: stored text needs a limit of its
-# own, low enough that the HTML rendered from it fits its column.
+# A grapheme cluster may contain any number of joiners, and a link counts as 23 characters: stored text therefore needs a
+# separate limit, low enough that the HTML rendered from it fits into its column.
 RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
 REBLOG_CHOICES: Final = FOLLOWER_VISIBILITIES
 PLAIN_TEXT: Final = "text/plain"
 MARKDOWN: Final = "text/markdown"
 CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
-"""Formats in which the text of a post may be written: `text/markdown` is our extension (contract, README)."""
+"""Formats in which the text of a post may be written: `text/markdown` is an extension of this server (contract, README)."""
 _SINGLE_MEDIA_TYPES: Final = (MediaType.AUDIO, MediaType.VIDEO)
 
 
@@ -42,7 +42,8 @@ def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
 def choose_visibility(
     author: Account, wanted: str | None, user_default: str | None, *, choices: Sequence[str] = CHOICES
 ) -> str:
-    """Return the requested visibility, else the user's default, else private for a locked account, else public.
+    """Return the requested visibility or the user's default; without either, private for a locked account, otherwise
+    public.
 
     Public becomes unlisted for a limited author. Raises Invalid for a value that is not a visibility.
     """
@@ -55,7 +56,9 @@ def choose_visibility(
 
 
 def choose_content_type(wanted: str | None, otherwise: str = PLAIN_TEXT) -> str:
-    """Return the requested content type, else `otherwise`. Raises Invalid for a type that is not offered, HTML included."""
+    """Return the requested content type, or `otherwise` if none is requested. Raises Invalid for a type that is not
+    offered, such as HTML.
+    """
     chosen = wanted.partition(";")[0].strip().lower() if wanted else otherwise
     if chosen not in CONTENT_TYPES:
         message = _("is not included in the list")
@@ -73,8 +76,8 @@ def check_media_count(media_ids: Sequence[object]) -> None:
 
 
 def missing_media(media_ids: Sequence[int | str]) -> Invalid:
-    """Return the error for files that belong to another account, do not exist or are already attached; it
-    does not say which.
+    """Return the error for files that belong to another account, do not exist or are already attached; it does not say
+    which of these applies.
     """
     ids = ", ".join(map(str, media_ids))
     return Invalid(_("Media %(ids)s not found or already attached to another post") % {"ids": ids})

@@ -1,7 +1,8 @@
 """Permission to quote a post, from its author's policy and its visibility, and what a viewer sees of a quote.
 
-Source: contract, entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f. The policy of a post is stored as
-a number: the groups approved automatically in its lower four bits, those approved by the author in the next four.
+Source: contract, entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f. The policy of a post is stored
+as a number: the groups approved automatically are in its lower four bits, the groups approved by the author in the next
+four.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from statuses.policies.visibility import ADDRESSED_VISIBILITIES, OPEN_VISIBILITI
 
 
 class Group(IntFlag):
-    """Groups of accounts that may quote a post; the names in lower case are those of the entity.
+    """Groups of accounts that may quote a post; in lower case, the names are the values of the entity.
 
     Local posts use the first two. `FOLLOWING` are the accounts that the author follows; `UNSUPPORTED_POLICY` stands for
     accounts that this server cannot determine, such as the members of a list.
@@ -94,7 +95,7 @@ _SHOWN_STATES: Final = frozenset({QuoteState.ACCEPTED, _BLOCKED_DOMAIN, _BLOCKED
 def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
     """Return the state of a post's quote as the viewer sees it (contract, entities "Quote").
 
-    `relations` are the viewer's and include the quoted author.
+    `relations` are the viewer's relations and include the quoted author.
     """
     quoted = post.quoted
     if post.quote_state != QuoteState.ACCEPTED:
@@ -114,8 +115,8 @@ def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
 def shows_quoted(post: Post, viewer_id: int | None, relations: Relations, *, whatever_state: bool = False) -> bool:
     """Tell whether the viewer gets the quoted post (or its id) with the state, or null.
 
-    With `whatever_state`, an author who reads the source of a post gets it even when the quote is not accepted, provided that
-    the author may read the quoted post.
+    With `whatever_state`, the quoted post is returned even if the quote is not accepted, provided that the viewer may
+    read it; used for authors who read the source of their post.
     """
     if post.quoted is None:
         return False
@@ -130,9 +131,9 @@ def missing_quoted() -> NotFound:
 
 
 def check_addressing(visibility: str, quoted_author_id: int | None, addressed: Collection[int]) -> None:
-    """Raise Invalid for a post to certain accounts only that quotes an account which is not among them.
+    """Raise Invalid for a post that is only for addressed accounts and quotes an account that it does not address.
 
-    `addressed` are the accounts it mentions, and its author.
+    `addressed` are the accounts that the post mentions, and its author.
     """
     if visibility in ADDRESSED_VISIBILITIES and quoted_author_id not in addressed:
         raise Invalid.sentence(_("Cannot quote a non-mentioned user in a Private Mention post."))
@@ -141,8 +142,8 @@ def check_addressing(visibility: str, quoted_author_id: int | None, addressed: C
 def permission(post: Post, viewer_id: int | None, relations: Relations) -> Permission:
     """Return the expected outcome if the viewer, who may read the post, quotes it.
 
-    `relations` are the viewer's and include the author, if the policy `depends_on_relations`. Authors may quote any of their
-    own posts except direct ones, which nobody may quote.
+    `relations` are the viewer's relations, and include the author if `depends_on_relations` is true for the policy.
+    Authors may quote any of their own posts except direct ones, which nobody may quote.
     """
     if viewer_id is None or is_reserved_for_posts(post.visibility):
         return Permission.DENIED

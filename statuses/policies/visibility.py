@@ -1,5 +1,5 @@
-"""Meaning of each visibility. The values are used here and nowhere else: other modules call the predicates below, or take an
-SQL condition. Source: contract, behaviours section 7.
+"""Meaning of each visibility. The values are used only here: other modules call the predicates below, or use the SQL
+conditions. Source: contract, behaviours section 7.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ OPEN_VISIBILITIES: Final = (Visibility.PUBLIC, Visibility.UNLISTED)
 """Visibilities that need no relation to the author ("distributable")."""
 
 FOLLOWER_VISIBILITIES: Final = (*OPEN_VISIBILITIES, Visibility.PRIVATE)
-"""Visibilities that every follower may read; also those allowed for boosts and for pinned posts."""
+"""Visibilities that every follower may read; boosts and pinned posts may have only these."""
 
 ADDRESSED_VISIBILITIES: Final = (Visibility.DIRECT, Visibility.LIMITED)
 """Visibilities that only addressed accounts may read."""
@@ -32,7 +32,7 @@ def is_for_anybody(visibility: str) -> bool:
 
 
 def is_counted(visibility: str) -> bool:
-    """Tell whether the post count of a profile includes such posts."""
+    """Tell whether the post count of a profile includes posts of this visibility."""
     return visibility != Visibility.DIRECT
 
 
@@ -65,7 +65,9 @@ def is_for_followers_only(visibility: str) -> bool:
 
 
 def shown_visibility(visibility: str) -> str:
-    """Return the visibility that clients are shown: they know four, and a limited post is shown as private."""
+    """Return the visibility that clients are shown: they know only four visibilities, so a limited post is shown as
+    private.
+    """
     return Visibility.PRIVATE.value if visibility == Visibility.LIMITED else visibility
 
 
@@ -75,8 +77,8 @@ def allowed_visibility(visibility: str, *, limited: bool) -> str:
 
 
 def boost_visibility(original: str, chosen: str) -> str:
-    """Return the visibility of a boost: private for a private post, else the requested one, or private if boosts may not have
-    it.
+    """Return the visibility of a boost: private for a private post, otherwise the requested visibility, or private if
+    boosts may not have that visibility.
     """
     return Visibility.PRIVATE if original == Visibility.PRIVATE or chosen not in FOLLOWER_VISIBILITIES else chosen
 
@@ -108,8 +110,8 @@ ADDRESSED_POST: Final = f"s.visibility IN ({_ADDRESSED_WORDS})"
 """SQL form of `is_for_addressed` for a post `s`."""
 
 PUBLIC_POST: Final = f"s.visibility = '{Visibility.PUBLIC}' AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL"
-"""SQL condition for posts `s` that may appear in public timelines. Literals, not parameters, so that the planner chooses the
-partial index.
+"""SQL condition for posts `s` that may appear in public timelines. It has literals instead of parameters, so that the
+planner chooses the partial index.
 """
 
 

@@ -1,4 +1,4 @@
-"""Reads the author of a new post: only those columns of the account and its user that publishing needs."""
+"""Reads the author of a new post, with only the columns of the account and its user that publishing needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from social.kernel.statements import rows_of
 
 T = TypeVar("T", bound=models.Model)
 
-# The other columns of both rows are deferred: reading one takes a query of its own.
+# The other columns of both rows are deferred: reading one of them takes a separate query.
 _ACCOUNT_COLUMNS: Final = ("id", "username", "domain", "locked", "limited_at", "suspended_at")
 _USER_COLUMNS: Final = (
     "id",
@@ -31,7 +31,7 @@ SELECT {", ".join(f"a.{name}" for name in _ACCOUNT_COLUMNS)}, {", ".join(f"u.{na
 
 
 def find_author(account_id: int) -> Account:
-    """Return a local account with its user, in one query. Raises NotFound if there is none."""
+    """Return a local account with its user, in one query. Raises NotFound if there is no such account."""
     rows = rows_of(_AUTHOR, {"id": account_id})
     if not rows:
         raise NotFound

@@ -17,8 +17,8 @@ from statuses.policies.cards import card_url
 class ShownCard:
     """A preview as a post shows it: `url` is the link as written in the post.
 
-    `author_id` is the account that the page names as its author and that has confirmed the page's server; `claimed_by` is one
-    that has not (yet).
+    `author_id` is the account that the page names as its author and that has confirmed the page's server; `claimed_by` is
+    a named account that has not confirmed it (yet).
     """
 
     card: PreviewCard
@@ -29,7 +29,7 @@ class ShownCard:
 
 @dataclass(slots=True)
 class ShownCards:
-    """Previews by post, or by their own id where no post shows them, and the accounts that are their authors."""
+    """Previews by post id, or by their own id where no post shows them, and the accounts that are their authors."""
 
     by_id: dict[int, ShownCard] = field(default_factory=dict)
     authors: CountedAccounts = field(default_factory=CountedAccounts)
@@ -39,8 +39,8 @@ class ShownCards:
 
 
 def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> ShownCards:
-    """Load the previews of these posts, by post: one query, none for no posts; one to four more when pages name accounts as
-    authors.
+    """Load the previews of these posts, by post id: one query, none for no posts; one to four more when pages name
+    accounts as authors.
     """
     ids = list(status_ids)
     if not ids:
@@ -55,7 +55,7 @@ def load_shown_cards(cards: Iterable[PreviewCard], viewer_id: int | None) -> Sho
 
 
 def find_card(url: str) -> PreviewCard:
-    """Return the preview of a page. Raises NotFound for an address without one."""
+    """Return the preview of the page at `url`. Raises NotFound for an address without a preview."""
     key = card_url(url)
     return require_found(PreviewCard.objects.filter(url=key).exclude(title="").first() if key is not None else None)
 

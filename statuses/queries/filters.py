@@ -1,4 +1,4 @@
-"""Reads filters: all for their owners, and the active ones for a page of posts."""
+"""Reads filters: all filters of an owner, or only the active filters, which are applied to a page of posts."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def load_active_filters(account_id: int) -> Filters:
 
 
 def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
-    """Return the filters that have not expired, by account; accounts without any are left out. One query, none for no
-    accounts.
+    """Return the filters that have not expired, by account id; accounts without such filters are left out. One query,
+    none for no accounts.
     """
     if not account_ids:
         return {}
@@ -89,17 +89,17 @@ def list_keywords(account_id: int) -> QuerySet[FilterKeyword]:
 
 
 def find_filter(filter_id: Any, account_id: int) -> Filter:
-    """Return the account's own filter. Raises NotFound for one of another account, as if it did not exist."""
+    """Return the account's own filter. Raises NotFound for another account's filter, as if it did not exist."""
     return _find(list_filters(account_id), filter_id)
 
 
 def find_keyword(keyword_id: Any, account_id: int) -> FilterKeyword:
-    """Return a keyword of the account's own filters. Raises NotFound for one of another account."""
+    """Return a keyword of the account's own filters. Raises NotFound for a keyword of another account's filter."""
     return _find(list_keywords(account_id), keyword_id)
 
 
 def find_filter_status(filter_status_id: Any, account_id: int) -> FilterStatus:
-    """Return a post of the account's own filters. Raises NotFound for one of another account."""
+    """Return a post of the account's own filters. Raises NotFound for a post of another account's filter."""
     return _find(FilterStatus.objects.filter(filter__account_id=account_id).select_related("filter"), filter_status_id)
 
 

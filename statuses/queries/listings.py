@@ -1,4 +1,6 @@
-"""Lists posts of an account, its scheduled posts and marks, and the accounts that favourited, boosted or quoted a post."""
+"""Lists posts of an account, its scheduled posts, favourites and bookmarks, and the accounts that favourited, boosted or
+quoted a post.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ class AccountStatusesFilter:
     tagged: str | None = None
 
 
-# Preselects posts, so that few rows are read in vain: `can_see` then decides about each of them. With COALESCE the planner
-# expects half of the posts to match; if it expects few, it reads and sorts all posts of the account.
+# Preselects posts, so that few rows are read unnecessarily: `can_see` then decides about each of them. With COALESCE the
+# planner expects half of the posts to match; if it expects only a few, it reads and sorts all posts of the account.
 _CANDIDATES: Final = "SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND COALESCE({}, FALSE)"
 _READABLE: Final = readable_by_viewer("%(author)s")
 _CONDITIONS: Final = {
@@ -46,12 +48,12 @@ _CONDITIONS: Final = {
     "exclude_reblogs": " AND s.reblog_of_id IS NULL",
     "exclude_direct": f" AND NOT {ADDRESSED_POST}",
 }
-# There are at most `statuses.services.pins.PINS_LIMIT`, so they are always read completely.
+# There are at most `statuses.services.pins.PINS_LIMIT` pinned posts, so they are always read completely.
 _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
 _PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
-# Posts of an account with a hashtag are searched for among the posts of the account or among those of the hashtag, whichever
-# are fewer; if both are many, the two lists are intersected. The planner cannot choose, because it keeps one plan for all
-# parameters.
+# Posts of an account with a hashtag are searched for among the posts of the account or among the posts with the hashtag,
+# whichever are fewer; if both are many, the two lists are intersected. The planner cannot choose, because it keeps one
+# plan for all parameters.
 _WALK_LIMIT: Final = 2000
 _TAG_SIZES: Final = f"""
 SELECT t.id, (SELECT count(*) FROM (SELECT 1 FROM statuses_status WHERE account_id = %(author)s LIMIT {_WALK_LIMIT}) own),
@@ -69,11 +71,12 @@ _INTERSECTION: Final = (
 def load_account_statuses(
     account_id: int, viewer_id: int | None, wanted: AccountStatusesFilter, cursor: Cursor
 ) -> PostPage:
-    """Return a page of an account's posts at a cursor, newest first, that the viewer may read (behaviours section 11).
+    """Return the posts of an account that the viewer may read, at a cursor, newest first (behaviours section 11).
 
     Boosts of accounts that the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the
-    viewer has no posts. The page is full unless there are no more posts, or hundreds in a row are hidden; pinned posts come
-    in the order of their pins, newest first. Usually three queries, one more for a hashtag. The page is not filled.
+    viewer has no posts. The page is full unless there are no more posts, or hundreds in a row are hidden; pinned posts
+    come in the order of their pins, newest first. Usually three queries, one more for a hashtag.
+    `statuses.queries.page.fill` is not called.
     """
     page = select([], viewer_id)
     sql, parameters = _narrowed(account_id, viewer_id, wanted)
@@ -118,26 +121,26 @@ def list_bookmarks(account_id: int) -> QuerySet[Bookmark]:
 
 
 def list_favourites_of(status_id: int, viewer_id: int | None) -> QuerySet[Favourite]:
-    """Select the favourites of a post whose accounts the viewer may see, unordered."""
+    """Select the favourites of a post by accounts that the viewer may see, unordered."""
     return Favourite.objects.filter(_shown_to(viewer_id), status_id=status_id)
 
 
 def list_reblogs_of(status_id: int, viewer_id: int | None) -> QuerySet[Status]:
-    """Select the public and unlisted boosts of a post whose accounts the viewer may see, unordered."""
+    """Select the public and unlisted boosts of a post by accounts that the viewer may see, unordered."""
     return Status.objects.filter(
         _shown_to(viewer_id), reblog_of_id=status_id, deleted_at=None, visibility__in=OPEN_VISIBILITIES
     )
 
 
 def list_quotes_of(status_id: int, viewer_id: int | None) -> QuerySet[Quote]:
-    """Select the accepted quotes of a post in posts that the viewer may read, unordered."""
+    """Select the accepted quotes of a post whose quoting posts the viewer may read, unordered."""
     readable = visible_to(viewer_id, prefix="status__")
     return Quote.objects.filter(readable, quoted_status_id=status_id, state=QuoteState.ACCEPTED)
 
 
 def _shown_to(viewer_id: int | None) -> Q:
-    """Return the condition for accounts in lists of people: not suspended, and neither hidden from the viewer nor hiding from
-    it.
+    """Return the condition for accounts in lists of accounts: not suspended, and neither blocked or muted by the viewer
+    nor blocking the viewer.
     """
     shown = is_present("account")
     return shown if viewer_id is None else shown & ~hidden_from(viewer_id, "account_id")
@@ -150,6 +153,8 @@ def list_scheduled(account_id: int) -> QuerySet[ScheduledStatus]:
 
 
 def find_scheduled(scheduled_id: Any, account_id: int) -> ScheduledStatus:
-    """Return the account's own scheduled post. Raises NotFound for one of another account, as if it did not exist."""
+    """Return the account's own scheduled post. Raises NotFound for another account's scheduled post, as if it did not
+    exist.
+    """
     number = parse_id(scheduled_id)
     return require_found(list_scheduled(account_id).filter(id=number).first() if number is not None else None)

@@ -17,8 +17,8 @@ from statuses.queries.filters import ACTIVE_SQL, read_active
 from statuses.queries.posts import load_votes
 
 # Each table is read once, through its unique index on account and post: the cost depends neither on how many favourites a
-# viewer has nor on how many a post has, and one plan serves all lengths (docs/adr/0011). A further mark takes a part here and
-# a set in Marks.
+# viewer has nor on how many a post has, and one plan serves all lengths (docs/adr/0011). A new kind of mark needs a part
+# here and a set in Marks.
 _VIEWERS: Final = "ANY((SELECT %(viewers)s)::bigint[])"
 _POSTS: Final = "ANY((SELECT %(ids)s)::bigint[])"
 
@@ -51,8 +51,8 @@ SELECT {_MUTED}, mute.account_id, post.id, NULL
 
 @dataclass(slots=True)
 class Marks:
-    """Posts (never boosts) that a viewer has favourited, boosted, bookmarked or pinned, or whose thread it mutes; the
-    viewer's active filters; and the viewer's votes by post, as indexes of options.
+    """Posts (never boosts) that a viewer has favourited, boosted, bookmarked or pinned, or whose thread the viewer mutes;
+    the viewer's active filters; and the viewer's votes by post id, as indexes of options.
     """
 
     favourited: set[int] = field(default_factory=set)
@@ -64,7 +64,7 @@ class Marks:
     votes: dict[int, list[int]] = field(default_factory=dict)
 
     def concern(self, status_id: int) -> bool:
-        """Tell whether the post may look different to this viewer than to one without marks."""
+        """Tell whether the post may look different to this viewer than to a viewer without marks."""
         return bool(self.filters) or status_id in self.votes or any(status_id in posts for posts in self.in_order)
 
     @property
@@ -76,8 +76,8 @@ class Marks:
 def load_marks(
     viewer_ids: Collection[int], status_ids: Collection[int], polls: Collection[int] = ()
 ) -> dict[int, Marks]:
-    """Return the marks on these posts by viewer; viewers without any are left out. One query, none without viewers or posts,
-    and one more if some of the posts have `polls`.
+    """Return the marks on these posts by viewer id; viewers without marks are left out. One query, none without viewers
+    or posts, and one more if some of the posts have `polls`.
     """
     found: dict[int, Marks] = {}
     if not viewer_ids or not status_ids:
@@ -103,9 +103,7 @@ SELECT asked.account_id, asked.status_id
 
 
 def load_muted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Return those of these (account id, post id) pairs in which the account mutes the post's thread: one query, none for no
-    pairs.
-    """
+    """Return the (account id, post id) pairs in which the account mutes the post's thread: one query, none for no pairs."""
     if not pairs:
         return set()
     accounts, statuses = zip(*pairs, strict=True)

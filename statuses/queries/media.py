@@ -14,9 +14,10 @@ from statuses.policies.audience import visible_to
 
 
 def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock: bool = False) -> MediaAttachment:
-    """Return the account's own file. Raises NotFound for any other, and with `unattached` for one attached to a post (D-07).
+    """Return the account's own file. Raises NotFound for any other file, and with `unattached` for a file attached to a
+    post (D-07).
 
-    `lock` locks its row until the caller's transaction ends.
+    `lock` locks the file's row until the caller's transaction ends.
     """
     found = MediaAttachment.objects.filter(account_id=account_id)
     if unattached:
@@ -28,10 +29,11 @@ def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock:
 
 
 def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[MediaAttachment]:
-    """Select the account's files that can be attached to a post: those of no other post, scheduled post or held edit.
+    """Select the account's files that can be attached to a post: files that belong to no other post, scheduled post or
+    held edit.
 
-    With `of_status_id`, the post being edited, they include files that this post shows or has shown, or that a held edit of
-    it has.
+    With `of_status_id`, the post being edited, files that this post shows or has shown, or that a held edit of it has,
+    are included.
     """
     free = Q(status=None, former_status=None, scheduled=None, held=None)
     if of_status_id is not None:
@@ -52,6 +54,8 @@ def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachm
 
 
 def sum_up_attachments() -> list[tuple[str, int, int]]:
-    """Return number and bytes, previews included, of this server's files by type. Reads the whole table."""
+    """Return, for each type, the number of this server's files and their size in bytes, previews included. Reads the
+    whole table.
+    """
     own = MediaAttachment.objects.exclude(file="").values_list("type").order_by("type")
     return list(own.annotate(count=Count("id"), bytes=Sum("file_size") + Sum("preview_size")))

@@ -38,9 +38,10 @@ class PostPage:
     """Posts in the requested order and, once filled, everything that their entities need.
 
     Created only by `select` and `of_rows`, and presented only after `fill`: `bodies` and `author_bodies` hold the encoded
-    bodies found in the cache, by id of post and account; for the others there are `sources` and `accounts`. A post without
-    one of the `cards` or `polls` shows null there. `collections` are whole, by id. `with_source`: an author is shown the post
-    with its source, and the quoted post whatever the state of the quote.
+    bodies found in the cache, by id of post and account; for posts and authors that were not cached, `sources` and
+    `accounts` hold the values to encode. A post that is missing in `cards` or `polls` shows null there. `collections` are
+    complete, by id. `with_source` tells that an author is shown the post with its source, and the quoted post whatever
+    the state of the quote.
     """
 
     viewer_id: int | None
@@ -59,13 +60,13 @@ class PostPage:
 
     @property
     def ids(self) -> list[int]:
-        """Ids of the posts of the page, boosts by their own id."""
+        """Ids of the posts of the page; for a boost, the id of the boost itself."""
         return [post.id for post in self.rows]
 
     @property
     def posts(self) -> dict[int, Post]:
-        """Posts with a body on the page, by id: the posts themselves, for boosts the boosted ones, and the posts quoted by
-        those.
+        """Posts with a body on the page, by id: the posts themselves, or the boosted posts of boosts, and the posts
+        quoted by these.
         """
         found: dict[int, Post] = {}
         for post in self.rows:
@@ -115,7 +116,7 @@ class PostPage:
         self.relations = self.relations.joined(other.relations)
 
     def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> PostPage:
-        """Return a post of a filled page as another viewer sees it; `relations` are those of that viewer to its
+        """Return a post of a filled page as another viewer sees it; `relations` are that viewer's relations to the post's
         `related_ids`.
         """
         relations = relations or Relations(viewer_id=viewer_id)
@@ -127,9 +128,9 @@ def select(
 ) -> PostPage:
     """Return the posts that the viewer may read and `accept` accepts: two queries, one for an anonymous viewer.
 
-    `accept` is called for posts that the viewer may read, with relations that include every author, boosted author, addressed
-    account and replied-to author. Without it, and without `with_hiding`, only the relations needed to present the posts are
-    loaded. The page can be inspected and truncated; `fill` loads the rest.
+    `accept` is called for posts that the viewer may read, with relations that include every author, boosted author,
+    addressed account and replied-to author. Without it, and without `with_hiding`, only the relations needed to present
+    the posts are loaded. The page can be inspected and truncated; `fill` then loads everything else.
     """
     wanted = list(status_ids)
     posts = load_posts(wanted)
@@ -140,7 +141,7 @@ def select(
         parts: tuple[Post, ...] = (post,) if proper is post else (post, proper)
         if proper.quoted is not None:
             parts += tuple(post.quotes)
-            # The state of a quote shows whether the viewer hides its author.
+            # The state of a quote depends on whether the viewer blocks or mutes the quoted author.
             hides = True
         for part in parts:
             people.add(part.account_id)
@@ -150,8 +151,8 @@ def select(
                 people.add(part.in_reply_to_account_id)
             if part.quote_policy and asks_who_follows(part.quote_policy):
                 asks = True
-    # The query runs even when none of the posts exists: otherwise the response time would reveal whether a post is hidden or
-    # missing (security row 19).
+    # The query runs even if none of the posts exists, because the response time would otherwise reveal whether a post is
+    # hidden or missing (security row 19).
     load = load_hiding if hides else load_reading
     relations = load(viewer_id, people or {0}, with_followed_by=asks) if wanted else NO_RELATIONS
     readable = [
@@ -174,8 +175,8 @@ def _asks_who_follows(posts: Iterable[Post]) -> bool:
 def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:
     """Return the page of loaded posts, without checking who may read them.
 
-    For streams, which check each reader themselves, and for an account that has just acted on a post: actions have their own
-    rule, and an account that undoes an action sees the post even if it may no longer read it (SEED-131).
+    Used by streams, which check each reader separately, and for an account that has just acted on a post: actions have a
+    rule of their own, and an account that undoes an action sees the post even if it may no longer read it (SEED-131).
     """
     return PostPage(viewer_id=viewer_id, rows=list(posts))
 
@@ -233,6 +234,6 @@ def fill(page: PostPage) -> PostPage:
 def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, accept: PostFilter | None = None) -> PostPage:
     """Return the filled page of these posts (or ids) for a viewer: at most six queries, nine with collections.
 
-    Posts that the viewer may not read are left out: that is decided by rows read now, never from a cache.
+    Posts that the viewer may not read are left out; this is decided from freshly read rows, never from a cache.
     """
     return fill(select((item if isinstance(item, int) else item.id for item in statuses), viewer_id, accept))

@@ -1,8 +1,8 @@
 """Reads posts: the only module that loads a `Post`, its `PostBody` and its poll, always for many ids at once.
 
-One statement reads, for a whole page, the values that decide who sees a post and those that change too often to be cached.
-Times come as milliseconds, because reading forty dates takes longer than reading the posts. Another statement reads the
-contents, only for posts without a cached body. The marks of viewers are in `statuses.queries.marks`.
+One statement reads, for a whole page, the values that decide who sees a post, and the values that change too often to be
+cached. Times are read as milliseconds, because parsing forty dates takes longer than reading the posts. Another statement
+reads the contents, only for posts without a cached body. The marks of viewers are in `statuses.queries.marks`.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ _POST: Final = _Part(
 )
 _BODIES: Final = "ANY((SELECT ids FROM bodies)::bigint[])"
 _PEOPLE: Final = "ANY((SELECT ids FROM people)::bigint[])"
-# Joining these tables leads to plans that read small tables completely, some once for each post, or read each table once for
-# each post. So each table is read once here, for all ids, through its index, and Python combines the rows; the ids come from
+# Joining these tables leads to plans that read small tables completely, or that read a table once for each post. Each
+# table is therefore read once here, for all ids, through its index, and Python combines the rows; the ids come from
 # subselects, whose length the planner does not know (docs/adr/0011).
 _PARTS: Final = {
     "post": _Part("post", *(tuple(map(_name, columns)) for columns in _POST[1:])),
@@ -98,7 +98,7 @@ _PARTS: Final = {
     "poll": _Part(f"statuses_poll WHERE status_id = {_BODIES}", bigint=("status_id", "id")),
     "card": _Part(f"statuses_statuscard WHERE status_id = {_BODIES}", bigint=("status_id", "card_id")),
     "mention": _Part(f"statuses_mention WHERE status_id = {_BODIES}", bigint=("status_id", "account_id")),
-    # A collection that became known after the post is found by the id that the post names.
+    # A collection that became known after the post was stored is found by the ActivityPub id that the post names.
     "collection": _Part(
         f"statuses_linkedcollection l WHERE status_id = {_BODIES}",
         bigint=(
@@ -144,8 +144,8 @@ _PARTS_SQL: Final = "\nUNION ALL\n".join(
     f"SELECT '{name}', {', '.join(_laid_out(part))} FROM {part.source}"  # noqa: S608 (constants)
     for name, part in _PARTS.items()
 )
-# Besides the requested posts this reads the posts they boost, the posts quoted by either, and the posts quoted by those. A
-# boost itself has no quote, counters or mentions.
+# Besides the requested posts, this statement reads the posts that they boost, the posts quoted by any of these, and the
+# posts quoted by the quoted posts. A boost itself has no quote, counters or mentions.
 _POSTS_SQL: Final = f"""
 WITH own AS MATERIALIZED (SELECT {_POST.columns} FROM {_POST.source} WHERE id = ANY((SELECT %(ids)s)::bigint[])),
 quote AS MATERIALIZED (
@@ -174,9 +174,10 @@ people (ids) AS MATERIALIZED (SELECT ARRAY(SELECT account_id FROM post))
 
 
 def load_posts(status_ids: Iterable[int]) -> list[Post]:
-    """Return the posts with these ids, each once and in order, whatever their state; unknown ids are left out.
+    """Return the posts with these ids, each once, in the order of the ids, deleted posts included; unknown ids are left
+    out.
 
-    One query, none for no ids. A boost contains the boosted post, a quote the quoted one.
+    One query, none for no ids. A boost contains the boosted post, and a quoting post the quoted post.
     """
     ids = list(dict.fromkeys(status_ids))
     if not ids:
@@ -232,8 +233,8 @@ def _complete(posts: dict[int, Post], found: defaultdict[str, list[Values]]) -> 
             post.quoted = posts.get(post.quoted_status_id)
 
 
-# Values of PostBody that are not columns of the post. Mentions, tags and files are read as JSON: one statement instead of
-# four.
+# Values of PostBody that are not columns of the post. Mentions, tags and files are read as JSON, so that one statement is
+# enough instead of four.
 _EXPRESSIONS: Final = {
     "thread_root_id": "COALESCE(s.thread_id, s.id)",
     "quote": """(
@@ -276,7 +277,7 @@ def load_bodies(status_ids: Iterable[int]) -> dict[int, PostBody]:
 
 def _body(values: Values) -> PostBody:
     found = dict(zip(_BODY, values, strict=True))
-    # An empty list is NULL in SQL, and files come as JSON.
+    # SQL returns NULL for an empty list.
     for name in ("addressed", "tags", "media", "poll_options"):
         found[name] = found[name] or []
     found["media"] = [MediaAttachment(status_id=found["id"], **file) for file in found["media"]]
@@ -292,13 +293,15 @@ SELECT v.account_id, q.status_id, array_agg(v.choice ORDER BY v.id)
 
 
 def load_polls(status_ids: Iterable[int]) -> dict[int, Poll]:
-    """Return the polls of these posts, by post. One query, none for no posts."""
+    """Return the polls of these posts, by post id. One query, none for no posts."""
     ids = list(status_ids)
     return {poll.status_id: poll for poll in Poll.objects.filter(status_id__one_of=ids)} if ids else {}
 
 
 def load_votes(account_ids: Collection[int], status_ids: Collection[int]) -> dict[int, dict[int, list[int]]]:
-    """Load the votes of these accounts in the polls of these posts: choices by account and post. One query at most."""
+    """Load the votes of these accounts in the polls of these posts: indexes of options by account id and post id. One
+    query at most.
+    """
     found: dict[int, dict[int, list[int]]] = {}
     if not account_ids or not status_ids:
         return found

@@ -43,7 +43,7 @@ def list_conversation(root_id: int, viewer_id: int | None, after: int, limit: in
 def find_post(status_id: Any, viewer_id: int | None) -> Post:
     """Return the post with this id if the viewer may read it; two queries, one for an anonymous viewer.
 
-    Raises the same NotFound for a post that does not exist and for one that may not be read (security row 19).
+    Raises the same NotFound for a post that does not exist and for a post that may not be read (security row 19).
     """
     return find_post_and_relations(status_id, viewer_id)[0]
 
@@ -59,7 +59,7 @@ def find_post_and_relations(status_id: Any, viewer_id: int | None) -> tuple[Post
 
 
 def find_own_status(status_id: Any, account_id: int) -> Status:
-    """Return the account's own post. Raises NotFound for one of another account, as if it did not exist."""
+    """Return the account's own post. Raises NotFound for another account's post, as if it did not exist."""
     number = parse_id(status_id)
     if number is not None:
         own = Status.objects.filter(id=number, account_id=account_id, deleted_at=None).first()
@@ -69,7 +69,7 @@ def find_own_status(status_id: Any, account_id: int) -> Status:
 
 
 def load_existing(status_id: Any) -> Post | None:
-    """Return the post with this id, whoever may read it; None for one that is deleted, or whose author is suspended."""
+    """Return the post with this id, whoever may read it; None for a post that is deleted, or whose author is suspended."""
     number = parse_id(status_id)
     for post in load_posts([number]) if number is not None else []:
         if not post.is_deleted and not post.proper.is_deleted and not post.proper.author.is_suspended:
@@ -120,7 +120,7 @@ class Excerpt(NamedTuple):
 
 
 def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
-    """Return summaries of those of these posts that belong to the account, oldest first, deleted ones included; three
+    """Return summaries of the account's own posts among `status_ids`, oldest first, deleted posts included; three
     queries.
     """
     posts = [post for post in load_posts(sorted(status_ids)) if post.account_id == account_id]
@@ -139,11 +139,11 @@ def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
 
 
 def find_poll(poll_id: Any, viewer_id: int | None) -> tuple[Poll, Post, Relations]:
-    """Return the poll with this id and its post if the viewer may read that, with the viewer's relations to the accounts of
-    the post.
+    """Return the poll with this id and its post, if the viewer may read the post, with the viewer's relations to the
+    accounts of the post.
 
-    Raises the same NotFound for a poll that does not exist and for one that may not be read (SEED-074 and 075, security row
-    19).
+    Raises the same NotFound for a poll that does not exist and for a poll that may not be read (SEED-074 and 075,
+    security row 19).
     """
     number = parse_id(poll_id)
     poll = Poll.objects.filter(id=number).first() if number is not None else None
@@ -159,7 +159,7 @@ _PATH: Final = re.compile(r"/(?:@|users/)(?P<username>[A-Za-z0-9_.-]+)/(?:status
 def find_embeddable(username: str, status_id: Any) -> Post:
     """Return the post, never a boost, of the local account with this username.
 
-    Raises the same NotFound for a post that does not exist and for one that is neither public nor unlisted.
+    Raises the same NotFound for a post that does not exist and for a post that is neither public nor unlisted.
     """
     post = find_post(status_id, None)
     if not post.local or post.reblog_of_id is not None or post.username.lower() != username.lower():

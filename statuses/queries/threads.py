@@ -25,7 +25,7 @@ class Reach:
 ANONYMOUS_REACH: Final = Reach(ancestors=40, descendants=60, depth=20)
 USER_REACH: Final = Reach(ancestors=4096, descendants=4096, depth=4096)
 
-# A path still contains the ids of deleted posts: it ends at a post that is deleted or no longer a reply.
+# A path still contains the ids of deleted posts, so it is read only up to a post that is deleted or is no longer a reply.
 _GAP: Final = "(deleted_at IS NOT NULL OR in_reply_to_id IS NULL)"
 _PATH, _GAP_ABOVE, _DESCENDANT = range(3)
 _THREAD: Final = f"""
@@ -49,8 +49,8 @@ UNION ALL
 class Context:
     """Rows of a thread around a post: `ancestors` root first, `descendants` in the order of the tree.
 
-    Together they are the rows of the filled `page`, ancestors first. `more_after` is the newest descendant that was read, if
-    there may be more after it.
+    Together they are the rows of the filled `page`, ancestors first. `more_after` is the id of the newest descendant that
+    was read, if there may be newer ones.
     """
 
     page: PostPage
@@ -62,10 +62,10 @@ class Context:
 def load_context(post: Post, viewer_id: int | None, *, after: int | None = None) -> Context:
     """Return the thread around a post for a viewer, in at most seven queries.
 
-    Posts that the viewer may not read are left out, as are those of authors whom the viewer blocks or mutes, and of limited
-    authors whom the viewer does not follow; replies to them stay. Replies to a deleted post have left the thread, with their
-    descendants. Children come in the order of their ids, an author's replies to themselves first. If there are too many
-    descendants, the oldest are shown; with `after`, those with a greater id.
+    Posts that the viewer may not read are left out, as are posts of authors whom the viewer blocks or mutes, and of
+    limited authors whom the viewer does not follow; replies to these posts are kept. Replies to a deleted post have left
+    the thread, with their descendants. Replies to a post come in the order of their ids, its author's own replies first.
+    If there are too many descendants, the oldest are shown; with `after`, the oldest with a greater id.
     """
     reach = ANONYMOUS_REACH if viewer_id is None else USER_REACH
     above, parents = _load_thread(post.id, reach, after or 0)
@@ -117,8 +117,8 @@ _SOLICITED_DEPTH: Final = 100
 
 
 def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Return those of these (post id, reader id) pairs in which the post replies, over at most a hundred posts, to a private
-    mention of its author by the reader: the reader contacted the author first. One query, none for no pairs.
+    """Return the (post id, reader id) pairs in which the post replies, directly or through at most a hundred posts, to a
+    private mention of its author by the reader: the reader contacted the author first. One query, none for no pairs.
     """
     if not pairs:
         return set()
@@ -133,8 +133,8 @@ def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], dict[int, int]]:
-    """Return the ids above a post, root first, starting below the nearest gap; and the ids below it, oldest first, each with
-    that of its parent.
+    """Return the ids of the ancestors of a post, root first, starting below the nearest gap; and the ids of its
+    descendants, oldest first, each with the id of its parent.
     """
     path: list[int] = [status_id]
     gaps: dict[int, int] = {}
@@ -153,9 +153,9 @@ def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], d
 
 
 def in_tree_order(posts: list[Post], parents: Mapping[int, int], *, root_id: int, root_author_id: int) -> list[Post]:
-    """Sort posts depth first: each before its replies, an author's replies to themselves before those of others.
+    """Sort posts depth first: each post before its replies, an author's replies to themselves before replies by others.
 
-    `parents` may name posts that are not among the rows: replies to them are placed under the nearest ancestor that is.
+    `parents` may name posts that are not in `posts`: replies to these are placed under their nearest ancestor in `posts`.
     """
     authors = {post.id: post.account_id for post in posts} | {root_id: root_author_id}
     children: dict[int, list[Post]] = {}

@@ -37,8 +37,7 @@ SELECT m.account_id FROM timelines_listmember m
 
 
 def find_list(list_id: int, account_id: int) -> List:
-    """Return the account's list with this id. Raises NotFound for an unknown id, and for another owner's list (SEED-068).
-    """
+    """Return the account's list with this id. Raises NotFound for an unknown id and for another owner's list (SEED-068)."""
     return require_found(List.objects.filter(id=list_id, account_id=account_id).first())
 
 

@@ -69,7 +69,7 @@ class FeedSource:
 
 
 def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
-    """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough.
+    """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts.
 
     A page from a feed takes two queries, three with posts included by hashtag; a page from SQL one or two more.
     `statuses.queries.page.fill` adds everything that presenting them needs. Works without Redis. Also marks the viewer as

@@ -72,8 +72,8 @@ class Found:
 
 
 def search(form: SearchForm, viewer_id: int) -> Found:
-    """Return everything of the requested kinds that matches. If the text is an address, only the object with that address
-    is returned; with `resolve` it is fetched from its server if necessary. Must run outside of a transaction.
+    """Return everything of the requested kinds that matches. With `resolve`, a text that is an address returns only the
+    object with that address, which is fetched from its server if necessary. Must run outside of a transaction.
 
     Raises NotFound for an unknown `account_id`, and InvalidDate.
     """
