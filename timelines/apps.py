@@ -12,8 +12,8 @@ class TimelinesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events of the apps below, use PostgreSQL for search unless another engine is plugged in, and register
-        the portable lists and the condition for exclusive lists.
+        """Subscribe to events of the apps below, use PostgreSQL for search unless another engine is plugged in, and
+        register the export and import of lists and the condition for exclusive lists.
         """
         from accounts.queries.relations import register_read_apart
         from timelines import reactions  # noqa: F401  # importing it subscribes

@@ -20,7 +20,9 @@ LISTS_LIMIT = 50
 
 
 class RepliesPolicy(models.TextChoices):
-    """Replies to other accounts that a list shows: those to members, to accounts that the owner follows, or none."""
+    """Replies to other accounts that a list shows: replies to members, replies to accounts that the owner follows, or
+    none.
+    """
 
     LIST = "list"
     FOLLOWED = "followed"
@@ -56,8 +58,8 @@ class List(models.Model):
 
 
 class ListMember(models.Model):
-    """Membership of `account` in the list. Its posts are shown only if the list's owner follows it, has requested to, or is
-    it.
+    """Membership of `account` in the list. The account's posts are shown only if the list's owner follows it, has
+    requested to follow it, or is the account itself.
 
     `absent` is copied from the list, so that fan-out skips lists whose owners are absent.
     """
@@ -78,8 +80,8 @@ class ListMember(models.Model):
 class Conversation(models.Model):
     """Conversation of a local account, `account`: its direct posts in one thread with the same participants.
 
-    `participants` are the others' account ids in ascending order, empty for a note to oneself, and `key` is derived from
-    them. `last_status` is the newest post of the conversation.
+    `participants` are the ids of the other accounts in ascending order, empty if the account wrote only to itself, and
+    `key` is derived from them. `last_status` is the newest post of the conversation.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -118,7 +120,7 @@ class Timeline(models.TextChoices):
 
 
 class Marker(models.Model):
-    """Last item of a timeline that `account` has read; `version` grows by one with every change."""
+    """Last item of a timeline that `account` has read; `version` increases by one with every change."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     timeline = models.TextField(choices=Timeline.choices)
@@ -144,7 +146,7 @@ class TrendKind(models.TextChoices):
 
 
 class Trend(models.Model):
-    """A hashtag, post or preview card that trends now, whether or not it may be shown. `score` orders them.
+    """A hashtag, post or preview card that trends now, whether or not it may be shown. Trends are ordered by `score`.
 
     `peak` is the highest score of the last days, reached at `peak_at`; the score then decays with a fixed half-life.
     """
@@ -166,7 +168,9 @@ class Trend(models.Model):
 
 
 class TrendReview(models.Model):
-    """Decision of staff about a trending post, author or link; the rows of hashtags and publishers have columns for theirs."""
+    """Decision of staff about a trending post, author or link; decisions about hashtags and publishers are columns of
+    their own rows.
+    """
 
     kind = models.TextField(choices=TrendKind.choices)
     object_id = models.BigIntegerField()
@@ -196,7 +200,9 @@ class LinkPublisher(models.Model):
 
 
 class SearchDocument(models.Model):
-    """Search document of a post: its words and facts, as `timelines.services.search_index` writes them. Boosts have none."""
+    """Search document of a post: its words and facts, as `timelines.services.search_index` writes them. Boosts have no
+    document.
+    """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="+")
     words = SearchVectorField()

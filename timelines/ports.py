@@ -1,4 +1,4 @@
-"""Ports through which this app calls apps above it."""
+"""Ports through which this app calls apps of higher layers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from statuses.models import Status
 
 
 class RemoteObjects(Protocol):
-    """Finds the object behind a remote address, over the network."""
+    """Finds the object with a remote address, over the network."""
 
     def find_by_url(self, url: str) -> Account | Status | Collection | None:
-        """Return the account, post or collection of accounts with this id or page. Called outside of a transaction; takes at
-        most five seconds.
+        """Return the account, post or collection of accounts whose id or page is `url`. Called outside of a transaction;
+        takes at most five seconds.
 
-        Returns None for anything else, and when it cannot be fetched: errors of another server never raise.
+        Returns None for anything else, and when the object cannot be fetched: errors of another server are never raised.
         """
         ...
 

@@ -42,7 +42,7 @@ urlpatterns = [
     endpoint("api/v1/streaming", StreamingRedirectViewSet, {"get": "redirect"}),
     endpoint("api/v1/streaming/<stream>", StreamingRedirectViewSet, {"get": "redirect"}),
     endpoint("api/v1/streaming/<stream>/<variant>", StreamingRedirectViewSet, {"get": "redirect"}),
-    # A path of any depth: clients are redirected whatever it is (SEED-127).
+    # Matches a path of any depth, because clients are redirected whatever the path is (SEED-127).
     re_path(r"^api/v1/streaming/.+", StreamingRedirectViewSet.as_view({"get": "redirect"})),
     re_path(r"^tags/(?P<name>[^/]+)\.rss$", page(tag_feed), name="tag_feed"),
     re_path(r"^tags/(?P<name>[^/]+)/?$", page(tag), name="tag"),

@@ -12,15 +12,15 @@ _KEYS_LIMIT: Final = 1000
 
 @dataclass(slots=True)
 class Allowances:
-    """Token bucket for each key: `burst` at once, refilled at `rate` per second."""
+    """Token bucket for each key: it holds at most `burst` tokens, and is refilled with `rate` tokens per second."""
 
     burst: float
     rate: float
-    # Remaining amount, and the time at which it was calculated.
+    # Remaining tokens by key, and the time at which they were calculated.
     _left: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
 
     def take(self, key: Hashable, count: int = 1) -> bool:
-        """Take `count` from the key's bucket, and tell whether that many were left."""
+        """Take `count` tokens from the key's bucket, and tell whether there were enough."""
         now = time.monotonic()
         if len(self._left) > _KEYS_LIMIT:
             self._left = {other: kept for other, kept in self._left.items() if self._now(*kept, now) < self.burst}

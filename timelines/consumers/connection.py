@@ -46,7 +46,7 @@ _COMMANDS_AT_ONCE: Final = 150
 _COMMANDS_A_SECOND: Final = 2.0
 TOO_MANY_STREAMS: Final = "Too many streams on one connection"
 
-# An event for a stream, an error to send, or the end (True: the client is too slow).
+# An event for a stream, an error to send, or the end of the connection (True if the client is too slow).
 _Item = tuple[Stream, Message] | StreamError | bool
 
 
@@ -64,9 +64,9 @@ class Connection:
     """Connection of a client, WebSocket or event stream.
 
     `send` writes one event, `report_error` an error about a command, `close` ends the transport (True: the client was too
-    slow, False: its token is no longer valid). All are called only from the connection's own task, in the order of the
-    events. `write` sends the frame of a WebSocket at once, without the task, or returns False when the client is behind; it
-    is called only while the queue is empty. `abort` ends the transport soon, whether or not the client reads.
+    slow, False: its token is no longer valid). All three are called only from the connection's own task, in the order of
+    the events. `write` sends the frame of a WebSocket at once, without the task, or returns False when the client is
+    behind; it is called only while the queue is empty. `abort` ends the transport soon, whether or not the client reads.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Connection:
         self._send, self._close, self._report_error = send, close, report_error
         self._write, self._abort = write, abort
         self._waits = False
-        # Keyed by name and normalised tag, or list: #Cats and #cats are one stream.
+        # Keyed by stream name and normalised hashtag or list: #Cats and #cats are the same stream.
         self._streams: dict[tuple[str, str], tuple[Stream, Listener]] = {}
         self._queue: asyncio.Queue[_Item] = asyncio.Queue()
         self._watched: Watched | None = None
@@ -111,12 +111,13 @@ class Connection:
         self._registry.listen(channels.token(self.token_id), self._on_token)
         self._registry.listen(channels.user(self.user_id), self._on_user)
         await self._registry.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
-        # This query comes after the subscription: it sees an earlier revocation, and a later one arrives as a message.
+        # This query runs after the subscription: it sees an earlier revocation, and a later revocation arrives as a
+        # message.
         return self.token_id in await in_thread(list_good_tokens, [self.token_id])
 
     async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
-        """Subscribe to a stream; a repeated subscription is ignored. Raises StreamError. Does nothing after the end of the
-        connection.
+        """Subscribe to a stream; a repeated subscription is ignored. Raises StreamError. Does nothing if the connection
+        has ended.
         """
         if self.has_ended():
             return
@@ -143,8 +144,8 @@ class Connection:
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
-        """Count a message of the client. Raises StreamError (429) when there were too many on this connection or for the
-        account.
+        """Count a message of the client. Raises StreamError (429) when there were too many messages on this connection or
+        of the account.
         """
         if not self._commands.take(None):
             raise StreamError(429, TOO_MANY_COMMANDS)
@@ -157,8 +158,8 @@ class Connection:
     async def _watch(self) -> None:
         watched = self._watched = self._registry.viewers.take(self.account_id)
         self._registry.listen(channels.relations(self.account_id), watched.forget)
-        # Loaded now and not with the first event, for which thousands of connections may wait; after subscribing, so that no
-        # change is missed.
+        # The viewer is loaded now instead of at the first event, for which thousands of connections may wait at once; and
+        # after subscribing, so that no change is missed.
         await self._registry.settle(channels.relations(self.account_id))
         await watched.get()
 
@@ -191,7 +192,7 @@ class Connection:
             self._registry.listen(channel, listener)
 
     async def review_access(self) -> None:
-        """Restrict or extend the public streams to what the server's setting now shows the viewer."""
+        """Restrict or extend the public streams to the origins that the viewer may see by the server's current setting."""
         for key, (stream, listener) in list(self._streams.items()):
             if not stream.filtered:
                 continue
@@ -202,7 +203,8 @@ class Connection:
                 self._hear(key, renewed)
 
     def unsubscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
-        """End the subscription to a stream, whatever the spelling of its hashtag; does nothing without one.
+        """End the subscription to a stream, whatever the spelling of its hashtag; does nothing if there is no such
+        subscription.
 
         Raises StreamError for a name or hashtag that is too long.
         """
@@ -216,8 +218,8 @@ class Connection:
             self._registry.unlisten(channel, listener)
 
     def enqueue(self, stream: Stream, message: Message) -> None:
-        """Send the client an event, or queue it. When too many are queued the connection ends: no event is ever dropped
-        silently.
+        """Send the client an event, or queue it. When too many events are queued, the connection ends: no event is ever
+        dropped silently.
         """
         if message.withdrawn is not None and not has_shown(stream, message.withdrawn):
             return
@@ -225,8 +227,8 @@ class Connection:
             self._put((stream, message))
 
     def _writes(self, stream: Stream, message: Message) -> bool:
-        """Send or filter out an event at once, if possible, and return whether that was done. With thousands of listeners,
-        this avoids waking a task for each.
+        """Send or filter out an event at once, if possible, and return whether this was possible. With thousands of
+        listeners, this avoids waking a task for each.
         """
         if self._write is None or not self._waits or self._ended or not self._queue.empty():
             return False
@@ -264,7 +266,7 @@ class Connection:
         while not self._queue.empty():
             self._queue.get_nowait()
         self._queue.put_nowait(too_slow)
-        # Released now, because the task may be waiting for a client that never reads.
+        # The connection is released now, because its task may be waiting for a client that never reads.
         self.leave()
         if self._abort is not None:
             self._abort()
@@ -297,7 +299,7 @@ class Connection:
         try:
             await self.run()
         except Exception:
-            # Usually a client that has disappeared; its disconnect event follows.
+            # Usually the client has disappeared, and its disconnect event follows.
             logger.debug("A stream ended", exc_info=True)
 
     async def run(self) -> None:

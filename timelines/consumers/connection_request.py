@@ -31,7 +31,7 @@ _FALSE_VALUES: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "off", "O
 class ConnectionRequest:
     """Request of a streaming client, from an ASGI scope.
 
-    `path` is the part after `/api/v1/streaming`, `address` the client's own, in canonical form (security row 25).
+    `path` is the part after `/api/v1/streaming`, `address` the client's IP address in canonical form (security row 25).
     """
 
     path: str
@@ -42,8 +42,8 @@ class ConnectionRequest:
 
     @classmethod
     def of(cls, scope: Mapping[str, Any]) -> ConnectionRequest:
-        """Parse the scope. The token comes from the header Authorization, else the query, else the header
-        Sec-WebSocket-Protocol.
+        """Parse the scope. The token is taken from the header Authorization, otherwise from the query, otherwise from the
+        header Sec-WebSocket-Protocol.
         """
         raw = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True, errors="replace")
         query = {name: values[-1] for name, values in raw.items()}
@@ -57,17 +57,17 @@ class ConnectionRequest:
         return cls(scope["path"].removeprefix(PREFIX).strip("/"), query, token, protocol, _address(scope))
 
     def flag(self, name: str) -> bool:
-        """Return a boolean of the query, in any spelling that clients use."""
+        """Return a boolean parameter of the query, in any spelling that clients use."""
         return self.query.get(name, "") not in _FALSE_VALUES
 
     async def check_network(self) -> None:
-        """Raise StreamError (403) for a refused network (contract, behaviours section 4)."""
+        """Raise StreamError (403) if the client's network is refused (contract, behaviours section 4)."""
         if await in_thread(refused_networks.is_refused, self.address):
             raise StreamError(403, REFUSED)
 
     async def identify(self) -> Identity:
-        """Return the identity of the token. Raises StreamError (401) without a token, or with one that gives no access to a
-        user's API.
+        """Return the identity of the token. Raises StreamError (401) without a token, or if the token gives no access to
+        a user's API.
         """
         if not self.token:
             raise StreamError(401, MISSING_TOKEN)
@@ -104,7 +104,7 @@ def _header(scope: Mapping[str, Any], name: bytes) -> str:
 
 _LOGGER: Final = "uvicorn.error"
 _INCOMPLETE_HANDSHAKE_MESSAGE: Final = "ASGI callable returned without completing handshake."
-#: Errors of clients, which they are sent in the response.
+#: Statuses of errors that the client has caused.
 _CLIENT_FAULTS: Final = frozenset(
     {
         "Invalid UTF-8 sequence received from client.",
@@ -120,7 +120,7 @@ _refused: ContextVar[bool] = ContextVar("refused", default=False)
 async def refuse(scope: Mapping[str, Any], send: Callable[[Any], Awaitable[None]], error: StreamError) -> None:
     """Refuse an upgrade with the error: its status, and its text as JSON and in the header `X-Error-Message`.
 
-    A server without that ASGI extension closes the socket.
+    Under a server without the ASGI extension for this, the socket is closed.
     """
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": POLICY_VIOLATION})
@@ -150,5 +150,5 @@ _FILTER: Final = _RefusalFilter()
 
 
 def keep_refusals_quiet() -> None:
-    """Filter these messages out of the log, the one about handshakes only for refused upgrades; may be called twice."""
+    """Filter the messages named above out of the log, the message about handshakes only for refused upgrades. Idempotent."""
     logging.getLogger(_LOGGER).addFilter(_FILTER)

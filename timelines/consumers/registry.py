@@ -45,13 +45,15 @@ WATCH_SECONDS: Final = 5.0
 STOP_SECONDS: Final = 0.5
 
 MAX_CONNECTIONS: Final = 64
-"""Limit of open connections of one access token in a process: several windows of one client, and some broken ones."""
+"""Limit of open connections of one access token in a process: enough for several windows of one client, and some broken
+connections.
+"""
 
 MAX_OF_ACCOUNT: Final = 128
 """Limit of open connections of one account in a process, with any tokens (security row 69)."""
 
 MAX_FROM_ADDRESS: Final = 512
-"""Limit of connections from one address in a process, which a school or an office may share."""
+"""Limit of connections from one IP address in a process; a school or an office may share an address."""
 
 # Security row 70. A reconnecting client may subscribe to all its streams at once, in several windows.
 _COMMANDS_AT_ONCE: Final = 400
@@ -66,7 +68,7 @@ class Listening(Protocol):
 
     @property
     def token_id(self) -> int:
-        """Id of the token with which it was opened."""
+        """Id of the token with which the connection was opened."""
         ...
 
     @property
@@ -135,8 +137,8 @@ class ConnectionRegistry:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # On Python 3.11 a write that ends at the same moment can swallow the hub's cancellation. Then the end of the event
-        # loop cancels it again.
+        # On Python 3.11 a write that ends at the same moment can swallow the hub's cancellation. In that case the hub is
+        # cancelled again when the event loop ends.
         await asyncio.wait([asyncio.create_task(self._hub.stop())], timeout=STOP_SECONDS)
 
     @property
@@ -147,8 +149,8 @@ class ConnectionRegistry:
     def enter(self, connection: Listening) -> None:
         """Register a connection, whose token is checked from now on.
 
-        Raises StreamError (429) when too many have the same token, account or address, and when the account has opened too
-        many in a short time.
+        Raises StreamError (429) when too many connections have the same token, account or address, and when the account
+        has opened too many in a short time.
         """
         keys = _keys_of(connection)
         for kind, most, reason in _BOUNDS:
@@ -159,7 +161,9 @@ class ConnectionRegistry:
         self._connections[connection] = time.monotonic()
 
     def take_command(self, account_id: int) -> None:
-        """Count a command of an account, on any connection. Raises StreamError (429) when there were too many."""
+        """Count a command of an account, on any of its connections. Raises StreamError (429) when there were too many
+        commands.
+        """
         if not self._commands.take(account_id):
             raise StreamError(429, TOO_MANY_COMMANDS)
 
@@ -172,7 +176,7 @@ class ConnectionRegistry:
                     del self._open[key]
 
     def listen(self, channel: str, listener: Listener) -> None:
-        """Call `listener` with every message on the channel. It must neither block nor raise."""
+        """Call `listener` with every message on the channel. The listener must neither block nor raise."""
         listeners = self._listeners.setdefault(channel, {})
         listeners[listener] = None
         if len(listeners) == 1:
@@ -221,12 +225,12 @@ class ConnectionRegistry:
             try:
                 await act()
             except Exception:
-                # The database may be temporarily unavailable; the next run follows.
+                # The database may be temporarily unavailable; the next run tries again.
                 logger.exception(failure)
 
     async def watch(self) -> None:
-        """End the connections of networks that are now refused; after a change of the access setting, adjust the public
-        streams of all others.
+        """End the connections from networks that are now refused; after a change of the access setting, adjust the public
+        streams of all other connections.
         """
         if not self._connections:
             return
@@ -242,7 +246,9 @@ class ConnectionRegistry:
             self._access = access
 
     async def sweep(self) -> None:
-        """End the connections whose tokens are no longer valid, and mark users who have been connected for long as active."""
+        """End the connections whose tokens are no longer valid, and mark users who have been connected for a long time as
+        active.
+        """
         connections = list(self._connections)
         if not connections:
             return

@@ -14,8 +14,8 @@ from timelines.policies.streams import MISSING_PATH, StreamError
 
 
 def _last(send: Any) -> Any:
-    """Wrap `send` so that a response closes its connection: bytes after a request can then never be taken for another
-    request, even if this server and a proxy read its length differently.
+    """Wrap `send` so that a response closes its connection: bytes after a request can then never be interpreted as
+    another request, even if this server and a proxy read its length differently.
     """
 
     async def send_last(message: dict[str, Any]) -> None:

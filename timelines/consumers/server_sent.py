@@ -45,7 +45,7 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has n
             await self.http_request()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the request, and release its tasks and connection in any case."""
+        """Serve the request, and always release its tasks and connection at the end."""
         try:
             await super().__call__(scope, receive, send)
         finally:

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Fewer than the connections of the database pool (settings: threads of the web process plus two).
+# Fewer threads than the database pool has connections (by the settings, the threads of the web process plus two).
 _THREADS: Final = 4
 _pool: Final = ThreadPoolExecutor(_THREADS, thread_name_prefix="streaming")
 

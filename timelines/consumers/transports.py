@@ -1,8 +1,8 @@
 """Uvicorn's protocols with time-outs for clients that do not read or send no request, and direct writes to the network.
 
-ASGI has one way to write, a coroutine per message and client, which frames and encodes again what thousands of clients are
-sent alike; and it has no way to end a connection whose client reads nothing, not even the close frame. Consumers find both in
-the extension EXTENSION of their scope, and work without it under another server.
+ASGI can only write with a coroutine per message and client, which frames and encodes the same message again for each of
+thousands of clients; and it cannot end a connection whose client reads nothing, not even the close frame. The extension
+EXTENSION of a consumer's scope offers both operations; under another server consumers work without it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from timelines.consumers.connection_request import POLICY_VIOLATION
 
 EXTENSION: Final = "social.transport"
 
-#: Seconds for a client to read queued data after its connection is to end.
+#: Seconds that a client has to read queued data before its connection is aborted.
 ABORT_SECONDS = 5.0
 
-# Security row 70: limits of frames of each socket, above the commands that it may send (`registry`) plus its pongs.
+# Security row 70: limits of frames of each socket, higher than the commands that a client may send (`registry`) plus its
+# pongs.
 _FRAMES_AT_ONCE: Final = 600
 _FRAMES_A_SECOND: Final = 12.0
 _PIECE_BYTES: Final = 4096
@@ -91,9 +92,9 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         """Refuse a request whose lines or number of headers exceed the limits of `websockets`.
 
-        Uvicorn passes on the whole request at once, so that one without a complete handshake would never get one and would
-        keep its connection without a response and without an end. Later data is passed on in pieces, because the parser
-        accepts all that it is given.
+        Uvicorn passes on the whole request at once, so that a request without a complete handshake would keep its
+        connection open forever without a response. Later data is passed on in pieces: given everything at once, the
+        parser would process it all before the limit on frames could end the connection.
         """
         if self.handshake_initiated:
             for start in range(0, len(data), _PIECE_BYTES):
@@ -146,7 +147,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
 
 #: Time-out for a complete request, in seconds from the start of the connection.
 REQUEST_SECONDS = 10.0
-#: Limit of bytes of a request with its body, which no endpoint here needs.
+#: Limit of bytes of a request including a body, although no endpoint of this process needs a body.
 _REQUEST_BYTES: Final = 64 * 1024
 _HEAD_BYTES: Final = 32 * 1024
 _HEADER_LIMIT: Final = 100
@@ -171,7 +172,7 @@ class SingleRequest(HttpToolsProtocol):
         self._timer = self.loop.call_later(REQUEST_SECONDS, transport.close)
 
     def data_received(self, data: bytes) -> None:
-        """Read the next bytes, and ignore any after the request."""
+        """Read the next bytes, and ignore bytes after the request."""
         if self._timer is None or self.transport.is_closing():
             return
         self._received += len(data)

@@ -41,7 +41,7 @@ class Watched:
 
     @property
     def age(self) -> float:
-        """Seconds since it was loaded; 0 while it is not cached, because it is then loaded before the next event."""
+        """Seconds since the viewer was loaded; 0 while it is not cached, because it is then loaded before the next event."""
         return 0.0 if self._viewer is None else time.monotonic() - self._read_at
 
     @property
@@ -70,7 +70,7 @@ class Watched:
 
 
 class Viewers:
-    """Viewers of a process by account, as long as some connection needs them."""
+    """Viewers of this process by account id, kept as long as a connection needs them."""
 
     def __init__(self) -> None:
         self._watched: dict[int, Watched] = {}
@@ -88,8 +88,8 @@ class Viewers:
             del self._watched[watched.account_id]
 
     async def renew(self) -> None:
-        """Load viewers again that were loaded long ago: some at a time, one after the other, so that no event waits because
-        very many expire at once.
+        """Load again the viewers that were loaded long ago: a few at a time, one after the other, so that events need not
+        wait because very many viewers expire at once.
         """
         due = sorted((w for w in self._watched.values() if w.age >= RENEWAL_SECONDS), key=lambda w: w.age, reverse=True)
         for watched in due[: max(_SMALLEST_BATCH, len(self._watched) // _BATCH_DIVISOR)]:
@@ -107,7 +107,7 @@ class FilteredEvents:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, message: Message, viewer: Viewer, moment: datetime) -> Message:
-        """Return the event as the viewer gets it at that time."""
+        """Return the event with the viewer's filters applied, as of `moment`."""
         known, result = message.filtered.get(viewer.account_id, (None, None))
         if known is not viewer or result is None:
             result = asyncio.get_running_loop().create_future()

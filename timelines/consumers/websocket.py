@@ -17,7 +17,7 @@ from timelines.consumers.transports import Direct
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
 
-# RFC 6455 section 7.4.1, and 1013 of the IANA registry.
+# Close codes of RFC 6455 section 7.4.1, and 1013 from the IANA registry.
 UNSUPPORTED_DATA: Final = 1003
 TRY_AGAIN_LATER: Final = 1013
 
@@ -41,7 +41,7 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
         self.writer: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket until one side ends it, and release its task and connection in any case."""
+        """Serve the socket until one side ends it, and always release its task and connection at the end."""
         try:
             await super().__call__(scope, receive, send)
         finally:

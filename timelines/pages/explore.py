@@ -34,7 +34,8 @@ _SUMMED_DAYS: Final = 2
 def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
     """`/explore`, `/explore/tags`, `/explore/links` and `/explore/people`, for everyone (contract, endpoints).
 
-    Posts, hashtags and links are those that trend and may be shown, the strongest first; accounts are those that posted last.
+    Shows trending posts, hashtags and links that may be shown, those with the highest score first; and discoverable
+    accounts, those that posted last first.
     """
     context: dict[str, Any] = {
         "kind": kind,

@@ -56,7 +56,7 @@ class PostForm(ServiceForm):
     key = forms.CharField(widget=forms.HiddenInput, max_length=100)
 
     def publish(self, user: User, **values: Any) -> bool:
-        """Publish the post of a valid form, and return whether that was done. Errors are shown beside the fields."""
+        """Publish the post of a valid form, and return whether it was published. Errors are shown beside the fields."""
         if not self.is_valid():
             return False
         sent: dict[str, Any] = {
@@ -108,8 +108,8 @@ def _shared(request: HttpRequest) -> list[str]:
 
 
 def _initial(user: User, text: str, visibility: str = "public") -> dict[str, str]:
-    """Return the initial values of a form; `visibility` is that of the parent, which the default visibility of a reply does
-    not exceed.
+    """Return the initial values of a form; `visibility` is the parent's visibility, which the default visibility of a
+    reply does not exceed.
     """
     own = default_visibility(user.default_privacy, locked=user.account.locked)
     return {"text": text, "visibility": visibility if own == "public" else own, "key": secrets.token_urlsafe(16)}

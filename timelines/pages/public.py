@@ -1,5 +1,5 @@
-"""Public pages for visitors without an app: of a hashtag, to which every post that uses it links, and of the public
-timelines.
+"""Public pages for visitors without an app: the page of a hashtag, to which every post that uses the hashtag links, and
+the pages of the public timelines.
 """
 
 from __future__ import annotations
@@ -104,14 +104,14 @@ def _posts(request: HttpRequest, list_ids: Callable[[Cursor], list[int]]) -> dic
 
 
 def public_url(origin: str = "") -> str:
-    """Return the path of a public timeline's page; empty if nothing of it is shown without signing in."""
+    """Return the path of a public timeline's page; empty if the page shows nothing without signing in."""
     if _open(LIVE, *_ORIGINS[origin]) is None:
         return ""
     return reverse("public_timeline", kwargs={"origin": origin} if origin else None)
 
 
 def _open(kind: str, local: bool, remote: bool) -> PublicFilter | None:
-    """Return a filter for those of the requested origins that are shown without signing in; None if there are none."""
+    """Return a filter for the requested origins that are shown without signing in; None if there are no such origins."""
     for local_too, remote_too in ((local, remote), (local, False), (False, remote)):
         origins = load_origins(kind, None, local=local_too, remote=remote_too)
         if origins is not None and any(origins):

@@ -1,12 +1,12 @@
 """Decides which posts belong to a home or list timeline, and which boosts repeat a nearby item.
 
-Both rules exist twice, side by side: for a post in memory, and in SQL; property tests compare the two. Source: contract,
-behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out applies the first before it writes to a
-feed, and readers of a feed apply it again; the second finds the posts that a feed does not contain.
+The first rule exists in two forms: for a post in memory, and in SQL; property tests compare both. Source: contract,
+behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out applies the form in memory before it
+writes to a feed, and it is applied again when a feed is read; the SQL form finds the posts that a feed does not contain.
 
-Authors of a list are members whom the owner follows, or the owner. Replies to others must pass the list's own policy first,
-then the rule of the home timeline; hashtags and exclusive lists are not considered. Posts for addressed accounts only are in
-no list.
+Authors of a list are its members whom the owner follows, or the owner. Replies to other accounts must pass the list's
+replies policy first, then the rule of the home timeline; hashtags and exclusive lists are not considered. Posts that only
+addressed accounts may read are in no list.
 """
 
 from __future__ import annotations
@@ -59,12 +59,13 @@ def home_verdict(
 ) -> FeedReason:
     """Return the verdict whether the post is in the home timeline of `relations.viewer_id`.
 
-    `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, except those
-    who have ended a mute of the author since; private ones reach all followers. A post is hidden if the viewer blocks or
-    mutes the author, the boosted author or any account that the post or the boosted post mentions. `tagged` contains the
-    posts with a hashtag that the viewer followed before they were written, and is queried only for posts that are not
-    delivered otherwise: such a public post is delivered whether or not the viewer follows its author, even if it is a reply
-    or its author is in an exclusive list. `is_readable`: it is already known that `relations.viewer_id` may read the post.
+    `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, except
+    followers who have ended a mute of the author since; private posts reach all followers. A post is hidden if the viewer
+    blocks or mutes the author, the boosted author or any account that the post or the boosted post mentions. `tagged`
+    contains the posts with a hashtag that the viewer followed before they were written, and is queried only for posts
+    that are not delivered otherwise: such a public post is delivered whether or not the viewer follows its author, even
+    if it is a reply or its author is in an exclusive list. `is_readable` tells that `relations.viewer_id` is already
+    known to be allowed to read the post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict is FeedReason.DELIVER:
@@ -77,7 +78,7 @@ def home_verdict(
 
 
 def people_verdict(post: Post, relations: Relations, *, is_readable: bool = False) -> FeedReason:
-    """Return the verdict like `home_verdict` without hashtags and exclusive lists; every list uses it as well."""
+    """Return the verdict of `home_verdict` without regard to hashtags and exclusive lists; lists use it as well."""
     viewer_id, original = relations.viewer_id, post.original
     addressed = post.addressed_ids if original is None else original.addressed_ids
     if viewer_id is None or not (is_readable or can_see(post, viewer_id, relations, addressed)):
@@ -104,12 +105,14 @@ def people_verdict(post: Post, relations: Relations, *, is_readable: bool = Fals
 
 
 def is_followable_by_hashtag(post: Post) -> bool:
-    """Tell whether followers of its hashtags may get the post."""
+    """Tell whether the post may be delivered to followers of its hashtags."""
     return HASHTAG_TIMELINE.shows(post, NO_RELATIONS)
 
 
 def is_broken_reply(post: Post) -> bool:
-    """Tell whether it replies to a post that was never known. For a deleted parent, the replied-to account is still known."""
+    """Tell whether the post replies to a post that this server never knew. If the parent was deleted, the replied-to
+    account is still known.
+    """
     return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
 
@@ -120,7 +123,7 @@ def _why_unreadable(post: Post, relations: Relations) -> FeedReason:
 
 _EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
 
-# The first condition is evaluated once: most users have no such list.
+# The first condition is evaluated only once per query, because most users have no exclusive list.
 EXCLUSIVE_LIST_CONDITION: Final = f"""
 EXISTS ({_EXCLUSIVE_LISTS})
   AND EXISTS (SELECT 1 FROM timelines_listmember m WHERE m.account_id = a.id AND m.list_id IN ({_EXCLUSIVE_LISTS}))
@@ -221,15 +224,17 @@ def list_condition(replies_policy: RepliesPolicy) -> str:
 
 
 BOOST_WINDOW: Final = 40
-"""Number of next older items, shown or not: a boost is left out if they contain the same post or another boost of it."""
+"""Number of next older items, shown or not, with which a boost is compared: it is left out if they contain the boosted
+post or another boost of it.
+"""
 
 Item = TypeVar("Item", bound=tuple[int, int])
 
 
 def repeated_items(items: Sequence[Item]) -> list[Item | None]:
-    """Return for each item of a timeline (id, boosted post's id or 0; oldest first, without gaps) the item that it repeats,
-    or None if it is shown. Items before the first one are unknown, so the first `BOOST_WINDOW` are compared with fewer items
-    than the rule requires.
+    """Return for each item of a timeline (id, boosted post's id or 0; oldest first, without gaps) the item that it
+    repeats, or None if it is shown. Items before the first one are unknown, so the first `BOOST_WINDOW` items are
+    compared with fewer items than the rule requires.
     """
     found: list[Item | None] = [None] * len(items)
     last_places: dict[int, int] = {}

@@ -18,11 +18,13 @@ from typing import Final
 from social.kernel.text.languages import known_language
 
 PARTS_LIMIT: Final = 32
-"""Limit of parts of a query; further ones are ignored."""
+"""Limit of parts of a query; further parts are ignored."""
 
 
 class Scope(StrEnum):
-    """Posts to search: those that the viewer wrote, marked or is mentioned in; public ones; either; or those that are both."""
+    """Posts to search: posts that the viewer wrote, favourited, boosted, bookmarked or is mentioned in (the library);
+    public posts; posts in either of these; or posts in both.
+    """
 
     LIBRARY = "library"
     PUBLIC = "public"
@@ -53,7 +55,7 @@ class InvalidDate(ValueError):
 
 @dataclass(frozen=True)
 class Sides:
-    """Values of one kind that a post must have, all of them, and those that it must not have."""
+    """Values of one kind: all of those that a post must have, and those that it must not have."""
 
     wanted: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
@@ -69,7 +71,7 @@ class Sides:
 class StatusQuery:
     """Parsed query for posts. `texts` are words and phrases; `authors` are addresses as written, `me` for the viewer.
 
-    `since` is the first day (UTC) and `until` the day after the last one. `impossible`: no post can match.
+    `since` is the first day (UTC) and `until` the day after the last day. `impossible` tells that no post can match.
     """
 
     texts: Sides = field(default_factory=Sides)

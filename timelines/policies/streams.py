@@ -21,9 +21,9 @@ CRYPTO_SCOPES: Final = frozenset({"crypto"})
 NOTIFICATION_SCOPES: Final = frozenset({"read", "read:notifications"})
 
 NAME_LIMIT: Final = 32
-"""Limit of characters of a stream's name, above the longest existing one."""
+"""Limit of characters of a stream's name, higher than the length of any existing name."""
 TAG_LIMIT: Final = 500
-"""Limit of characters of a hashtag as a client writes it: as long as a post. Longer ones are refused before they are
+"""Limit of characters of a hashtag as a client writes it: as long as a post. Longer hashtags are refused before they are
 normalised.
 """
 
@@ -70,8 +70,8 @@ class StreamError(Exception):
 class Stream:
     """A stream to which a connection subscribes.
 
-    `label` is included in every message (`["hashtag", "x"]`). `filtered`: events are the same for all listeners, so each is
-    checked for the viewer; events of other streams were created for the account.
+    `label` is included in every message (`["hashtag", "x"]`). `filtered` tells that events are the same for all
+    listeners, so that each event must be checked for the viewer; events of other streams were created for the account.
     """
 
     label: tuple[str, ...]
@@ -92,7 +92,7 @@ class Viewer:
 
 
 def stream_of_path(path: str, *, only_media: bool = False) -> str:
-    """Return the name of the stream at `/api/v1/streaming/<path>`. Raises StreamError (400) for an unknown one."""
+    """Return the name of the stream at `/api/v1/streaming/<path>`. Raises StreamError (400) for an unknown path."""
     name = _PATHS.get(path.strip("/"))
     if name is None:
         raise StreamError(400, UNKNOWN_PATH)
@@ -100,7 +100,7 @@ def stream_of_path(path: str, *, only_media: bool = False) -> str:
 
 
 def check_name(name: str, tag: str | None) -> None:
-    """Raise StreamError (400) for a name or hashtag that is too long; call it before either is processed.
+    """Raise StreamError (400) for a name or hashtag that is too long. Call it before name and hashtag are processed.
 
     Normalisation may expand one character to eighteen, so that a client's input could block the streams of all clients
     (security row 65).
@@ -180,10 +180,10 @@ def _require(scopes: frozenset[str], sufficient_scopes: frozenset[str]) -> None:
 def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
     """Tell whether a viewer does not get a public post that other listeners of the stream get.
 
-    It is hidden if the viewer blocks or mutes the author, a mentioned account or the quoted author; if the author or the
-    quoted author blocks the viewer or is on a domain that the viewer blocks; if it is in none of the viewer's chosen
-    languages; or if it does not belong to the stream. The viewer's own posts are hidden only if the quoted author blocks the
-    viewer, whomever they mention or quote.
+    The post is hidden if the viewer blocks or mutes the author, a mentioned account or the quoted author; if the author
+    or the quoted author blocks the viewer or is on a domain that the viewer blocks; if it is in none of the viewer's
+    chosen languages; or if it does not belong to the stream. The viewer's own posts are hidden only if the quoted author
+    blocks the viewer, whichever accounts they mention or quote.
     """
     if (stream.only_media and not facts.has_media) or (stream.only_local and not facts.local):
         return True
@@ -196,7 +196,7 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
         domains[facts.quoted_id] = facts.quoted_domain
     relations = viewer.hidden.relations(viewer.account_id, domains, moment)
     if facts.quoted_id is not None:
-        # The viewer's own posts, too, are sent in the same form to all listeners.
+        # The viewer's own posts are checked as well, because all listeners get the same form of a post.
         quoted = UNHIDDEN if facts.author_id != viewer.account_id else PRESENT
         if not quoted.shows(facts.quoted_id, relations):
             return True

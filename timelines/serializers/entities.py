@@ -22,8 +22,8 @@ from timelines.queries.trends import load_link_histories
 
 
 class ConversationSerializer(EntitySerializer):
-    """Conversation, with the other participants, or with the viewer if there are none. The context has `accounts` and
-    `statuses`, presented, by id; those missing may not be shown.
+    """Conversation, with the other participants, or with the viewer if there are none. The context has the entities
+    `accounts` and `statuses`, by id; accounts and posts that are missing there may not be shown.
     """
 
     def to_representation(self, instance: Conversation) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def present_conversations(conversations: Sequence[Conversation], viewer_id: int)
 
 
 class ListSerializer(EntitySerializer):
-    """List, as its owner sees it; nobody else does."""
+    """List, which only its owner can see."""
 
     def to_representation(self, instance: List) -> dict[str, Any]:
         return {
@@ -61,7 +61,7 @@ class ListSerializer(EntitySerializer):
 
 
 class MarkersSerializer(EntitySerializer):
-    """Markers by the name of their timeline; missing ones are left out."""
+    """Markers by the name of their timeline; timelines without a marker are left out."""
 
     def to_representation(self, instance: Sequence[Marker]) -> dict[str, Any]:
         return {
@@ -88,7 +88,7 @@ class SearchSerializer(EntitySerializer):
     """Search."""
 
     def to_representation(self, instance: Results) -> dict[str, Any]:
-        """Return the entity: all four lists, whatever was requested."""
+        """Return the entity with all four lists, whichever kinds were requested."""
         return {
             "accounts": instance.accounts,
             "statuses": instance.statuses,

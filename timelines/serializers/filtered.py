@@ -15,10 +15,11 @@ _NO_RESULTS = b'"filtered":[]'
 
 
 def with_filters(message: Message, filters: Filters, moment: datetime) -> Message:
-    """Return an event of a public stream for a viewer with these filters: `filtered` of its post lists those that match.
+    """Return an event of a public stream for a viewer with these filters: the member `filtered` of its post lists the
+    filters that match.
 
-    The same message is returned when none matches, or when it contains no post. Posts on public streams are no boosts.
-    Reading a long post takes a while: never call this in an event loop.
+    The message is returned unchanged if no filter matches, or if it contains no post. Posts on public streams are never
+    boosts. Reading a long post takes a while: never call this in an event loop.
     """
     if message.payload is None or _NO_RESULTS not in message.payload:
         return message
@@ -29,6 +30,6 @@ def with_filters(message: Message, filters: Filters, moment: datetime) -> Messag
     results = filters.results(filters.search(text), [number], moment)
     if not results:
         return message
-    # JSON escapes quotation marks inside strings, so these bytes can only be the member.
+    # JSON escapes quotation marks inside strings, so these bytes can only be the member `filtered`.
     shown = message.payload.replace(_NO_RESULTS, b'"filtered":%b' % orjson.dumps(results), 1)
     return Message(message.event, shown, message.facts, message.recipients)

@@ -16,7 +16,7 @@ from timelines.services.searching import SearchForm
 
 
 class PublicInput(Form):
-    """Filters: only local posts, only remote ones, or only those with files."""
+    """Filters of public posts: only local posts, only remote posts, or only posts with files."""
 
     local: bool = False
     remote: bool = False
@@ -30,7 +30,7 @@ class LinkInput(Form):
 
 
 class TagInput(PublicInput):
-    """Further hashtags, of which posts must have any, must have all, or must have none."""
+    """Further hashtags, of which posts must have any, all or none."""
 
     any: Annotated[tuple[str, ...], StringListField(scalar=True)] = ()
     all: Annotated[tuple[str, ...], StringListField(scalar=True)] = ()

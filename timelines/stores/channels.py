@@ -1,9 +1,9 @@
 """Names of the Redis channels between publishing and streaming processes, and which of them have subscribers.
 
-Apps above publish on these too: notifications on `notifications(account_id)`, announcements on BROADCAST. The format of
-messages is in `timelines.stores.messages`. Redis itself is asked for subscribers (PUBSUB NUMSUB): the answer is exact, needs
-no bookkeeping and survives a FLUSHALL. It covers only the server that was asked, which is why the role `streams` is one
-server (or one primary) and not a sharded cluster.
+Apps of higher layers publish on these channels as well: notifications on `notifications(account_id)`, announcements on
+BROADCAST. The format of messages is in `timelines.stores.messages`. Redis itself reports the number of subscribers
+(PUBSUB NUMSUB): the reply is exact, needs no bookkeeping and survives a FLUSHALL. It covers only the Redis server that
+replies, so the role `streams` must be one server (or one primary), not a sharded cluster.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from social.kernel import redis, streams
 from social.kernel.batches import in_batches
 
 HOMES: Final = "homes"
-"""Posts for home timelines, each message with its list of recipients: one message for each post and 500 readers."""
+"""Channel of posts for home timelines; each message has a list of recipients: one message for each post and up to 500
+readers.
+"""
 
 PUBLIC_LOCAL: Final = "public:local"
 PUBLIC_REMOTE: Final = "public:remote"
 
 
 BROADCAST: Final = "everybody"
-"""Events for every home stream of this server: announcements."""
+"""Channel of events for every home stream of this server, such as announcements."""
 
 
 def home(account_id: int) -> str:
@@ -54,7 +56,9 @@ def hashtag(name: str) -> str:
 
 
 def relations(account_id: int) -> str:
-    """Return the channel that reports changed blocks or mutes of, or against, the account, which streams must then reload."""
+    """Return the channel that reports changed blocks and mutes by or against the account, which its streams must then
+    reload.
+    """
     return f"relations:{account_id}"
 
 

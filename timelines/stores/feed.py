@@ -5,16 +5,18 @@ A feed is addressed by its name, such as `home:12` (`home`) or `list:5` (`of_lis
 A feed is a cache with one guarantee: **above its lowest item no post is missing**. The lowest item may be the floor, a marker
 that there are no older posts at all. Posts below the lowest item are read from SQL.
 
-Items are 16 bytes, the post's id and (for a boost) the boosted post's, both big-endian, all with score 0: Redis then orders
-them byte by byte, which is exactly by id. (A score is a double and would round adjacent ids to the same value.)
+An item has 16 bytes: the post's id and (for a boost) the boosted post's id, both big-endian. All items have score 0:
+Redis then orders them byte by byte, which is exactly by id. (A score is a double and would round adjacent ids to the same
+value.)
 
-Concurrent builds and writes: a builder first registers itself (`begin`), then reads SQL, then stores (`finish`). Items that
-fan-out adds meanwhile also go into the builder's side set and are merged, so that a post committed after the builder's query
-is not lost. `drop` ends the registration: the data that such a builder has read is stale, and its `finish` does nothing. The
-same happens after a FLUSHALL.
+Concurrent builds and writes: a builder first registers itself (`begin`), then reads SQL, then stores (`finish`). Items
+that fan-out adds meanwhile are also written to the builder's side set and merged, so that a post committed after the
+builder's query is not lost. `drop` ends the registration: the data that such a builder has read is stale, and its
+`finish` does nothing. The same happens after a FLUSHALL.
 
-A server that restarts with an older copy of its data (a snapshot, a promoted replica, a power failure) would restore feeds
-without the posts since. Such a copy contains no scripts, so the first call that finds the scripts missing drops all feeds.
+A server that restarts with an older copy of its data (a snapshot, a promoted replica, a power failure) would restore
+feeds without the posts added since then. Such a copy contains no scripts, so the first call that finds the scripts
+missing drops all feeds.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ MAX_ITEMS: Final = 800
 """Limit of items of one feed (contract, behaviours section 11)."""
 
 EXTENDED_ITEMS_LIMIT: Final = 4000
-"""Limit of items of a feed whose reader has paged beyond MAX_ITEMS: the older items are kept until `shorten`."""
+"""Limit of items of a feed whose reader has paged beyond MAX_ITEMS; the older items are kept until `shorten` is called."""
 
 RETENTION: Final = timedelta(days=7)
 """Time for which a feed is kept after it was last read."""
@@ -56,7 +58,7 @@ class FeedItem(NamedTuple):
     original: int = 0
 
     def packed(self) -> bytes:
-        """Encode the item as it is stored."""
+        """Encode the item in the stored form."""
         return _PAIR.pack(*self)
 
 
@@ -72,9 +74,10 @@ def _packed(items: Iterable[FeedItem]) -> bytes:
 class Slice:
     """Items of a feed in the requested order.
 
-    `complete`: no items follow the last one. Items read downwards have no gaps; items read upwards have none if the first is
-    in the feed. `lowest` is the feed's lowest item, FeedItem(0) for the floor, None when there is no feed. `present`: the
-    reader's presence was recorded in the last twelve hours. `size`: number of items of the whole feed.
+    `complete` tells whether no items follow the last one. Items read downwards have no gaps; items read upwards have no
+    gaps if the first is in the feed. `lowest` is the feed's lowest item, FeedItem(0) for the floor, None when there is no
+    feed. `present` tells whether the reader's presence was recorded in the last twelve hours. `size` is the number of
+    items of the whole feed.
     """
 
     items: list[FeedItem]
@@ -85,7 +88,9 @@ class Slice:
 
 
 def _forget_all() -> None:
-    """Drop every feed, then load the scripts. Two processes may do this at once, since dropped feeds are built again."""
+    """Drop every feed, then load the scripts. Two processes may do this at the same time, because dropped feeds are built
+    again.
+    """
     connected = redis.client("feeds")
     keys = connected.scan_iter(match=feed_key("*"), count=5000)
     for batch in in_batches(keys, _KEYS_PER_CALL):
@@ -94,8 +99,8 @@ def _forget_all() -> None:
         script.load()
 
 
-# KEYS: feeds. ARGV: limit of items, then the items of each feed, oldest first; or once, if they are the same for all. A post
-# below the lowest item is not added, because the feed may lack posts between the two.
+# KEYS: feeds. ARGV: limit of items, then the items of each feed, oldest first, or only once if they are the same for all
+# feeds. A post below the lowest item is not added, because the feed may lack posts between the two.
 _ADD_SCRIPT: Final = redis.Script(
     "feeds",
     """
@@ -132,7 +137,7 @@ end
     _forget_all,
 )
 
-# KEYS: feeds. ARGV: the items to remove from each. They are removed from the side sets of builders too.
+# KEYS: feeds. ARGV: the items to remove from each feed, and from the side sets of builders.
 _REMOVE_SCRIPT: Final = redis.Script(
     "feeds",
     """
@@ -227,8 +232,7 @@ def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[F
     """Return whether scripts and the reader's presence are known, the feed's items at the cursor, its lowest item, and its
     size.
 
-    Plain commands: a script that does the same takes the server twice as long, because its interpreter is cold in every
-    request.
+    Uses plain commands, because a script that does the same takes the Redis server twice as long.
     """
     key, before, after = feed_key(name), cursor.before, cursor.after
     lower = b"(" + (_FLOOR if after is None else after.to_bytes(8) + b"\xff" * 8)
@@ -255,7 +259,9 @@ def is_present(account_id: int) -> bool:
 
 
 def newest(names: Iterable[str], number: int) -> dict[str, list[FeedItem]]:
-    """Return the newest items of feeds (by name), the oldest of them first; empty for a missing feed. Raises RedisError."""
+    """Return the newest `number` items of feeds, by name, in ascending order; no items for a missing feed. Raises
+    RedisError.
+    """
     found: dict[str, list[FeedItem]] = {}
     for batch in in_batches(names, _KEYS_PER_CALL):
         commands = [("ZREVRANGE", feed_key(name), 0, number - 1) for name in batch]
@@ -291,7 +297,7 @@ def _add(names: Sequence[str], data: Sequence[bytes]) -> None:
 
 
 def remove(items: Mapping[str, Sequence[FeedItem]]) -> None:
-    """Remove posts from feeds (by name); missing ones are ignored. Raises RedisError."""
+    """Remove posts from feeds (by name); missing feeds and posts are ignored. Raises RedisError."""
     for batch in in_batches((name for name, gone in items.items() if gone), _KEYS_PER_CALL):
         _REMOVE_SCRIPT([feed_key(name) for name in batch], [_packed(items[name]) for name in batch])
 
@@ -302,7 +308,7 @@ def shorten(name: str) -> None:
 
 
 def drop(names: Iterable[str]) -> None:
-    """Drop feeds, and the data that their builders have read. They are built again when they are read.
+    """Drop feeds, and the data that their builders have read. The feeds are built again when they are read.
 
     Raises RedisError.
     """
@@ -328,11 +334,12 @@ def begin(name: str) -> bytes:
 
 
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
-    """Store the items of a builder; with `below`, append them under the feed's lowest item as the builder knew it.
+    """Store the items of a builder. With `below`, the lowest item of the feed when the builder read it, they are appended
+    below that item.
 
-    The newest `EXTENDED_ITEMS_LIMIT` items are kept. `complete`: no posts are older than `items`. Returns False if nothing
-    was stored: another builder was first, the lower end of the feed has changed, the feed was dropped, or the mark has
-    expired after a minute. Raises RedisError.
+    The newest `EXTENDED_ITEMS_LIMIT` items are kept. `complete` tells whether no posts are older than `items`. Returns
+    False if nothing was stored: another builder was first, the lower end of the feed has changed, the feed was dropped,
+    or the mark has expired after a minute. Raises RedisError.
     """
     known = b"" if below is None else below.packed()
     ttl = int(RETENTION.total_seconds())

@@ -1,8 +1,8 @@
 """Format of an event between publishing and streaming processes: a JSON header line, then the payload.
 
-The payload is exactly the text that clients get (a JSON document or a bare id), encoded once by the publisher. The header is
-for our own processes: the event's name, its recipients, and facts about a post that filters need. Ids are strings here as
-well (SEED-141).
+The payload is exactly the text that clients get (a JSON document or a bare id), encoded once by the publisher. The header
+is only for this server's processes: the event's name, its recipients, and facts about a post that filters need. Ids are
+strings here as well (SEED-141).
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Facts:
     mentioned: frozenset[int] = frozenset()
     language: str | None = None
     has_media: bool = False
-    # The author's server; None for this one.
+    # The domain of the author's server; None for this server.
     domain: str | None = None
-    # The author of the quoted post, and that author's server.
+    # The author of the quoted post, and the domain of that author's server.
     quoted_id: int | None = None
     quoted_domain: str | None = None
 
@@ -78,14 +78,15 @@ class Message:
     payload: bytes | None = None
     facts: Facts | None = None
     recipients: tuple[int, ...] = ()
-    # Facts of the deleted post; None where no stream of the channel needs them.
+    # Facts about the deleted post; None if no stream of the channel needs them.
     withdrawn: Withdrawn | None = None
-    # Time at which a streaming process received it: one clock reading for all listeners.
+    # Time at which a streaming process received the message, read once for all listeners.
     received_at: datetime | None = field(default=None, repr=False, compare=False)
-    # The text is the same for every client of a stream: created once per message and process.
+    # Texts are the same for every client of a stream, so each is created once per message and process.
     _texts: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
     _frames: dict[tuple[str, ...], bytes] = field(default_factory=dict, repr=False, compare=False)
-    # Id of its post and the text that filters search, created on first use: the same for every viewer.
+    # Id of the message's post and the text that filters search, which are the same for every viewer; created on first
+    # use.
     searched: tuple[int, Text] | None = field(default=None, repr=False, compare=False)
     # Messages for viewers with filters, by account: see `timelines.consumers.viewers`.
     filtered: dict[int, tuple[object, Future[Message]]] = field(default_factory=dict, repr=False, compare=False)
@@ -135,7 +136,7 @@ class Message:
             raise ValueError(f"not a message: {error}") from error
 
     def websocket_text(self, stream: tuple[str, ...]) -> str:
-        """Return the text for a WebSocket: the payload is a string that contains JSON; `filters_changed` has none."""
+        """Return the text for a WebSocket: the payload is a string that contains JSON; `filters_changed` has no payload."""
         text = self._texts.get(stream)
         if text is None:
             body: dict[str, Any] = {"stream": list(stream), "event": self.event}
@@ -145,7 +146,7 @@ class Message:
         return text
 
     def websocket_frame(self, stream: tuple[str, ...]) -> bytes:
-        """Return `websocket_text` as a server sends it: one text frame without a mask (RFC 6455 section 5.2)."""
+        """Return `websocket_text` as the frame that a server sends: one text frame without a mask (RFC 6455 section 5.2)."""
         frame = self._frames.get(stream)
         if frame is None:
             body = self.websocket_text(stream).encode()
@@ -162,7 +163,8 @@ class Message:
     def server_sent_text(self) -> str:
         """Return the text for an event stream. JSON documents contain no line breaks, so one `data:` line is enough.
 
-        Without a payload it is null: browsers drop an event without that line, and clients parse it as JSON.
+        An event without a payload gets `data: null`, because browsers drop an event without a `data:` line, and clients
+        parse it as JSON.
         """
         text = self._texts.get(())
         if text is None:

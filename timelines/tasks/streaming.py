@@ -1,4 +1,4 @@
-"""Sends changed conversations to the `direct` streams of who has them."""
+"""Sends changed conversations to the `direct` streams of the accounts that have them."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ _FOLLOWED_PAGES: Final = ByCursor(Limit(100, 200), prev="since_id", takes_min_id
 
 
 class TagsViewSet(ApiViewSet):
-    """`/api/v1/tags/:name` and `/api/v1/followed_tags`. An invalid hashtag is not found."""
+    """`/api/v1/tags/:name` and `/api/v1/followed_tags`. An invalid hashtag is answered with 404."""
 
     endpoints = {
         "retrieve": Endpoint(optional_user(), "Tag"),
@@ -142,7 +142,7 @@ class TrendsViewSet(ApiViewSet):
         return page.respond(present_tags(tags, view_tags(tags, self.viewer_id)) if tags else [])
 
     def old_tags(self, request: Request) -> HttpResponse:
-        """List trending hashtags at the path of clients before 3.5; the links lead to the newer path."""
+        """List trending hashtags at the path that clients used before Mastodon 3.5; the links lead to the newer path."""
         return self.tags(request)
 
     def statuses(self, request: Request) -> HttpResponse:

@@ -62,13 +62,15 @@ class TimelinesViewSet(ApiViewSet):
         return self._respond(lambda cursor: load_list_page(wanted, cursor))
 
     def public(self, request: Request) -> HttpResponse:
-        """Return public posts: local ones (`local`), remote ones (`remote`), or all."""
+        """Return public posts: only local (`local`) or remote (`remote`) posts, or all."""
         wanted = self._wanted(PublicInput.read(request), LIVE)
         viewer_id = self.viewer_id
         return self._respond(lambda c: select(list_public_ids(viewer_id, c, wanted) if wanted else [], viewer_id))
 
     def tag(self, request: Request, hashtag: str) -> HttpResponse:
-        """Return public posts with a hashtag, or with others too (`any[]`, `all[]`, `none[]`)."""
+        """Return public posts with a hashtag; `any[]`, `all[]` and `none[]` name further hashtags of which posts must
+        have any, all or none.
+        """
         form = TagInput.read(request)
         wanted = self._wanted(form, HASHTAG)
         viewer_id = self.viewer_id
@@ -80,7 +82,7 @@ class TimelinesViewSet(ApiViewSet):
         return self._respond(load)
 
     def link(self, request: Request) -> HttpResponse:
-        """Return public posts that show a trending link; any other link is not found."""
+        """Return public posts that show a trending link; any other link is answered with 404."""
         card_id = find_trending_link(LinkInput.read(request).url)
         wanted = self._wanted(PublicInput(), TRENDING_LINK)
         viewer_id = self.viewer_id
@@ -89,8 +91,8 @@ class TimelinesViewSet(ApiViewSet):
         )
 
     def _wanted(self, form: PublicInput, kind: str) -> PublicFilter | None:
-        """Restrict the requested origins to those open to the caller; None if there are none. Raises Invalid if a user is
-        required.
+        """Restrict the requested origins to those open to the caller; None if no origin is left. Raises Invalid if a user
+        is required.
         """
         local, remote = form.local, form.remote
         if local == remote:
@@ -122,7 +124,7 @@ _PORTS: Final = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 
 class StreamingRedirectViewSet(ApiViewSet):
-    """Redirects to the streaming process, where that has a host or port of its own."""
+    """Redirects to the streaming process, if it has a separate host or port."""
 
     endpoints = {"redirect": Endpoint(anyone(), None)}
 
