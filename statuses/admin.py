@@ -36,7 +36,7 @@ from statuses.services.moderating import remove_status
 
 EXCERPT = 160
 ID_LENGTH = 15
-# A search for parts of words scans the posts, twice because the results are counted too: a million posts take seconds.
+# A search for parts of words scans the posts twice, because the results are also counted: a million posts take seconds.
 POSTS_SEARCHED = 20_000
 VISIBILITIES: dict[Any, Any] = dict(
     zip(
@@ -67,7 +67,7 @@ class HomeFilter(ConditionFilter):
 
 
 class VisibilityFilter(ConditionFilter):
-    """Filter by visibility, among those that staff are shown."""
+    """Filter by visibility, among the visibilities that staff are shown."""
 
     title = gettext_lazy("visibility")
     parameter_name = "visibility"
@@ -88,9 +88,7 @@ class MediaFilter(ConditionFilter):
 
 
 def words_of(status: Status) -> str:
-    """Return a post as text: its content warning, then its own text, or the descriptions of its pictures when
-    it has neither.
-    """
+    """Return a post as text: its content warning and its text, or the descriptions of its pictures when it has neither."""
     parts = [f"[{text}]" for name in READ_COLUMNS if (text := getattr(status, name))]
     text = plain(status.content)
     if text:
@@ -168,7 +166,7 @@ POSTED = shown("created_at", gettext_lazy("Posted"), order="id", minor=True)
 
 @admin.register(Status)
 class StatusAdmin(ReadOnlyAdmin):
-    """Public and unlisted posts. Private and direct ones are shown to staff only with a report about them."""
+    """Public and unlisted posts. Private and direct posts are shown to staff only with a report about them."""
 
     list_display = (POST, AUTHOR, PICTURES, VISIBILITY, POSTED)
     list_filter = (HomeFilter, VisibilityFilter, MediaFilter)
@@ -220,7 +218,9 @@ class StatusAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Status], search_term: str
     ) -> tuple[QuerySet[Status], bool]:
-        """Search by author if the term begins with `@`, for one post if it is an address or id, else by words."""
+        """Search by author if the term begins with `@`, for a single post if the term is an address or id, otherwise by
+        words.
+        """
         term = search_term.strip()
         if not term:
             return queryset, False

@@ -12,8 +12,8 @@ class StatusesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events of the apps below; register what is deleted with accounts, moved when accounts merge, and
-        written to archives; and add this app's settings page and its portable data.
+        """Subscribe to events of the apps below; register the steps by which accounts are deleted, merged and archived;
+        and add this app's settings page and its portable data.
         """
         from statuses import reactions  # noqa: F401  # importing it subscribes
         from statuses.pages.retention import register_entry

@@ -8,7 +8,7 @@ from social.kernel.events import Event
 class StatusPublished(Event, key="status:{status_id}"):
     """A post was created: written locally, received, or a boost (`reblog`), which is a post like any other.
 
-    The flags say which reactions have nothing to do: `mentions` is whether the post addresses anyone, `link` whether its text
+    The flags tell which reactions are needed: `mentions` tells whether the post addresses anyone, `link` whether its text
     contains a link, `reply` whether it is a reply, `awaited` whether anyone wants to be notified of its author's posts.
     """
 
@@ -32,8 +32,8 @@ class StatusFetched(Event, key="status:{status_id}"):
 class StatusEdited(Event, key="status:{status_id}"):
     """Edit of a post by its author; the previous version is stored.
 
-    The flags are those of StatusPublished. `first_mention_id` is the lowest id of the mentions that this edit added; None
-    when it mentions no further account.
+    The flags have the same meaning as in StatusPublished. `first_mention_id` is the lowest id of the mentions that this
+    edit added; None when it added none.
     """
 
     status_id: int
@@ -67,8 +67,8 @@ class StatusDeleted(Event, key="status:{status_id}"):
     """A post was deleted together with all its boosts, for which no events of their own are published (their rows name the
     post in `reblog_of`).
 
-    For an undone boost `reblog_of_id` is the post that was boosted. `had_files` is whether the post or an earlier version of
-    it had files, which its row no longer shows.
+    For an undone boost `reblog_of_id` is the id of the boosted post. `had_files` tells whether the post or an earlier
+    version of it had files, which can no longer be seen from its row.
     """
 
     status_id: int
@@ -114,7 +114,7 @@ class QuoteSettled(Event, key="status:{status_id}"):
 
 
 class StatusFavourited(Event, key="status:{status_id}"):
-    """Favourite of `status_id` by `account_id`. `local` is whether the post is local; reactions depend on it."""
+    """Favourite of `status_id` by `account_id`. `local` tells whether the post is local; reactions depend on it."""
 
     status_id: int
     account_id: int
@@ -162,7 +162,7 @@ class PollVoted(Event, key="status:{status_id}"):
 
 
 class PollVotesDue(Event, key="status:{status_id}"):
-    """Votes in a local poll are due to be announced to other servers.
+    """Votes in a local poll are due to be sent to other servers.
 
     Published in advance with the first vote and handled some minutes later, once for all votes cast meanwhile.
     """
@@ -178,7 +178,7 @@ class MediaUploaded(Event):
 
 
 class CardsDue(Event):
-    """Wake-up of the queue that fetches previews; several of them do no more than one."""
+    """Wake-up of the queue that fetches previews; repeated events have no further effect."""
 
 
 class CardAttached(Event, key="status:{status_id}"):

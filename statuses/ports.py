@@ -1,4 +1,4 @@
-"""Ports through which this app calls apps above it."""
+"""Ports through which this app calls apps of higher layers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class RemoteThreads(Protocol):
     """Fetches the replies of remote posts in the background."""
 
     def refresh(self, status_id: int) -> AsyncRefresh | None:
-        """Start fetching the ancestors and replies of a remote post, unless that was done recently. Return its progress while
-        it runs, else None.
+        """Start fetching the ancestors and replies of a remote post, unless that was done recently. Return the progress
+        of the fetch while it runs, otherwise None.
         """
         ...
 
     def find(self, status_id: int) -> AsyncRefresh | None:
-        """Return the progress of fetching the thread of this post; None when it was not requested recently."""
+        """Return the progress of fetching the thread of this post; None if the thread was not requested recently."""
         ...
 
 

@@ -22,7 +22,8 @@ from statuses.services.remote_files import complete_files, measure_files
 from statuses.services.scheduling import publish_due, send_failure_mails
 
 on(AccountRenamed, renew_mentions, batch=1, seconds=120)
-# Each call does one step and publishes the event of the next, so that other rows of the queue are handled in between.
+# Each call does one step and publishes the event for the next step, so that other rows of the queue are handled in
+# between.
 on(BoostsOutlived, delete_more_boosts, batch=1)
 on(ScheduledStatusDue, publish_due, batch=1, seconds=120)
 on(ScheduledStatusFailed, send_failure_mails, queue="mailers", batch=5, seconds=90)

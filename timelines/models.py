@@ -30,9 +30,10 @@ class RepliesPolicy(models.TextChoices):
 
 
 class List(models.Model):
-    """A list of its owner, `account`. `exclusive`: posts of its members are not shown in the owner's home timeline.
+    """A list of accounts, owned by `account`. If it is `exclusive`, posts of its members are not shown in the owner's
+    home timeline.
 
-    `absent`: the owner has not used this server for days (`timelines.services.presence`).
+    `absent` tells that the owner has not used this server for days (`timelines.services.presence`).
     """
 
     id = SnowflakeField(primary_key=True)

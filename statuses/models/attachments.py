@@ -28,7 +28,7 @@ class MediaType(models.TextChoices):
 
 
 class Processing(models.TextChoices):
-    """Progress of the server's processing of a file; only a complete one has an address."""
+    """Progress of the server's processing of a file; only a completely processed file has an address."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -39,13 +39,14 @@ class Processing(models.TextChoices):
 class MediaAttachment(models.Model):
     """Media file that an account has uploaded, or that belongs to a remote post.
 
-    A file without `status` is unattached: it is deleted a day after `unattached_at`, unless it has a `former_status`. In that
-    case an edit removed it from that post, earlier versions of the post still show it, and no other post can attach it.
+    A file without `status` is unattached: it is deleted a day after `unattached_at`, unless it has a `former_status`. In
+    that case an edit has removed the file from that post; earlier versions of the post still show the file, and no other
+    post can attach it.
 
-    `file` and `preview` are paths in the media storage, empty while this server has no copy; `meta` is the entity's own
-    (`original`, `small`, `focus`). `position` is the author's order within the post. Until the file is processed, `source` is
-    the path of the uploaded file, which is never served, and `content_type` is the media type of that upload; `attempts`
-    counts how often processing has begun.
+    `file` and `preview` are paths in the media storage, empty while this server has no copy; `meta` is the member `meta`
+    of the entity (`original`, `small`, `focus`). `position` is the file's place in the author's order within the post.
+    Until the file is processed, `source` is the path of the uploaded file, which is never served, and `content_type` is
+    the media type of that upload; `attempts` counts how often processing has begun.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -116,16 +117,16 @@ class MediaAttachment(models.Model):
         return tuple(path for path in (self.file, self.preview, self.source) if path)
 
 
-# Limit for polls of other servers; `statuses.policies.polls` limits local ones.
+# Limit of options of remote polls; `statuses.policies.polls` limits local polls.
 OPTIONS_LIMIT = 500
 
 
 class Poll(models.Model):
-    """The poll of `status`. `tallies` counts the votes for each of the `options`; `voters_count` counts the people who voted
-    and is None when the server of a remote poll does not say.
+    """The poll of `status`. `tallies` counts the votes for each of the `options`; `voters_count` counts the accounts that
+    voted, and is None when the server of a remote poll does not report it.
 
-    `expires_at` is None for a remote poll without an end. `announce_at` is when new votes in a local poll are announced to
-    other servers; it is None while there are no new votes.
+    `expires_at` is None for a remote poll without an end. `announce_at` is the time at which new votes in a local poll
+    are sent to other servers; it is None while there are no new votes.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -46,7 +46,7 @@ class ScheduledMedia(models.Model):
 
 class IdempotencyKey(models.Model):
     """An `Idempotency-Key` that an account sent, stored for an hour (contract, behaviours section 9), with the post or
-    scheduled post that was created. A key without either belongs to one that was deleted.
+    scheduled post that was created. A key without either belongs to a post or scheduled post that was deleted.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -66,8 +66,8 @@ class IdempotencyKey(models.Model):
 class RetentionPolicy(models.Model):
     """Settings by which posts and boosts of `account` older than `min_age` days are deleted automatically, with exceptions.
 
-    `min_favourites` and `min_reblogs` keep posts that have at least that many; None means no such exception. `due_at` is when
-    the account's posts are checked next, starting after the post `after_id`.
+    `min_favourites` and `min_reblogs` keep posts that have at least that many favourites or boosts; None means no such
+    exception. `due_at` is the time at which the account's posts are checked next, starting after the post `after_id`.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="retention")

@@ -12,7 +12,7 @@ from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
-# Limit for remote posts; `statuses.policies.publishing` limits local ones.
+# Limit of characters of remote posts; `statuses.policies.publishing` limits local posts.
 CONTENT_LIMIT = 200_000
 # Limit of linked collections that are stored for one post; links to further collections are treated as plain links.
 COLLECTIONS_LIMIT = 10
@@ -34,16 +34,17 @@ class Written(models.Model):
 class Status(Written):
     """A post. A boost has `reblog_of` and no text of its own.
 
-    `content_type` is the format of the source. `thread_path` lists the ids from the thread's first known post down to this
-    one, so that a whole context is read with one condition: the path names the ancestors, and descendants' paths begin with
-    it (docs/adr/0005). `version` is raised by every change that is visible in the entity. `uri` is NULL for local posts:
-    theirs follows from the username and the id. A deleted post keeps its row, invisible. `fetched` is true for a remote post
-    that this server fetched and that its author has not sent (yet): nobody was notified of it.
+    `content_type` is the format of the source. `thread_path` lists the ids from the thread's first known post down to
+    this post, so that a whole context is read with one condition: the path names the ancestors, and the paths of
+    descendants begin with it (docs/adr/0005). `version` is increased by every change that is visible in the entity. `uri`
+    is NULL for local posts, whose ActivityPub id is derived from the username and the id. The row of a deleted post is
+    kept, but never shown. `fetched` is true for a remote post that this server fetched and that its author has not sent
+    (yet): nobody was notified of it.
     """
 
     id = SnowflakeField(primary_key=True)
-    # The composite indexes below replace those that Django would make for each foreign key: writing a post then updates half
-    # as many index entries.
+    # The composite indexes below replace the indexes that Django would create for each foreign key, so that writing a
+    # post updates half as many index entries.
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="statuses", db_index=False)
     uri = models.TextField(null=True)
     url = models.TextField(null=True)
@@ -64,7 +65,7 @@ class Status(Written):
     thread_id = models.BigIntegerField(null=True)
     thread_path = ArrayField(models.BigIntegerField(), null=True)
     conversation_uri = models.TextField(null=True)
-    # Encoded by `statuses.policies.quotes`; 0, the default, lets nobody quote the post.
+    # Encoded by `statuses.policies.quotes`; with 0, the default, nobody may quote the post.
     quote_policy = models.SmallIntegerField(default=0, db_default=0)
     application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     fetched = models.BooleanField(null=True)
@@ -113,16 +114,16 @@ class Status(Written):
                 name="statuses_status_public_local",
                 condition=Q(visibility="public", reblog_of=None, deleted_at=None, local=True),
             ),
-            # Covers all visibilities, for staff, and includes the columns they filter by, so that counting does not read the
-            # posts.
+            # Covers all visibilities, for staff, and includes the columns by which staff filter, so that counting does
+            # not read the posts.
             models.Index(
                 fields=["-id"],
                 include=["visibility", "reblog_of", "deleted_at"],
                 name="statuses_status_here",
                 condition=Q(local=True),
             ),
-            # The descending expression is deliberate: no other index has that order, so that the planner never scans another
-            # one for a rare language.
+            # The descending expression is deliberate: no other index has this order, so the planner never scans another
+            # index for a rare language.
             models.Index(
                 F("local"),
                 F("language"),
@@ -176,25 +177,26 @@ class Status(Written):
 
     @property
     def is_for_anybody(self) -> bool:
-        """Tell whether everyone may read it: public or unlisted (`distributable`)."""
+        """Tell whether everyone may read the post, because it is public or unlisted (`distributable`)."""
         return self.visibility in (Visibility.PUBLIC, Visibility.UNLISTED)
 
     @property
     def thread_root_id(self) -> int:
-        """Id of the first known post of the thread: this post's own when it replies to nothing known."""
+        """Id of the first known post of the thread; the id of this post if it does not reply to a known post."""
         return self.thread_id or self.id
 
     @property
     def path(self) -> list[int]:
-        """Ids from the thread's first known post down to this one."""
+        """Ids from the thread's first known post down to this post."""
         return self.thread_path or [self.id]
 
 
 class StatusStat(models.Model):
-    """A post's counters, in a table of their own so that counting never rewrites the post. A post without counts has no row.
+    """A post's counters, in a separate table so that counting never rewrites the post's row. A post without counts has no
+    row here.
 
-    The `remote` columns are the counts that the post's own server reports, since not every boost and favourite is sent to
-    this server; they are only displayed.
+    The `remote` columns are the counts that the server of a remote post reports, because not every boost and favourite is
+    sent to this server; they are only displayed.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -207,7 +209,7 @@ class StatusStat(models.Model):
 
 
 class Mention(models.Model):
-    """An account addressed by a post; `silent` when it is in the addressing but not in the text."""
+    """An account addressed by a post; `silent` if the account is addressed but not mentioned in the text."""
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="mentions", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mentions", db_index=False)
@@ -268,23 +270,23 @@ class LinkedCollection(models.Model):
 
 
 class QuoteState(models.TextChoices):
-    """Decision of the quoted author; the other states that clients see depend on the viewer."""
+    """Decision of the quoted author; the further states that clients see depend on the viewer."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     REVOKED = "revoked"
-    # Reported by the server of the quoted post; for a post that is stored here, its own row says that it is deleted.
+    # Reported by the server of the quoted post; used only for posts that are not stored here.
     DELETED = "deleted"
 
 
 class Quote(models.Model):
     """Quote of `quoted_status` by `status`. The quoted post is never a boost, and a post quotes at most one (FEP-044f).
 
-    `quoted_uri` is the id of a quoted remote post that this server does not have (yet); a deleted one may have none.
-    `request_uri` is the id of the QuoteRequest when the author or the quoted author is remote, `approval_uri` the id of the
-    authorization that another server gave. A `legacy` quote was made without asking, with the properties that were used
-    before FEP-044f.
+    `quoted_uri` is the id of a quoted remote post that this server does not have (yet); it may be missing if the quoted
+    post was deleted. `request_uri` is the id of the QuoteRequest when the author or the quoted author is remote,
+    `approval_uri` the id of the authorization that another server gave. A `legacy` quote was made without a request, with
+    the properties that were used before FEP-044f.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -330,8 +332,9 @@ class Quote(models.Model):
 class StatusEdit(Written):
     """A version of `status` that an edit has replaced; the current version is the post itself.
 
-    `created_at` is when this version was written: for the first version, when the post was created. `media_ids` are its files
-    in order, and `media_descriptions` their descriptions in the same order. `poll_options` is None without a poll.
+    `created_at` is the time at which this version was written: for the first version, the time at which the post was
+    created. `media_ids` are the ids of its files in order, and `media_descriptions` the files' descriptions in the same
+    order. `poll_options` is None without a poll.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -34,7 +34,7 @@ def show_feed(
 ) -> HttpResponse:
     """Return the feed of the page at `url`, with posts in the given order; `image` is an address or a path.
 
-    A content warning precedes its text, and files of sensitive posts are rated as adult.
+    A content warning precedes the text of its post, and files of sensitive posts are rated as adult.
     """
     rss = ElementTree.Element("rss", version="2.0")
     channel = ElementTree.SubElement(rss, "channel")

@@ -1,5 +1,5 @@
-"""Prepares posts for web pages and feeds, from the same entities that clients get; and shows the pages of posts with a
-hashtag, and of posts in frames on other sites.
+"""Prepares posts for web pages and feeds, from the same entities that clients get, and shows two pages: an account's
+posts with a hashtag, and a post in a frame on another site.
 """
 
 from __future__ import annotations
@@ -58,13 +58,14 @@ def newest_shown(
 
 
 def shown(page: PostPage) -> list[dict[str, Any]]:
-    """Return the posts of a filled page of an anonymous viewer for templates."""
+    """Return the posts of a filled page, which was loaded for an anonymous viewer, as templates expect them."""
     return [_shown(entity) for entity in entities_of(page)]
 
 
 def _shown(entity: dict[str, Any]) -> dict[str, Any]:
-    """Return the entity with names and links that cannot be mistaken for others (security row 62), times as datetimes, and
-    paths instead of addresses of this server, because the page may be read under another of its host names.
+    """Return the entity with names and links that cannot be mistaken for others (security row 62), times as datetimes,
+    and paths instead of addresses of this server, because the page may be requested under another host name of this
+    server.
 
     A boost is shown as the boosted post, with the boost's own `id` and its account as `boosted_by`. `quoted` is the quoted
     post, one level deep; `quote` without `quoted` means that the quoted post is not shown. `pictures` and `other_files`
@@ -93,8 +94,8 @@ def _shown(entity: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answered(entity: dict[str, Any]) -> str:
-    """Return the address of the account to which a post replies, if the post mentions it; empty if it replies
-    to nobody else.
+    """Return the address of the account to which a post replies, if the post mentions that account; empty if the post
+    does not reply to another account.
     """
     number = entity["in_reply_to_account_id"]
     found = (f"@{mention['acct']}" for mention in entity["mentions"] if mention["id"] == number)
@@ -135,7 +136,7 @@ def _poll(poll: dict[str, Any]) -> dict[str, Any]:
     """Add the percentage of votes of each option, None while the totals are hidden."""
     counts = [option["votes_count"] or 0 for option in poll["options"]]
     voters = poll["votes_count"] if poll["voters_count"] is None else poll["voters_count"]
-    # With multiple choices each voter counts once, so that the percentages may add up to more than 100.
+    # With multiple choices each voter is counted once, so the percentages may add up to more than 100.
     whole = max(voters or poll["votes_count"], *counts, 1)
     return poll | {
         "voters": voters,
@@ -158,9 +159,10 @@ def summary_of(post: dict[str, Any]) -> str:
 
 
 def sharing_of(post: dict[str, Any]) -> Sharing:
-    """Return the preview metadata of a post's page, without anything that its author has covered.
+    """Return the preview metadata of a post's page, without anything that its author has hidden behind a content warning
+    or marked as sensitive.
 
-    The picture is the first of the post, else the author's avatar, else the server's picture.
+    The picture is the post's first picture, otherwise the author's avatar, otherwise the server's picture.
     """
     author, url = post["author"], absolute(post["url"])
     pictures = (file for file in post["files"] if file["type"] == MediaType.IMAGE)
@@ -201,7 +203,7 @@ def tagged(request: HttpRequest, username: str, name: str) -> HttpResponse:
 def embed(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/@:username/:id/embed` and `/users/:username/statuses/:id/embed`: one public or unlisted post.
 
-    Its script only sends its height to the embedding page. Raises NotFound.
+    The page's script only sends the page's height to the embedding page. Raises NotFound.
     """
     for post in load_shown([find_embeddable(username, id).id]):
         context = {"post": post, "sharing": sharing_of(post)}

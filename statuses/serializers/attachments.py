@@ -27,7 +27,7 @@ def file_url(media: MediaAttachment) -> str | None:
 
 
 def preview_url(media: MediaAttachment) -> str | None:
-    """Return the address of the file's preview, None if it has none."""
+    """Return the address of the file's preview; None if the file has no preview."""
     if media.preview:
         return storage.url(media.preview)
     if media.remote_url and (media.preview_remote_url or media.type in _PICTURED_TYPES):
@@ -36,7 +36,9 @@ def preview_url(media: MediaAttachment) -> str | None:
 
 
 def _may_be_seen(media: MediaAttachment) -> bool:
-    """Tell whether the preview may be shown: before the file is completely processed, but not before it was scanned."""
+    """Tell whether the preview may be shown: it may be shown before the file is completely processed, but not before the
+    file was scanned.
+    """
     return media.processing == Processing.COMPLETE or not scanning.is_on()
 
 
@@ -61,8 +63,8 @@ class MediaAttachmentSerializer(EntitySerializer):
 class PollSerializer(EntitySerializer):
     """A poll as a viewer sees it.
 
-    The context has `viewer_id` (None for an anonymous one), `author_id`, `own_votes` (indexes of the viewer's options),
-    `domain` of the author's server, and `emojis` to look up emojis in the options.
+    The context has `viewer_id` (None for an anonymous viewer), `author_id`, `own_votes` (indexes of the viewer's
+    options), `domain` (of the author's server), and `emojis` to look up emojis in the options.
     """
 
     def to_representation(self, instance: Poll) -> dict[str, Any]:

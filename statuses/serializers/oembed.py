@@ -16,7 +16,7 @@ from social.kernel.text.names import visible_text
 
 WIDTH: Final = 400
 _CACHE_SECONDS: Final = 86_400
-# Without scripts the link is shown.
+# If scripts are disabled, the link is shown.
 _HTML: Final = (
     '<blockquote class="mastodon-embed" data-embed-url="{}" style="max-width: {}px; min-width: 270px; margin: 0;'
     ' padding: 1em; border: 1px solid; border-radius: 8px;"><a href="{}" target="_blank" rel="noopener">{}</a>'
@@ -27,7 +27,7 @@ _HTML: Final = (
 class OEmbedSerializer(EntitySerializer):
     """OEmbed of a local post, from its entity "Status".
 
-    The context has `width` and `height`; the latter may be None.
+    The context has `width` and `height` of the frame in pixels; `height` may be None.
     """
 
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:

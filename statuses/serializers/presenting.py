@@ -1,6 +1,6 @@
 """Builds the entities of a page of posts from encoded bodies, which may be cached.
 
-REST, streaming and push all use it:
+REST, streaming and push all use this module:
 
     present_statuses(statuses_or_ids, viewer_id)      -> one entity per readable post
     present(hydrate(ids, viewer_id, post filter))         -> the same, after a filter of the caller's
@@ -60,13 +60,15 @@ class Body(NamedTuple):
 
 
 class PageSerializer(EntitySerializer):
-    """The encoded entities "Status" of a filled PostPage. `fresh` are the bodies that were encoded now and may be cached."""
+    """The encoded entities "Status" of a filled PostPage. `fresh` are the bodies that were newly encoded and may be
+    cached.
+    """
 
     def to_representation(self, instance: PostPage) -> dict[int, orjson.Fragment]:
-        """Return the entities by id, in the page's order; a row whose post was removed while it was read is left out."""
+        """Return the entities by id, in the page's order; a post that was removed while the page was read is left out."""
         self.page = instance
         self.fresh: dict[str, bytes] = {}
-        # Filter matches by post: searched once, however often the post is on the page.
+        # Filter matches by post id, so that a post is searched only once, however often it is on the page.
         self.filtered: dict[int, dict[int, str]] = {}
         # Authors whose posts do not show the application that wrote them.
         self.silent: set[int] = set()
@@ -158,7 +160,7 @@ class PageSerializer(EntitySerializer):
         return application if post.local and post.account_id not in self.silent else b""
 
     def _quote(self, proper: Post) -> bytes:
-        """Encode the quote of a post, with the quoted post completely except for its own quoted post."""
+        """Encode the quote of a post, with the complete quoted post except for the post that it quotes itself."""
         quoted = proper.quoted
         context: dict[str, Any] = {
             "viewer_id": self.page.viewer_id,
@@ -188,7 +190,7 @@ def present(page: PostPage) -> list[orjson.Fragment]:
 
 
 def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | None) -> list[orjson.Fragment]:
-    """Return the entities of those of these posts that the viewer may read, in order: at most six queries."""
+    """Return the entities of the posts that the viewer may read, in order: at most six queries."""
     wanted = list(statuses_or_ids)
     return present(hydrate(wanted, viewer_id)) if wanted else []
 
@@ -199,7 +201,7 @@ def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragme
 
 
 def present_acted_on(post: Post, viewer_id: int) -> orjson.Fragment:
-    """Return the entity of a post after the viewer has favourited or boosted it, or undone that."""
+    """Return the entity of a post after the viewer has favourited or boosted it, or has undone a favourite or boost."""
     return _only(fill(of_rows([post], viewer_id)))
 
 
@@ -238,10 +240,10 @@ def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
 
 
 def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
-    """Return the entity of the viewer's own post about to be deleted: with its source, without `content` (clients.md, trap
-    36).
+    """Return the entity of the viewer's own post that is about to be deleted, with its source, without `content`
+    (clients.md, trap 36).
 
-    It also works for a boost of a post that the viewer may no longer read, because it must be possible to undo it.
+    This also works for a boost of a post that the viewer may no longer read, because undoing the boost must be possible.
     """
     page = of_rows(load_posts([status.id]), viewer_id)
     page.with_source = True

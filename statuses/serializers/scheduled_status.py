@@ -18,7 +18,7 @@ class ScheduledStatusSerializer(EntitySerializer):
 
     def to_representation(self, instance: ScheduledStatus) -> dict[str, Any]:
         """Return the entity: the time, the sent values, and the files."""
-        # A row written by an older release lacks newer columns.
+        # A draft written by an older release lacks newer fields.
         application_id, draft = instance.application_id, _LEFT_OUT | instance.draft
         allowed = draft["allowed_mentions"]
         return {

@@ -65,7 +65,7 @@ def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
 
 
 def _content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
-    """Return the members that a boost has too, with the values of an empty body."""
+    """Return the members that a boost has as well; for a boost they have the values of an empty body."""
     return {
         "content": source.content,
         **source.shown_columns,
@@ -84,17 +84,19 @@ def searched_text(source: PostBody) -> str:
 
 
 def searched_text_of(entity: dict[str, Any]) -> str:
-    """Return the same text as `searched_text` from an entity, even one that a release with fewer columns presented."""
+    """Return the same text as `searched_text` from an entity, even from an entity that an older release with fewer
+    columns created.
+    """
     options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
     described = [file["description"] for file in entity["media_attachments"]]
     return read_as_text([entity.get(name, "") for name in READ_COLUMNS], entity["content"], *options, *described)
 
 
 def attached(post: Post, page: PostPage, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:
-    """Return card, poll, quote and collections of a post, encoded: entities of their own, which change independently and may
-    depend on the viewer.
+    """Return card, poll, quote and collections of a post, encoded. These are separate entities, which change
+    independently and may depend on the viewer.
 
-    `cards` are encoded, by post.
+    `cards` are the encoded preview cards by post id.
     """
     if not (cards or page.polls or post.quote_state or post.collection_ids):
         return _NO_ATTACHMENTS
@@ -152,7 +154,7 @@ def _marks(policy: int, expected: Permission, *flags: bool) -> bytes:
 def filtered(post: Post, page: PostPage, words: Callable[[Post], dict[int, str]]) -> bytes:
     """Return the member `filtered` of a post or a boost, empty for an anonymous viewer.
 
-    `words` returns the filter matches in the text of the post that is read; it is called only if needed.
+    `words` returns the filter matches in the text of a post (for a boost, the boosted post); it is called only if needed.
     """
     if page.viewer_id is None:
         return b""
@@ -163,7 +165,7 @@ def filtered(post: Post, page: PostPage, words: Callable[[Post], dict[int, str]]
 
 
 def overlay(post: Post, page: PostPage) -> bytes:
-    """Return the members of a post, which is not a boost, that are neither in its body nor among the marks."""
+    """Return the members of a post, which is not a boost, that neither `body` nor `marks` returns."""
     own = page.viewer_id == post.account_id
     parent, parent_author = post.in_reply_to_id, post.in_reply_to_account_id
     shown = _NO_PARENT
@@ -315,10 +317,12 @@ class StatusEditSerializer(EntitySerializer):
 
 
 class StatusSourceSerializer(EntitySerializer):
-    """StatusSource: the source text of a post, which may be empty. A remote post (not `local` in the context) has only HTML."""
+    """StatusSource: the source text of a post, which may be empty. A remote post (`local` is False in the context) has
+    only HTML.
+    """
 
     def to_representation(self, instance: PostBody) -> dict[str, Any]:
-        """Return the entity; with `content_type`, our extension, for a text that is not plain."""
+        """Return the entity; for a text that is not plain, with `content_type`, an extension of this server."""
         entity = {
             "id": str(instance.id),
             "text": instance.text if self.context["local"] else instance.content,

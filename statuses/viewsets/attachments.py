@@ -46,7 +46,7 @@ from statuses.services.polls import vote
 
 # The largest video with its thumbnail and some overhead, as a multipart form; a larger body is refused unread (413).
 UPLOAD_BODY_LIMIT = VIDEO_SIZE_LIMIT + IMAGE_SIZE_LIMIT + MEBIBYTE
-# The largest picture in base64, escaped for a form: such bodies are held in memory.
+# The largest picture in base64, escaped for a form; the limit is low because such bodies are held in memory.
 TEXT_BODY_LIMIT = 2 * IMAGE_SIZE_LIMIT + MEBIBYTE
 WAIT_SECONDS = 60.0
 """Time-out of `POST /api/v1/media` while a file is processed, in seconds."""
@@ -74,7 +74,7 @@ class MediaViewSet(ApiViewSet):
     }
 
     def create_v1(self, request: Request) -> HttpResponse:
-        """`POST /api/v1/media`: responds when the file is processed, or after WAIT_SECONDS like the second version."""
+        """`POST /api/v1/media`: responds when the file is processed, or after WAIT_SECONDS like `POST /api/v2/media`."""
         media = self._upload(request)
         response = _respond(media, processing=202)
         if media.processing == Processing.COMPLETE:
@@ -123,7 +123,7 @@ def _sent(file: UploadedFile) -> SentFile:
 
 
 def _poll(media_id: int, account_id: int, language: str | None) -> HttpResponse | None:
-    """Return the response for a file that was being processed; None while it still is."""
+    """Return the response for a file that was being processed; None while it is still being processed."""
     with override(language):
         try:
             media = find_media(media_id, account_id, unattached=False)
@@ -162,7 +162,7 @@ class AttachmentsViewSet(MediaProxyViewSet):
         return self.show(request, purpose, url, small=small, shared=_is_for_anybody(media), keyed=keyed)
 
     def show_file(self, request: Request, id: int) -> HttpResponse:
-        """302 to the file, or to the copy of a remote one."""
+        """302 to the file, or to the copy of a remote file."""
         media, is_readable = find_shown_media(id, self.viewer_id)
         if is_readable and media.file:
             return redirect(storage.url(media.file), shared=_is_for_anybody(media))
@@ -185,7 +185,7 @@ class PollsViewSet(ApiViewSet):
     }
 
     def retrieve(self, request: Request, id: int) -> Any:
-        """`GET /api/v1/polls/:id`: for viewers who may read its post."""
+        """`GET /api/v1/polls/:id`: for viewers who may read the poll's post."""
         poll, post, _relations = find_poll(id, self.viewer_id)
         return self._shown(poll, post)
 

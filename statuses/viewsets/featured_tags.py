@@ -22,7 +22,7 @@ from statuses.services.featured_tags import feature_used_tag
 
 
 class FeaturedTagsViewSet(ApiViewSet):
-    """`/api/v1/featured_tags` and those of an account."""
+    """`/api/v1/featured_tags` and the featured hashtags of an account."""
 
     endpoints = {
         "list": Endpoint(user("read:accounts"), "FeaturedTag", many=True),

@@ -159,6 +159,6 @@ class FiltersV1ViewSet(ApiViewSet):
         return FilterV1Serializer(found).data
 
     def destroy(self, request: Request, id: int) -> Any:
-        """`DELETE /api/v1/filters/:id`: removes the keyword from its filter, which stays."""
+        """`DELETE /api/v1/filters/:id`: removes the keyword from its filter, which is kept."""
         filters.delete_keyword(found=find_keyword(id, self.account_id))
         return {}

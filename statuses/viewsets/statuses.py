@@ -126,7 +126,7 @@ class StatusesViewSet(ApiViewSet):
     }
 
     def create(self, request: Request) -> Any:
-        """`POST /api/v1/statuses`: publish or schedule a post; a repeated `Idempotency-Key` returns the first one."""
+        """`POST /api/v1/statuses`: publish or schedule a post; a repeated `Idempotency-Key` returns the first post."""
         draft = StatusInput.read(request)
         author = find_author(self.account_id)
         key, application_id = request.headers.get("Idempotency-Key"), self.identity.application_id
@@ -151,7 +151,7 @@ class StatusesViewSet(ApiViewSet):
         return present_status(made, self.account_id)
 
     def list(self, request: Request) -> Any:
-        """`GET /api/v1/statuses?id[]=`: several posts, newest id first; unreadable ones are left out."""
+        """`GET /api/v1/statuses?id[]=`: several posts, newest id first; posts that the viewer may not read are left out."""
         asked = set(IdsInput.read(request).id)
         if len(asked) > IDS_LIMIT:
             raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": IDS_LIMIT})
@@ -175,7 +175,7 @@ class StatusesViewSet(ApiViewSet):
         return present_status(id, self.account_id)
 
     def history(self, request: Request, id: int) -> Any:
-        """`GET /api/v1/statuses/:id/history`: all versions, oldest first; the only one for a post that was not edited."""
+        """`GET /api/v1/statuses/:id/history`: all versions, oldest first; a post that was not edited has one version."""
         return present_history(find_post(id, self.viewer_id).proper, self.viewer_id)
 
     def source(self, request: Request, id: int) -> Any:
@@ -277,7 +277,7 @@ class StatusesViewSet(ApiViewSet):
         return present_status(id, self.account_id)
 
     def quotes(self, request: Request, id: int) -> HttpResponse:
-        """`GET /api/v1/statuses/:id/quotes`: posts that quote it, the newest quote first.
+        """`GET /api/v1/statuses/:id/quotes`: posts that quote the post, the newest quote first.
 
         Only the author of the quoted post also sees quotes that THREAD hides, such as those by accounts that the author
         blocks or mutes.
@@ -337,7 +337,9 @@ class AccountStatusesViewSet(ApiViewSet):
 
 
 class OwnMarksViewSet(ApiViewSet):
-    """`/api/v1/favourites` and `/api/v1/bookmarks`: the posts that the caller has marked, the newest mark first."""
+    """`/api/v1/favourites` and `/api/v1/bookmarks`: the posts that the caller has favourited or bookmarked, the latest
+    first.
+    """
 
     endpoints = {
         "favourites": Endpoint(user("read:favourites"), "Status", many=True, paging=ByCursor(Limit(20, 40))),

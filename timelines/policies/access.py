@@ -19,7 +19,7 @@ class Openness(StrEnum):
 LIVE: Final = "live_feeds"
 HASHTAG: Final = "hashtag_feeds"
 TRENDING_LINK: Final = "trending_link_feeds"
-"""Kind of feed, named as in `timelines_access` of the entity Instance."""
+"""Kinds of feeds, named as in `timelines_access` of the entity Instance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Decides which posts belong to a home or list timeline, and which boosts repeat a nearby item.
 
-The first rule exists in two forms: for a post in memory, and in SQL; property tests compare both. Source: contract,
-behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out applies the form in memory before it
-writes to a feed, and it is applied again when a feed is read; the SQL form finds the posts that a feed does not contain.
+The rules of home and list timelines exist in two forms: for a post in memory, and in SQL; property tests compare both.
+Source: contract, behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out applies the form in
+memory before it writes to a feed, and it is applied again when a feed is read; the SQL form finds the posts that a feed
+does not contain.
 
 Authors of a list are its members whom the owner follows, or the owner. Replies to other accounts must pass the list's
 replies policy first, then the rule of the home timeline; hashtags and exclusive lists are not considered. Posts that only

@@ -69,7 +69,8 @@ class Sides:
 
 @dataclass(frozen=True)
 class StatusQuery:
-    """Parsed query for posts. `texts` are words and phrases; `authors` are addresses as written, `me` for the viewer.
+    """Parsed query for posts. `texts` are words and phrases; `authors` are addresses as written in the query, or `me` for
+    the viewer.
 
     `since` is the first day (UTC) and `until` the day after the last day. `impossible` tells that no post can match.
     """

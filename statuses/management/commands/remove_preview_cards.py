@@ -16,7 +16,9 @@ from statuses.services.cards import count_old_pictures, remove_old_pictures
 
 
 class Command(OperatorCommand):
-    """Remove old pictures; the previews stay without them, and a page is fetched again when a post links to it."""
+    """Remove old pictures of previews; the previews are kept without pictures, and a page is fetched again when a post
+    links to it.
+    """
 
     help = "Remove the pictures of preview cards that were fetched long ago."
 
@@ -25,7 +27,7 @@ class Command(OperatorCommand):
         parser.add_argument("--dry-run", action="store_true", help="only say how many there are")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # Pages are fetched again after fourteen days, so younger pictures are in use.
+        # Pages are fetched again after fourteen days, so younger pictures may still be in use.
         if options["days"] < 14:
             raise CommandError(_("Pictures younger than 14 days are not removed."))
         age = timedelta(days=options["days"])

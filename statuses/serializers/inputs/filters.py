@@ -13,7 +13,7 @@ from statuses.services.filters import FilterDraft, KeywordDraft
 
 
 class ExpiryField(ClientString):
-    """Number of seconds; empty or null means never. `expires` says that it was sent."""
+    """Number of seconds until a filter expires; empty or null means never. `expires` tells whether the value was sent."""
 
     def __init__(self) -> None:
         super().__init__(source="*", allow_null=True)

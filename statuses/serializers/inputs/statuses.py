@@ -41,7 +41,7 @@ class PollInput(Input[PollDraft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PollDraft:
-        """Read the input like any other, and add the values as they were sent."""
+        """Read the input like other inputs, and add the values as they were sent."""
         seconds = values.get("expires_in")
         return replace(
             super().read_mapping(values),
@@ -78,7 +78,7 @@ class FileInput(Form):
 
 
 class FileChangesField(NestedListField):
-    """Changes of files by file id; those with an invalid id are left out."""
+    """Changes of files by file id; changes with an invalid id are left out."""
 
     def to_internal_value(self, data: Any) -> tuple[tuple[int, MediaChange], ...]:
         forms: tuple[FileInput, ...] = super().to_internal_value(data)
@@ -103,7 +103,7 @@ class _PostInput(Input[Draft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> Draft:
-        """Read the input like any other. In JSON a content warning overrides `sensitive`; in a form the word "false"
+        """Read the input like other inputs. In JSON a content warning overrides `sensitive`; in a form the word "false"
         overrides the warning.
         """
         warned = values.get("sensitive") is False and values.get("spoiler_text")
@@ -133,7 +133,7 @@ class RescheduleInput(Form):
 
 
 class InteractionPolicyInput(Form):
-    """Quote policy of a post; without it the author's default is used."""
+    """Quote policy of a post; if it is missing, the author's default is used."""
 
     quote_approval_policy: Word | None = None
 
