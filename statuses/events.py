@@ -64,7 +64,7 @@ class StatusJoinedThread(Event, key="status:{status_id}"):
 
 
 class StatusDeleted(Event, key="status:{status_id}"):
-    """A post was deleted together with all its boosts, for which no events of their own are published (their rows name the
+    """A post was deleted together with all its boosts, for which no separate events are published (their rows name the
     post in `reblog_of`).
 
     For an undone boost `reblog_of_id` is the id of the boosted post. `had_files` tells whether the post or an earlier
