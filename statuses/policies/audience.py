@@ -180,7 +180,7 @@ _PUBLIC_AUTHORS: Final = People(hidden=True, servers=True, limited=Limited.NOBOD
 
 THREAD: Final = Audience(People(hidden=True, servers=True, limited=Limited.FOLLOWERS))
 """Threads, lists of quotes and posts requested by several ids (behaviours section 7), and the search among posts that the
-viewer wrote, favourited, boosted, bookmarked or is mentioned in (section 15).
+viewer wrote, favourited, boosted, bookmarked, voted in or is mentioned in (section 15).
 """
 
 PROFILE: Final = Audience(PRESENT, boosted=UNHIDDEN)

@@ -109,8 +109,8 @@ def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collecti
 
 
 class _Bodies:
-    """Encoded entities of posts: one for all ordinary readers, and separate ones for readers who have favourited,
-    boosted, bookmarked, muted or pinned the post, wrote it, or have relations that change its presentation.
+    """Encoded entities of posts: one for all ordinary readers, and separate ones for readers who have marks on the post
+    (such as a favourite or a vote) or filters, wrote it, or have relations that change its presentation.
     """
 
     def __init__(self, posts: Sequence[Post], readers: Collection[int]) -> None:

@@ -51,7 +51,7 @@ SELECT status_id FROM timelines_searchdocument WHERE words @@ {query}::tsquery O
 
 # The materialised list is found with the indexes alone; its posts are then checked, newest first, until enough of them
 # may be shown. `own` tells whether the post was found among the posts that the viewer wrote, favourited, boosted,
-# bookmarked or is mentioned in.
+# bookmarked, voted in or is mentioned in.
 _SEARCH_SQL: Final = f"""
 WITH {VIEWER_SETS},
 found (id, own) AS MATERIALIZED ({{found}})
@@ -71,9 +71,9 @@ _SCOPE_CONDITIONS: Final = {
     Scope.ALL: f"({_PUBLICLY_FOUND} OR ((c.own OR s.account_id = %(viewer)s) AND {_FOUND_IN_LIBRARY}))",
 }
 _WORD_MATCHES: Final = "SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE <fits>"
-# Posts between two ids that the viewer favourited, boosted, bookmarked or is mentioned in: the planner decides whether to
-# start with the words or with the viewer's own rows. This is a join instead of IN, because for IN the planner expects two
-# hundred distinct items, whatever the list contains.
+# Posts between two ids that the viewer favourited, boosted, bookmarked, voted in or is mentioned in: the planner decides
+# whether to start with the words or with the viewer's own rows. This is a join instead of IN, because for IN the planner
+# expects two hundred distinct items, whatever the list contains.
 _VIEWER_POSTS: Final = """
    SELECT status_id AS id FROM statuses_mention WHERE account_id = %(viewer)s AND NOT silent AND <between status_id>
     UNION ALL SELECT status_id FROM statuses_favourite WHERE account_id = %(viewer)s AND <between status_id>

@@ -33,7 +33,7 @@ from timelines.policies.search_query import Fact, StatusQuery
 @dataclass(frozen=True)
 class Document:
     """A post in the form that a search engine stores. `public` tells whether everyone may find it, not only viewers who
-    favourited, boosted or bookmarked it or are mentioned in it.
+    favourited, boosted or bookmarked it, voted in it or are mentioned in it.
 
     `listed` tells whether it is a public post, which becomes `public` when its author opts in to search.
     """
@@ -80,7 +80,8 @@ class StatusIndex(Protocol):
 
     def find(self, search: Search) -> list[int]:
         """Return the matching posts that the viewer may find, newest first: posts that the viewer wrote, favourited,
-        boosted, bookmarked or is mentioned in, and public posts, but none that are hidden by a block, a mute or a limit.
+        boosted, bookmarked, voted in or is mentioned in, and public posts, but none that are hidden by a block, a mute or
+        a limit.
         """
         ...
 
