@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from argparse import ArgumentParser
 from pkgutil import resolve_name
 from typing import Any
@@ -58,4 +59,4 @@ def _described(task: str) -> str:
     text = (resolve_name(task).__doc__ or task).strip()
     sentence = " ".join(text.split("\n\n")[0].split()).partition(". ")[0]
     # Without the part about the return value, which concerns only calling code.
-    return sentence.partition("; ")[0].rstrip(".") + "."
+    return re.split(r"; |,? and return ", sentence)[0].rstrip(".") + "."
