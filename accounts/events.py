@@ -85,7 +85,7 @@ class ConfirmationRequested(Event, key="user:{user_id}"):
 
 
 class EmailChangeRequested(Event, key="user:{user_id}"):
-    """A mail is due with the link that confirms a user's new e-mail address."""
+    """A mail with the link that confirms a user's new e-mail address is due."""
 
     user_id: int
 

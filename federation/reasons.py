@@ -1,4 +1,4 @@
-"""Lists the reasons for which a document, or a part of it, is not taken.
+"""Lists the reasons for which a document, or a part of it, is not accepted.
 
 The sentence of each is what its outcome says; the rule is a section of the contract ("contract 11" is federation, section
 11), a row of the security table, an RFC or FEP, or what Mastodon does. Senders are those that are known to send it.

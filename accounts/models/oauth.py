@@ -18,8 +18,8 @@ from social.kernel.lengths import MESSAGE_LIMIT, OBJECT_LIMIT, URI_LIMIT, length
 class Application(AbstractApplication):
     """A client program. One application may use both the code and the client-credentials grant.
 
-    Secrets are 43 random characters, stored in clear: a password hash would cost a quarter of a CPU second per token
-    request.
+    Secrets are 43 random characters, stored in plain text: a password hash would cost a quarter of a CPU second per
+    token request.
     """
 
     website = models.TextField(null=True)

@@ -13,7 +13,7 @@ from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIM
 
 
 class QuarantineSource(models.TextChoices):
-    """Ways by which a file was received."""
+    """Ways in which a file can be received."""
 
     UPLOAD = "upload", _("Upload")
     PROFILE = "profile", _("Picture of a profile")

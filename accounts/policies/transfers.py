@@ -40,7 +40,7 @@ class Problem(StrEnum):
     CELL_TOO_LONG = "cell_too_long"
 
     UNKNOWN = "unknown"
-    """Account or post that does not exist according to its server, or whose server cannot be asked."""
+    """Account or post that, according to its server, does not exist, or whose server cannot be reached."""
     ONESELF = "oneself"
     REFUSED = "refused"
     LIMIT = "limit"

@@ -1,5 +1,6 @@
-"""Reads accounts by id, by address or in bulk, with the relations that their entity needs; or as narrow rows with counters,
-for entities whose bodies may be cached.
+"""Reads accounts by id, by address or in bulk, with the relations that their entity needs.
+
+Also reads narrow rows with counters, for entities whose bodies may be cached.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from social.kernel.plans import IDS, Plan, Slot
 from social.kernel.statements import rows_of
 
 SUGGESTIONS_LIMIT: Final = 80
-"""Number of suggestions over all pages."""
+"""Maximum number of suggestions across all pages."""
 FOLLOWS_LOOKED_AT: Final = 150
 """Number of the viewer's latest follows whose own follows become suggestions."""
 

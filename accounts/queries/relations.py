@@ -175,8 +175,8 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
     """Load the relations that decide whether the viewer may feature these accounts, and those they moved to.
 
-    It takes a query only if there are accounts that only their followers may feature; `approving` are ids of further
-    such accounts.
+    Executes a query only if some of the accounts may be featured by their followers alone; `approving` are ids of
+    further such accounts.
     """
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 

@@ -46,8 +46,9 @@ Address = tuple[str, str | None]
 def read_import(*, account: Account, portable: PortableList, data: bytes, file_name: str, overwrite: bool) -> Import:
     """Store the lines of a file until its owner confirms it, replacing an earlier unconfirmed file of the same list.
 
-    Invalid lines are stored as failed; of lines with the same key the first counts. Lines that are not ASCII are parsed
-    during the import: to normalise 20,000 international domains takes seconds (security row 78). Raises Unreadable.
+    Invalid lines are stored as failed; of several lines with the same key, only the first counts. Lines that are not
+    ASCII are parsed during the import: to normalise 20,000 international domains takes seconds (security row 78).
+    Raises Unreadable.
     """
     rows: list[ImportRow] = []
     keys: set[str] = set()

@@ -162,7 +162,7 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
 
 def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any]) -> None:
     """Change the columns in `changes`: any of `network`, `severity`, `comment` and `expires_at`. Raises Forbidden;
-    NotFound for a deleted block; Invalid as `block_network`.
+    NotFound for a deleted block; Invalid as `block_network` does.
     """
     require(by, Permission.MANAGE_BLOCKS)
     try:

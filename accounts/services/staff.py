@@ -66,7 +66,7 @@ def find_role(name: str) -> Role:
 
 
 def set_role(*, by: Staff, user: User, role: Role | None) -> None:
-    """Give a user a role, or the default role for None. The account's cached entity, which shows roles, becomes stale.
+    """Give a user a role, or the default role for None. Invalidates the account's cached entity, which shows roles.
 
     Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted role; Conflict for the last administrator.
     """

@@ -265,8 +265,8 @@ def send_followed(events: Sequence[AccountFollowed]) -> None:
 
 
 def send_answer(events: Sequence[FollowAnswerDue]) -> None:
-    """Send an Accept or Reject of each Follow that changed nothing here; no Accept is sent for a Follow that was undone or
-    replaced in the meantime.
+    """Answer, with an Accept or Reject, each Follow that created no follow or request here (a repeated or refused one);
+    no Accept is sent if the Follow was undone or replaced in the meantime.
     """
     accounts = _accounts(number for event in events for number in (event.account_id, event.follower_id))
     for event in events:

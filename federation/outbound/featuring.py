@@ -58,8 +58,8 @@ def _send(account: Account, target: str | dict[str, Any], key: str, *, shown: bo
 
 
 def send_listed(events: Sequence[CollectionListed]) -> None:
-    """Send an Add of each collection that is discoverable now, and a Remove, by its id, of each other collection. Collections
-    that are not discoverable are not published.
+    """Send an Add for each collection that is discoverable now, and a Remove, naming only the id, for every other one.
+    Collections that are not discoverable are not published.
     """
     shown = _shown_collections(event.collection_id for event in events)
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()

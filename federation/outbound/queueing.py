@@ -97,8 +97,9 @@ def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
 
 
 def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> int:
-    """Delete the waiting deliveries with this key that no process has claimed, with `kind` only those of activities of that
-    type, and return their number.
+    """Delete the waiting deliveries with this key that no process has claimed, and return their number.
+
+    With `kind`, delete only those of activities of that type.
     """
     waiting = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
     if kind is not None:

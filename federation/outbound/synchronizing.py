@@ -60,8 +60,8 @@ def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str],
 
 
 def send_unknown_follows_ended(events: Sequence[UnknownFollowFound]) -> None:
-    """Send an Undo of each Follow that only the other server knows; the id of the Follow is unknown here, so that the Undo
-    names a new id.
+    """Send an Undo of each Follow that only the other server knows; the id of the Follow is unknown here, so the Undo
+    contains a new id.
     """
     wanted = [number for event in events for number in (event.account_id, event.target_id)]
     accounts = Account.objects.filter(id__one_of=wanted).in_bulk()

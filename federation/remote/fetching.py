@@ -1,8 +1,9 @@
 """Fetches documents from their origin, and decides which to trust; in background work no thread waits for them.
 
-Work on remote documents is written as if they were available. The first missing document stops the work with Awaited; the queue
-fetches that document on the network loop, among many others, and runs the work again with the response. The work is idempotent,
-so that its writes before it stopped do no harm. In a web request, a fetch blocks instead.
+Code that works on remote documents is written as if the documents were already available. The first missing document
+stops the work with Awaited; the queue fetches that document on the network loop, among many others, and runs the work
+again with the response. The work is idempotent, so that its writes before it stopped do no harm. In a web request, a
+fetch blocks instead.
 """
 
 from __future__ import annotations

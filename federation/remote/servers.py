@@ -60,8 +60,8 @@ ORDER BY accounts DESC, c.name
 
 
 def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) -> list[dict[str, Any]]:
-    """Return the figures of known servers: of the servers in `names`; without `names` of the first `limit` servers by name;
-    with `failing` only of the servers that fail (`list_troubled`).
+    """Return the figures of the known servers in `names`, or, without `names`, of the first `limit` servers by name;
+    with `failing`, only of servers that fail (`list_troubled`).
 
     Servers are identified by the domain of their addresses. Deliveries to a host count for each server whose documents are on
     that host. Failing servers and `names` may also be hosts without any address, such as relays. Follows and posts are the

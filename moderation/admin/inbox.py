@@ -128,8 +128,8 @@ class InboxAdmin(PermittedAdmin):
         ]
 
     def inbox(self, request: HttpRequest) -> HttpResponse:
-        """Show the reported accounts, the last reported first. Raises PermissionDenied, and BadRequest for invalid
-        parameters.
+        """Show the reported accounts, the most recently reported first. Raises PermissionDenied, and BadRequest for
+        invalid parameters.
         """
         by = self._staff(request)
         wanted = _wanted(request)

@@ -84,7 +84,7 @@ def parameter_of(key: str) -> str | None:
 
 def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit: int) -> list[Part]:
     """Return the `limit` largest parts of a dimension, largest first; for a dimension that has no period, all parts.
-    Executes one statement, or a few.
+    Executes one statement.
     """
     if key in _TIMELESS_DIMENSIONS:
         return _TIMELESS_DIMENSIONS[key]()

@@ -66,8 +66,8 @@ class Encrypted:
 class Device:
     """The keys of a device, which alone can decrypt messages encrypted for it.
 
-    `auth` may be any text (contract, parameters section 5): if it is not Base64, its own bytes are the secret, which no
-    device has. Raises ValueError for a `p256dh` that `is_public_key` refuses.
+    `auth` may be any text (contract, parameters section 5): if it is not Base64, its own bytes are used as the
+    secret; no device can then decrypt the messages. Raises ValueError for a `p256dh` that `is_public_key` refuses.
     """
 
     def __init__(self, p256dh: str, auth: str) -> None:

@@ -129,8 +129,8 @@ SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailr
 def queue_mails(events: Sequence[NotificationMade]) -> None:
     """Queue notifications for the recipients who want them by mail, in one statement.
 
-    Works in the caller's transaction; a notification is queued once, however often this runs. Publishes MailsDue if any
-    turn changes.
+    Works in the caller's transaction; a notification is queued once, however often this runs. Publishes MailsDue if a
+    turn was queued, restarted or brought forward.
     """
     if _execute(_MAKE_ITEMS, ids=[event.notification_id for event in events]):
         publish(MailsDue())

@@ -56,7 +56,8 @@ def subscribe(*, token_id: int, target: PushTarget, chosen: PushSettings) -> Pus
 
 def _place(endpoint: str) -> Target | None:
     """Return the parsed endpoint; None for an endpoint to which this server sends nothing. As the host name is not
-    resolved, this refuses only too long and invalid URLs, schemes other than https, and blocked addresses and ports.
+    resolved, this refuses only URLs that are too long or invalid, schemes other than https, and blocked addresses and
+    ports.
     """
     if len(endpoint) > URI_LIMIT:
         return None

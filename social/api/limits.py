@@ -21,8 +21,8 @@ Subject = Literal["user", "token", "account", "address", "visitor"]
 class Rule:
     """Limit of `limit` requests in each `period` (seconds) for each subject.
 
-    `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only requests without a user. A
-    `family` counts successful actions rather than requests: the counting of a refused request is undone.
+    `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only requests without a user.
+    With `family`, successful actions are counted rather than requests: a refused request is subtracted again.
     """
 
     name: str

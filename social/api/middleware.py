@@ -142,8 +142,8 @@ class LanguageMiddleware:
 class ReaderMiddleware:
     """Shows pages in the language and the time zone of their reader.
 
-    The language is named by `?lang=`, which is stored in a cookie for the following pages, else by the cookie, else by
-    the signed-in user's settings; else LanguageMiddleware has found it.
+    The language comes from `?lang=` (which is then stored in a cookie for later pages), the cookie, or the signed-in
+    user's settings, in this order; failing these, LanguageMiddleware's choice stays.
     """
 
     def __init__(self, get_response: GetResponse) -> None:

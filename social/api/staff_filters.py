@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     DropdownFilter = admin.SimpleListFilter
     TextFilter = admin.SimpleListFilter
     Autocomplete = admin.RelatedFieldListFilter
-else:  # The theme's classes have no types.
+else:  # The theme's classes have no type annotations.
     from unfold.contrib.filters.admin import AutocompleteSelectFilter as Autocomplete
     from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 

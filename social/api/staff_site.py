@@ -108,7 +108,7 @@ class StaffSite(Site):
         if self.has_permission(request):
             return redirect(wanted)
         if user.is_staff and user.is_active:
-            # The pages of the second factor explain this, and link back to the wanted page.
+            # The two-factor pages explain that a second factor is needed, and link back to the wanted page.
             request.session[WANTED_PAGE] = wanted
             return redirect("mfa_index")
         raise PermissionDenied

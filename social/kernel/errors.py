@@ -1,4 +1,4 @@
-"""Errors of the domain, without knowledge of HTTP: the API layer maps each class to a status code.
+"""Domain errors, independent of HTTP: the API layer maps each class to a status code.
 
 Sources: contract, behaviours section 3 (texts) and entities "Errors" (shapes).
 """

@@ -125,7 +125,7 @@ class Supervisor:
         os.set_blocking(child.process.stdout.fileno(), False)
 
     def wait_until_ready(self, names: Sequence[str], seconds: float, *, attempts: int = 1) -> None:
-        """Wait until all named children do their work.
+        """Wait until all named children are ready.
 
         Raises OperatorError if a child has ended `attempts` times or after `seconds`, Interrupted on a signal to stop.
         """

@@ -353,7 +353,7 @@ KEEP_CLOSED_REPORTS_DAYS = env.KEEP_CLOSED_REPORTS_DAYS
 KEEP_HELD_POSTS_DAYS = env.KEEP_HELD_POSTS_DAYS
 KEEP_NOTIFICATIONS_DAYS = env.KEEP_NOTIFICATIONS_DAYS
 SITE_SETTINGS, FIXED_SITE_SETTINGS = env.SITE_SETTINGS, env.FIXED_SITE_SETTINGS
-# Bytes that cached copies of remote files may take.
+# Maximum total size, in bytes, of cached copies of remote files.
 REMOTE_MEDIA_BUDGET = env.REMOTE_MEDIA_MEGABYTES * 1_000_000
 # Folder of files that only a page serves, to their owner; they have no public URL.
 PRIVATE_ROOT = DATA_DIR / "private"

@@ -26,7 +26,9 @@ SELECT {columns} json_agg(json_build_array(
  WHERE f.account_id = {accounts} AND (f.expires_at IS NULL OR f.expires_at > %(now)s)
  GROUP BY f.account_id
 """
-"""Active filters of `{accounts}`: a row for each account that has any, with `{columns}` and then the input of `read_active`."""
+"""SQL template for the active filters of `{accounts}`: one row for each account that has any, with `{columns}` followed
+by the input of `read_active`.
+"""
 
 
 def read_active(rows: list[list[Any]]) -> Filters:

@@ -48,8 +48,8 @@ def store_revision(
     changed: bool = False,
     screening: Screening = UNSCREENED,
 ) -> bool:
-    """Store an edit, and return whether anything has changed. `changed` tells that the caller has already changed
-    something, such as the poll.
+    """Store an edit, and return whether anything has changed. `changed` is True if the caller has already
+    changed something, such as the poll.
 
     The caller's transaction has locked `status` (`select_for_update`) and `media`, its files in order; for files whose
     ids are in `described`, CHANGED_COLUMNS are written. Visibility and parent do not change. Actions of the spam rules in

@@ -23,8 +23,8 @@ TRY_AGAIN_LATER: Final = 1013
 
 
 def _text(sent: object) -> str | None:
-    """Return the text that a command gives for a part of a stream's name, converting an id sent as a number; None for other
-    types.
+    """Return a part of a stream's name, as given in a command, as text; an id sent as a number is converted; None for
+    other types.
     """
     if isinstance(sent, int) and not isinstance(sent, bool):
         return str(sent)

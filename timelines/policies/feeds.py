@@ -141,7 +141,9 @@ AUTHORS: Final = f"""
     SELECT %(viewer)s
   )
 """  # noqa: S608 (constants)
-"""Authors whose posts may be in the home timeline, after VIEWER_SETS; posts by others can only be included by a hashtag."""
+"""SQL, to be placed after VIEWER_SETS: the authors whose posts may be in the home timeline; posts by others can only be
+included by a hashtag.
+"""
 
 
 INCLUSIVE_CONDITION: Final = f"""NOT (EXISTS ({_EXCLUSIVE_LISTS}) AND EXISTS (

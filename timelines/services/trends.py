@@ -34,7 +34,7 @@ TRENDS_LIMIT: Final = 200
 """Limit of simultaneous trends of each kind."""
 
 CANDIDATES_LIMIT: Final = 50_000
-"""Limit of public posts that are read, newest first, and of candidate hashtags."""
+"""Maximum number of public posts that are read, newest first, and of candidate hashtags."""
 
 _SHOWN_AUTHOR: Final = HASHTAG_TIMELINE.authors.sql("a.id", has_viewer=False, joined="a")
 _TAGS: Final = f"""

@@ -103,7 +103,7 @@ class AdminAccountsViewSet(AdminViewSet):
         return self._shown(user.account)
 
     def unsilence(self, request: Request, id: int) -> HttpResponse:
-        """End the limit of an account."""
+        """Lift the limit on an account."""
         account = find_for_staff(id)
         sanctions.unlimit_account(by=self.by, account=account)
         return self._shown(account)

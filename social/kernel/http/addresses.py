@@ -1,4 +1,4 @@
-"""Checks whether addresses are public, and brings hosts and URLs into canonical spelling.
+"""Checks whether addresses are public, and normalises hosts and URLs.
 
 Sources: the IANA IPv4 and IPv6 special-purpose address registries, contract, federation section 16, security row 10.
 """

@@ -98,8 +98,8 @@ class WaitingRow(LeasedRow):
 
     @property
     def asker(self) -> str:
-        """The local account or server on whose behalf the task is done, if the rows of one asker are counted together;
-        else empty.
+        """The local account or server on whose behalf the task is done, if its rows count against a common limit;
+        otherwise empty.
         """
         return ""
 
@@ -161,9 +161,9 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
     """Add rows of one kind of work (due at `due_at`), each task only once even if it is added again, and publish their
     event; return the accepted rows.
 
-    A row is left out when as many rows as the terms allow already wait for its host or its asker: one asker can add
-    only some of a thousand objects of a slow server, or of a thousand servers. The rows of one asker become due in
-    turns, so that the rows of others are done in between. The number of statements is fixed.
+    A row is left out if its host or its asker already has the maximum number of waiting rows (TERMS, TURNS_LIMIT): one
+    asker cannot fill the queue with objects of one slow server, or of a thousand servers. The rows of one asker become
+    due in turns, so that the rows of others are done in between. The number of statements is fixed.
     """
     if not rows:
         return []

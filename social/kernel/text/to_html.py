@@ -1,6 +1,6 @@
 """Renders a text of this server as HTML.
 
-Source of the HTML: contract, behaviours section 8; clients parse it (client trap 48).
+The HTML is specified in the contract, behaviours section 8; clients parse it (client trap 48).
 """
 
 from __future__ import annotations
