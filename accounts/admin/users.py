@@ -215,7 +215,7 @@ class UserAdmin(ReadOnlyAdmin):
         user = self.get_object(request, str(object_id))
         if user is None or user.approved or not outranks_user(acting(request), user):
             return []
-        return super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
+        return super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
 
     approve_one, reject_one = sign_up_decisions(lambda user: user)
 

@@ -134,7 +134,7 @@ class AccountActions(EvidenceAction):
         user = getattr(account, "user", None)
         fit = fitting(account, user) if outranks_user(acting(request), user) else {"note"}
         names = {f"accounts_account_{name}" for name in fit}
-        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
+        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
         return [one for one in found if one.action_name in names]
 
     warn = _sanction(

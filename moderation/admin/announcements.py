@@ -101,7 +101,7 @@ class AnnouncementAdmin(EditedAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """Return the buttons that would change something about this announcement."""
-        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
+        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
         row = self.get_object(request, str(object_id))
         published = row is not None and row.published_at is not None
         useless = "publish_one" if published else "unpublish_one"

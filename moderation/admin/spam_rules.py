@@ -217,7 +217,7 @@ class SpamRuleAdmin(EditedAdmin):
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """Return the actions, without enabling for an enabled rule and without disabling for a disabled rule."""
         rule = self.get_object(request, str(object_id))
-        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme's
+        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
         useless = (
             "accounts_spamrule_enable_one" if rule is not None and rule.enabled else "accounts_spamrule_disable_one"
         )

@@ -80,7 +80,7 @@ class StaffSite(Site):
         if "\0" in request.GET.get("s", "") or not page.isdecimal() or len(page) > PAGE_DIGITS:
             raise BadRequest
         try:
-            answer: HttpResponse = super().search(request, extra_context)  # type: ignore[misc]  # the theme's
+            answer: HttpResponse = super().search(request, extra_context)  # type: ignore[misc]  # the theme has no types
         except EmptyPage:
             raise BadRequest from None
         return answer

@@ -154,9 +154,7 @@ def _data_dir() -> Path:
 
 
 def _prepare_data_dir(*, renewing: bool) -> None:
-    """Create the data directory and its secrets if needed. Raises OperatorError if the directory cannot be used, or if
-    the secrets of an existing database are missing; with `renewing`, they are generated again.
-    """
+    """Create the data directory and its secrets if needed; `renewing` generates lost ones again. Raises OperatorError."""
     from social.runtime.datadir import open_data_dir
     from social.runtime.secrets_file import generate_secrets, has_secrets
 
@@ -271,8 +269,7 @@ def _run(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def _servers(command: str) -> Iterator[None]:
-    """Provide the database and Redis for one command: the configured servers, or else the embedded servers of the data
-    directory.
+    """Provide the database and Redis for one command: the configured servers, or else the embedded ones.
 
     The doctor runs even if the servers fail, since it reports the failures.
     """

@@ -145,8 +145,7 @@ class Composed(AuthorColumns):
 
 
 def store_status(new: Composed) -> Status:
-    """Store a post with its mentions, hashtags, files and thread keys, publish StatusPublished (or StatusFetched), and update
-    counters last.
+    """Store a post with all its rows, publish StatusPublished (or StatusFetched), and update the counters last.
 
     The caller holds a transaction and has checked everything but files and hashtags. Raises Invalid for files that the
     author does not own or that cannot be attached together, and for hashtags that staff disallow; NotFound if the parent
@@ -274,9 +273,7 @@ def announce(status: Status, new: Composed) -> None:
 
 
 def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
-    """Update the counters of the post's hashtags, author, parent and quoted post. Called last, because many transactions
-    lock these rows.
-    """
+    """Update the counters of hashtags, author, parent and quoted post; last, as many transactions lock these rows."""
     if tags and new.author.local and status.is_for_anybody:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
     if tags and is_listed(status.visibility):

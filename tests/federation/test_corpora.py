@@ -45,7 +45,7 @@ def corpora() -> Iterator[None]:
     # Newer versions use what is in the standard library from Python 3.13 on.
     added = not hasattr(warnings, "deprecated")
     if added:
-        warnings.deprecated = lambda *_arguments, **_options: lambda made: made  # type: ignore[attr-defined]  # since 3.13
+        warnings.deprecated = lambda *_arguments, **_options: lambda made: made  # type: ignore[attr-defined]  # Python has it since 3.13
     try:
         for name in ("fediverse_pasture_inputs", "funfedi_parsing_test_cases"):
             try:
@@ -56,7 +56,7 @@ def corpora() -> Iterator[None]:
     finally:
         sys.path.remove(str(FOLDER))
         if added:
-            del warnings.deprecated  # type: ignore[attr-defined]  # set above
+            del warnings.deprecated  # type: ignore[attr-defined]  # set by the shim above
 
 
 @pytest.fixture(scope="module")

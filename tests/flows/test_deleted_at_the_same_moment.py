@@ -170,12 +170,12 @@ def _removed_conversation(found: Conversation) -> None:
 
 
 def _withdrawn_post(found: Conversation) -> None:
-    conversations.withdraw_from_conversations([_Of(status_id=found.last_status_id)])  # type: ignore[list-item]  # a part of it
+    conversations.withdraw_from_conversations([_Of(status_id=found.last_status_id)])  # type: ignore[list-item]  # only the fields that are read
 
 
 def _left_conversation(found: Conversation) -> None:
     event = _Of(account_id=found.account_id, target_id=found.participants[0])
-    conversations.leave_conversations([event])  # type: ignore[list-item]  # a part of it
+    conversations.leave_conversations([event])  # type: ignore[list-item]  # only the fields that are read
 
 
 class _Of:
