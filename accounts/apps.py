@@ -19,10 +19,10 @@ class AccountsConfig(AppConfig):
         """
         import_module("accounts.reactions")
         from accounts.queries.sign_up import load_refused_networks
-        from accounts.services.archives import register_parts
         from accounts.services.audit import record_by_user
-        from accounts.services.portable_lists import register_lists
         from accounts.services.tokens import TokenIdentities
+        from accounts.transfers.services.archives import register_parts
+        from accounts.transfers.services.portable_lists import register_lists
         from social.api import identities, refused_networks
         from social.kernel.ports import audit_log
 

@@ -23,23 +23,23 @@ from accounts.events import (
 )
 from accounts.models.relations import SeveranceType
 from accounts.services.activation import follow_inviters
-from accounts.services.archives import write_archives
 from accounts.services.confirmations import send_confirmation_mails
 from accounts.services.email_changes import send_email_change_mails, send_email_changed_mails
 from accounts.services.erasing import begin_erasure, go_on_erasing
 from accounts.services.follow_requests import accept_more
-from accounts.services.importing import work_off_imports
 from accounts.services.mails import (
     send_approval_mails,
     send_archive_mails,
     send_password_reset_mails,
     send_security_mails,
 )
-from accounts.services.moving import begin_carrying_over, carry_over
 from accounts.services.profile_links import verify_profile_links
 from accounts.services.remote_copies import COPIES
 from accounts.services.severing import sever_blocked_domains, sever_suspended
 from accounts.services.tokens import forget_revoked
+from accounts.transfers.services.archives import write_archives
+from accounts.transfers.services.importing import work_off_imports
+from accounts.transfers.services.moving import begin_carrying_over, carry_over
 from social.kernel.events import on
 
 # Mail servers may be slow, so a call sends few mails and has a long time-out.
@@ -53,11 +53,18 @@ on(UserActivated, follow_inviters, when=lambda event: event.invited)
 # In one transaction with the event's row, because the service publishes the event of the next step.
 on(AccountDeleted, begin_erasure, database=True)
 on(AccountErasureDue, go_on_erasing, batch=1, seconds=30)
-on(ArchiveDue, write_archives, queue="transfers", batch=1, seconds=600)
+on(
+    ArchiveDue,
+    write_archives,
+    queue="transfers",
+    batch=1,
+    seconds=600,
+    name="accounts.services.archives.write_archives",
+)
 on(ArchiveReady, send_archive_mails, queue="mailers", batch=5, seconds=90)
-on(AccountMoved, begin_carrying_over, database=True)
-on(CarryOverDue, carry_over, batch=1)
-on(ImportDue, work_off_imports, queue="transfers", batch=1)
+on(AccountMoved, begin_carrying_over, database=True, name="accounts.services.moving.begin_carrying_over")
+on(CarryOverDue, carry_over, batch=1, name="accounts.services.moving.carry_over")
+on(ImportDue, work_off_imports, queue="transfers", batch=1, name="accounts.services.importing.work_off_imports")
 on(AccountUnlocked, accept_more, batch=1)
 on(ProfileLinksChanged, verify_profile_links, queue="links", batch=5)
 COPIES.subscribe()

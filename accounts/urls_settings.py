@@ -7,12 +7,13 @@ from django.views.generic import RedirectView
 
 from accounts.pages.front_page import follow, settings_index
 from accounts.pages.invitations import expire, invitations
-from accounts.pages.migration import aliases, cancel_migration, deleted, deletion, forget_alias, migration
 from accounts.pages.profile_forms import PROFILE_MAX_BODY
 from accounts.pages.profile_settings import feature, notification_mails, preferences, profile_settings, unfeature
 from accounts.pages.settings import settings_page
 from accounts.pages.settings_forms import IMPORT_MAX_BODY
-from accounts.pages.transfers import (
+from accounts.pages.unsubscribing import unsubscribe
+from accounts.queries.tokens import SignInState
+from accounts.transfers.pages.files import (
     archive,
     ask_for_archive,
     drop,
@@ -26,8 +27,7 @@ from accounts.pages.transfers import (
     severances,
     start,
 )
-from accounts.pages.unsubscribing import unsubscribe
-from accounts.queries.tokens import SignInState
+from accounts.transfers.pages.migration import aliases, cancel_migration, deleted, deletion, forget_alias, migration
 from social.pages.views import View, page
 
 ACTIVE = (SignInState.ACTIVE,)

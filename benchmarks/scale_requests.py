@@ -231,6 +231,6 @@ def search_pages() -> list[str]:
 
 def exports() -> list[str]:
     """The files that somebody takes away."""
-    from accounts.services.portable_lists import all_lists
+    from accounts.transfers.services.portable_lists import all_lists
 
     return [f"/settings/exports/{portable.name}.csv" for portable in all_lists()]

@@ -18,7 +18,8 @@ class FederationConfig(AppConfig):
         A deleted account keeps its keys as long as activities that it signs are on their way.
         """
         from accounts.ports import remote_accounts, remote_devices
-        from accounts.services import erasing, merging
+        from accounts.services import erasing
+        from accounts.transfers.services import merging
         from federation import reactions  # noqa: F401  (importing it subscribes)
         from federation.models import OutboundActivity
         from federation.outbound.archiving import register_parts

@@ -34,12 +34,12 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "forget-given-up": _every("social.kernel.runner.forget_given_up", minutes=10),
     "erase-suspended": _every("accounts.services.sanctions.erase_suspended", hours=1),
     "retention": _every("moderation.services.retention.clean_up", hours=1),
-    "forget-archives": _every("accounts.services.archives.forget_archives", hours=1),
+    "forget-archives": _every("accounts.transfers.services.archives.forget_archives", hours=1),
     "forget-evidence": _every("moderation.services.evidence_files.forget_evidence", hours=1),
     "forget-ended-sessions": _every("accounts.services.sessions.forget_ended_sessions", hours=1),
     "forget-ended-tokens": _every("accounts.services.tokens.forget_ended_tokens", hours=1),
     "forget-idempotency-keys": _every("statuses.services.idempotency.forget_old", hours=1),
-    "forget-imports": _every("accounts.services.importing.forget_imports", hours=1),
+    "forget-imports": _every("accounts.transfers.services.importing.forget_imports", hours=1),
     "forget-old-refusals": _every("accounts.services.sign_up_blocks.forget_old_refusals", hours=1),
     "forget-old-mails": _every("accounts.services.retention.forget_written_mails", hours=1),
     "forget-old-notifications": _every("notifications.services.retention.forget_old", hours=1),
@@ -59,6 +59,12 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "remove-unattached-media": _every("statuses.services.media.remove_unattached", "media", hours=1),
     "remove-unconfirmed": _every("accounts.services.confirmations.remove_unconfirmed", hours=1),
     "remove-unused-cards": _every("statuses.services.cards.remove_unused_cards", "media", hours=1),
+}
+
+#: Services that have moved, by the names under which schedulers of earlier releases send them.
+FORMER_NAMES: Final = {
+    "accounts.services.archives.forget_archives": "accounts.transfers.services.archives.forget_archives",
+    "accounts.services.importing.forget_imports": "accounts.transfers.services.importing.forget_imports",
 }
 
 

@@ -15,7 +15,7 @@ from social.celery import app
 from social.kernel import heartbeats, wakes
 from social.kernel.outbox import drain, overdue_queues
 from social.queues import QUEUES, threads_of
-from social.schedule import SCHEDULE
+from social.schedule import FORMER_NAMES, SCHEDULE
 
 logger = logging.getLogger("social.outbox")
 
@@ -89,15 +89,15 @@ def sweep_outbox() -> None:
     wakes.wake(*overdue_queues())
 
 
-def _register(service: str) -> None:
-    @app.task(name=service)
+def _register(name: str, service: str) -> None:
+    @app.task(name=name)
     def run() -> Any:
         return resolve_name(service)()
 
 
-for _entry in SCHEDULE.values():
-    if _entry["task"] != sweep_outbox.name:
-        _register(_entry["task"])
+_services = {entry["task"] for entry in SCHEDULE.values()} - {sweep_outbox.name}
+for _name, _service in {**{name: name for name in _services}, **FORMER_NAMES}.items():
+    _register(_name, _service)
 
 
 class Heartbeat(bootsteps.StartStopStep):

@@ -1,5 +1,7 @@
 """Models of the app: accounts, users, tokens, follows, sign-up blocks and others."""
 
+# Imported so that Django finds the tables of the features; everybody else imports them from there.
+import accounts.transfers.models  # noqa: F401
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.administration import AuditEntry, SiteSetting
 from accounts.models.collection import Collection, CollectionItem
@@ -32,7 +34,6 @@ from accounts.models.sign_up_block import (
 )
 from accounts.models.spam_rule import RuleOrigin, RuleOutcome, RuleSubject, SpamRule, SpamRuleMatch
 from accounts.models.tag import FeaturedTag, Tag, TagFollow, TagUse
-from accounts.models.transfer import Archive, ArchiveState, Import, ImportRow, ImportRowState, ImportState, Move
 from accounts.models.user import Invite, RecoveryCode, Role, User
 from accounts.models.visibility import Visibility
 
@@ -44,8 +45,6 @@ __all__ = [
     "AccountStat",
     "ActorType",
     "Application",
-    "Archive",
-    "ArchiveState",
     "AuditEntry",
     "Block",
     "CanonicalEmailBlock",
@@ -65,14 +64,9 @@ __all__ = [
     "FollowRequest",
     "Grant",
     "IDToken",
-    "Import",
-    "ImportRow",
-    "ImportRowState",
-    "ImportState",
     "Invite",
     "IpBlock",
     "KeyPair",
-    "Move",
     "Mute",
     "OneTimeKey",
     "QuarantineDecision",

@@ -28,11 +28,11 @@ from accounts.policies.mails import (
     mode_of,
     type_switch,
 )
-from accounts.policies.transfers import FILE_LIMIT, LINES_LIMIT
 from accounts.policies.visibility import DEFAULTS, QUOTE_POLICIES, default_visibility
-from accounts.services.portable_lists import all_lists
 from accounts.services.preferences import PreferencesChange
 from accounts.services.profiles import ProfileChange
+from accounts.transfers.policies import FILE_LIMIT, LINES_LIMIT
+from accounts.transfers.services.portable_lists import all_lists
 from social.kernel import clock
 from social.kernel.text.languages import known_language
 

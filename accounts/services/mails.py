@@ -23,10 +23,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accounts.events import ArchiveReady, PasswordResetRequested, SecurityChanged, UserApproved
-from accounts.models import Archive, User
+from accounts.models import User
 from accounts.policies.mails import list_headers
 from accounts.policies.sign_up import email_digest
 from accounts.queries.site_settings import find_site_title
+from accounts.transfers.models import Archive
 from social.kernel import links, mail, redis
 from social.kernel.events import publish
 

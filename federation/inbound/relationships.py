@@ -16,7 +16,7 @@ from accounts.services.following import (
     release_follow_id,
 )
 from accounts.services.instance_actor import instance_actor_uri
-from accounts.services.moving import receive_move
+from accounts.transfers.services.moving import receive_move
 from federation.documents.reading import Rejected, kinds_of, uri_of, web_uri
 from federation.events import FollowAnswerDue
 from federation.inbound import collections, quotes, relays

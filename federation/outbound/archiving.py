@@ -1,4 +1,4 @@
-"""ActivityPub part of an archive: the actor, its outbox and its likes (`accounts.services.archives`).
+"""ActivityPub part of an archive: the actor, its outbox and its likes (`accounts.transfers.services.archives`).
 
 The names `actor.json`, `outbox.json` and `likes.json` are the names that other servers and archive readers expect; a file is
 referred to by its path in the archive.
@@ -13,10 +13,10 @@ import orjson
 
 from accounts.models import Account
 from accounts.queries.emojis import EmojiLookup, account_texts
-from accounts.services import archives
-from accounts.services.archive_files import ArchiveWriter
-from accounts.services.archives import ArchivePart, picture_name
 from accounts.services.key_pairs import keys_of
+from accounts.transfers.services import archives
+from accounts.transfers.services.archive_files import ArchiveWriter
+from accounts.transfers.services.archives import ArchivePart, picture_name
 from federation.documents import activities
 from federation.documents.actors import actor
 from federation.documents.context import all_terms, with_context

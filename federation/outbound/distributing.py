@@ -21,9 +21,10 @@ from accounts.events import (
     FollowsToRenew,
     ProfileUpdated,
 )
-from accounts.models import Account, Follow, FollowRequest, Move
+from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.services.key_pairs import keys_of
+from accounts.transfers.models import Move
 from federation.documents import activities
 from federation.documents.actors import actor
 from federation.documents.notes import load_notes

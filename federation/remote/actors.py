@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from accounts.models import Account, KeyPair, Move
+from accounts.models import Account, KeyPair
 from accounts.models.account import SuspensionOrigin
 from accounts.queries.accounts import has_address, split_address
 from accounts.services.changing import note_fetched
@@ -24,6 +24,7 @@ from accounts.services.remote_accounts import (
     release_address,
     store_remote_account,
 )
+from accounts.transfers.models import Move
 from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
 from federation.documents.received_actors import ReceivedActor, ReceivedKey, read_actor, read_key
 from federation.models import Tombstone

@@ -76,11 +76,12 @@ class Subscription(Generic[E]):
     database: bool
     batch: int | None
     seconds: float
+    name: str | None = None
 
     @property
     def subscriber(self) -> str:
         """The dotted name under which rows find this reaction again after a restart."""
-        return f"{self.reaction.__module__}.{self.reaction.__qualname__}"
+        return self.name or f"{self.reaction.__module__}.{self.reaction.__qualname__}"
 
 
 class Subscriptions:
@@ -137,6 +138,7 @@ def on(
     database: bool = False,
     batch: int | None = None,
     seconds: float = DEFAULT_SECONDS,
+    name: str | None = None,
 ) -> Subscription[E]:
     """Subscribe a reaction: after the commit of a transaction that published `event`, a worker process calls it.
 
@@ -148,7 +150,9 @@ def on(
     `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called at publishing and must be pure: when it
     returns False, no row is written. `batch` limits the events of one call (1 where each takes long). `seconds` is the
     longest that one call may take: after that another process considers the events abandoned and runs them again.
+    `name` is the dotted name that rows carry: of a function that has moved its former one, under which earlier releases
+    write and find rows.
     """
-    subscription = Subscription(event, reaction, queue, when, database, batch, seconds)
+    subscription = Subscription(event, reaction, queue, when, database, batch, seconds, name)
     registry.add(subscription)
     return subscription

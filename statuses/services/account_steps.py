@@ -10,8 +10,9 @@ from typing import Final
 from django.db import transaction
 
 from accounts.models import Account
-from accounts.services import archives, erasing, merging
-from accounts.services.archive_files import ArchiveWriter
+from accounts.services import erasing
+from accounts.transfers.services import archives, merging
+from accounts.transfers.services.archive_files import ArchiveWriter
 from social.kernel.media import storage
 from statuses.models import MediaAttachment, Mention, Poll, PollVote, Status
 from statuses.services.changing import BATCH_SIZE, change_statuses, forget_copies_of

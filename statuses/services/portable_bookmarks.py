@@ -1,4 +1,4 @@
-"""Exports and imports bookmarks as a table (`accounts.services.portable_lists`).
+"""Exports and imports bookmarks as a table (`accounts.transfers.services.portable_lists`).
 
 A line is the address of a post: its ActivityPub id; in an import also the page URL of a local post. Only posts that this
 server knows are found.
@@ -14,8 +14,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account
-from accounts.policies.transfers import BadLine, Problem
-from accounts.services.portable_lists import BATCH, Entry, Existing, PortableList, register
+from accounts.transfers.policies import BadLine, Problem
+from accounts.transfers.services.portable_lists import BATCH, Entry, Existing, PortableList, register
 from social.kernel import links
 from social.kernel.errors import require_found
 from statuses.models import Bookmark, Status

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from django.test import Client
 
 from accounts.models import User
+from social.kernel import redis
 from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api, signed_in
 
@@ -31,3 +35,12 @@ def browser(person: User) -> Client:
     """One in which the person is signed in."""
     client = signed_in(person)
     return client
+
+
+@pytest.fixture
+def counted(settings: Any) -> Iterator[None]:
+    """Rate limits as in real life, with nothing used up before and after."""
+    settings.RATE_LIMITS = True
+    redis.client("cache").flushdb()
+    yield
+    redis.client("cache").flushdb()

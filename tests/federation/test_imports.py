@@ -8,11 +8,12 @@ from urllib.parse import unquote
 import pytest
 from django.db.models import F
 
-from accounts.models import Account, FollowRequest, Import, User
-from accounts.policies.transfers import Problem
-from accounts.services import importing
-from accounts.services.importing import read_import, start_import
-from accounts.services.portable_lists import find_list
+from accounts.models import Account, FollowRequest, User
+from accounts.transfers.models import Import
+from accounts.transfers.policies import Problem
+from accounts.transfers.services import importing
+from accounts.transfers.services.importing import read_import, start_import
+from accounts.transfers.services.portable_lists import find_list
 from federation.models import Lookup
 from federation.remote import requests
 from social.kernel.outbox import OutboxRow, drain

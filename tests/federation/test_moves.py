@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts.models import Account, Block, Follow, FollowRequest, Move, User
+from accounts.models import Account, Block, Follow, FollowRequest, User
 from accounts.services.blocking import block_account
-from accounts.services.moving import cancel_move, move_account
+from accounts.transfers.models import Move
+from accounts.transfers.services.moving import cancel_move, move_account
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor, refresh
 from social.kernel import clock

@@ -15,10 +15,10 @@ import pytest
 from accounts.models import Account, CustomEmoji, User
 from accounts.policies.staff import OPERATOR
 from accounts.services.following import FollowChange, follow_account
-from accounts.services.moving import move_account
 from accounts.services.profiles import ProfileChange, update_profile
 from accounts.services.sanctions import suspend_account
 from accounts.services.tags import feature_tag, unfeature_tag_named
+from accounts.transfers.services.moving import move_account
 from federation.models import OutboundActivity
 from social.kernel import clock
 from statuses.queries.posts import load_posts

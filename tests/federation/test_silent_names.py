@@ -16,8 +16,8 @@ import pytest
 from django.db import connections, transaction
 
 from accounts.models import Account
-from accounts.services.importing import read_import, start_import
-from accounts.services.portable_lists import find_list
+from accounts.transfers.services.importing import read_import, start_import
+from accounts.transfers.services.portable_lists import find_list
 from federation.inbound.fetch_queue import LOOKUPS
 from federation.models import Fetch, FetchKind, Lookup
 from federation.outbound.delivering import DELIVERIES

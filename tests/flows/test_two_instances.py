@@ -241,13 +241,13 @@ def test_the_last_posts_and_the_totals_of_who_is_newly_followed_are_there(ends: 
 
 _ALIAS = """
 from accounts.queries.accounts import find_by_address
-from accounts.services.moving import add_alias
+from accounts.transfers.services.moving import add_alias
 add_alias(account=find_by_address("{new}"), alias=find_by_address("{old}"))
 """
 _MOVE = """
 from accounts.models import User
 from accounts.queries.accounts import find_by_address
-from accounts.services.moving import move_account
+from accounts.transfers.services.moving import move_account
 move_account(user=User.objects.get(account__username="{old}"), target=find_by_address("{new}"))
 """
 

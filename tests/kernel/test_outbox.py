@@ -97,6 +97,14 @@ def test_the_order_holds_while_events_keep_coming(listen: Listen) -> None:
     assert reactions.effects() == list(range(120))
 
 
+def test_a_function_that_has_moved_is_found_under_its_former_name(listen: Listen) -> None:
+    listen(Happened, reactions.write, database=True, name="tests.kernel.former.write")
+    commit(Happened(1, 0))
+    assert [row.subscriber for row in OutboxRow.objects.all()] == ["tests.kernel.former.write"]
+    drain_everything()
+    assert reactions.effects() == [0]
+
+
 def test_a_key_has_one_order_over_all_its_subscribers_in_a_queue(listen: Listen) -> None:
     order: list[tuple[str, int]] = []
 

@@ -1,6 +1,6 @@
 """Creates, changes and deletes lists and their members (contract, parameters "Lists"); publishes ListChanged.
 
-Users' lists are also exported and imported as a table (`accounts.services.portable_lists`).
+Users' lists are also exported and imported as a table (`accounts.transfers.services.portable_lists`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from django.utils.translation import gettext_lazy
 
 from accounts.events import AccountUnfollowed
 from accounts.models import Account, Follow, FollowRequest
-from accounts.policies.transfers import BadLine, Problem
 from accounts.queries.accounts import list_accounts
 from accounts.services.following import FollowChange, follow_account
-from accounts.services.portable_lists import (
+from accounts.transfers.policies import BadLine, Problem
+from accounts.transfers.services.portable_lists import (
     ADDRESS,
     Entry,
     Existing,

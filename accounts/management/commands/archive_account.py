@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from accounts.management.names import find_user_named
-from accounts.services.archives import next_archive_at, request_archive
+from accounts.transfers.services.archives import next_archive_at, request_archive
 from social.management.base import OperatorCommand
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.management.names import find_account_named
 from accounts.policies.staff import OPERATOR
-from accounts.services.merging import load_extent, merge_accounts
+from accounts.transfers.services.merging import load_extent, merge_accounts
 from social.kernel.errors import KernelError
 
 

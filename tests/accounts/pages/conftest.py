@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from social.kernel import redis
-
 PASSWORD = "correct horse"
-
-
-@pytest.fixture
-def counted(settings: Any) -> Iterator[None]:
-    """Rate limits as in real life, with nothing used up before and after."""
-    settings.RATE_LIMITS = True
-    redis.client("cache").flushdb()
-    yield
-    redis.client("cache").flushdb()
 
 
 @pytest.fixture

@@ -19,16 +19,16 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.models import Archive, ArchiveState, Import, ImportState
 from accounts.models.relations import SeveranceType
 from accounts.pages.settings import counted, signed_in
 from accounts.pages.settings_forms import ImportForm
-from accounts.policies.transfers import FILE_LIMIT, LINES_LIMIT, Problem, Unreadable, write_line
 from accounts.queries.networks import find_severance, list_ended_followers, list_ended_follows, list_severances
-from accounts.queries.transfers import all_failures, find_import, find_latest_archive, list_failures, list_imports
-from accounts.services.archives import find_archive_file, next_archive_at, request_archive
-from accounts.services.importing import drop_import, read_import, start_import
-from accounts.services.portable_lists import (
+from accounts.transfers.models import Archive, ArchiveState, Import, ImportState
+from accounts.transfers.policies import FILE_LIMIT, LINES_LIMIT, Problem, Unreadable, write_line
+from accounts.transfers.queries import all_failures, find_import, find_latest_archive, list_failures, list_imports
+from accounts.transfers.services.archives import find_archive_file, next_archive_at, request_archive
+from accounts.transfers.services.importing import drop_import, read_import, start_import
+from accounts.transfers.services.portable_lists import (
     ADDRESS,
     FOLLOWS,
     all_lists,

@@ -1,4 +1,4 @@
-"""Lists that people take from one server to another, each represented as a table (`accounts.policies.transfers`).
+"""Lists that people take from one server to another, each represented as a table (`accounts.transfers.policies`).
 
 Each app registers its lists at start: `register(PortableList(...))`. The pages for export and import, and archives, then
 offer them.
@@ -17,7 +17,6 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account, Follow
 from accounts.models.relations import SeveredFollow
-from accounts.policies.transfers import BadLine, Problem, read_boolean, write_boolean
 from accounts.queries.accounts import split_address
 from accounts.queries.networks import list_follows
 from accounts.queries.relations import list_all_blocked, list_all_muted, list_blocked_domains
@@ -30,6 +29,7 @@ from accounts.services.blocking import (
     unmute_account,
 )
 from accounts.services.following import FollowChange, follow_account, unfollow_account
+from accounts.transfers.policies import BadLine, Problem, read_boolean, write_boolean
 from social.kernel import links
 from social.kernel.errors import NotFound, require_found
 from social.kernel.text.languages import known_language

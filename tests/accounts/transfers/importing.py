@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.models import Import, User
-from accounts.services.importing import read_import, start_import
-from accounts.services.portable_lists import find_list
+from accounts.models import User
+from accounts.transfers.models import Import
+from accounts.transfers.services.importing import read_import, start_import
+from accounts.transfers.services.portable_lists import find_list
 from tests.support.work import work
 
 

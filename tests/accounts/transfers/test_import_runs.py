@@ -11,18 +11,19 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account, Follow, FollowRequest, Import, ImportRow, User
+from accounts.models import Account, Follow, FollowRequest, User
 from accounts.policies.staff import OPERATOR
 from accounts.ports import remote_accounts
-from accounts.services import importing
 from accounts.services.erasing import delete_user
-from accounts.services.importing import drop_import, forget_imports, start_import
-from accounts.services.portable_lists import find_list
 from accounts.services.staff import disable
+from accounts.transfers.models import Import, ImportRow
+from accounts.transfers.services import importing
+from accounts.transfers.services.importing import drop_import, forget_imports, start_import
+from accounts.transfers.services.portable_lists import find_list
 from social.kernel import clock
 from social.kernel.errors import Conflict, NotFound
 from social.kernel.outbox import OutboxRow, drain
-from tests.accounts.services.importing import bring, read
+from tests.accounts.transfers.importing import bring, read
 from tests.factories.accounts import make_account, make_many_remote, make_remote
 from tests.support.at_once import at_once
 from tests.support.work import work

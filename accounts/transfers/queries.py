@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from django.db.models import QuerySet
 
-from accounts.models import Account, Archive, Import, ImportRow, ImportRowState, Move
+from accounts.models import Account
+from accounts.transfers.models import Archive, Import, ImportRow, ImportRowState, Move
 from social.kernel.batches import BATCH
 from social.kernel.errors import require_found
 

@@ -8,16 +8,17 @@ from typing import Any
 import idna
 import pytest
 
-from accounts.models import AccountDomainBlock, Block, Follow, FollowRequest, Import, ImportRow, Mute, User
-from accounts.policies import transfers
-from accounts.policies.transfers import Problem, Unreadable, write_line
+from accounts.models import AccountDomainBlock, Block, Follow, FollowRequest, Mute, User
 from accounts.services.blocking import block_account, block_domain, mute_account
 from accounts.services.following import FollowChange, follow_account
-from accounts.services.portable_lists import all_lists, find_list
+from accounts.transfers import policies as transfers
+from accounts.transfers.models import Import, ImportRow
+from accounts.transfers.policies import Problem, Unreadable, write_line
+from accounts.transfers.services.portable_lists import all_lists, find_list
 from social.kernel import clock, links
 from social.kernel.errors import NotFound
 from statuses.models import Bookmark
-from tests.accounts.services.importing import bring, problems, read
+from tests.accounts.transfers.importing import bring, problems, read
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_remote_status, make_status
 from timelines.models import List, ListMember
@@ -277,7 +278,7 @@ def test_what_is_taken_away_can_be_brought_back(ada: User, kind: str) -> None:
 def test_an_app_adds_lists_of_its_own_once() -> None:
     from dataclasses import replace
 
-    from accounts.services.portable_lists import register
+    from accounts.transfers.services.portable_lists import register
 
     with pytest.raises(ValueError):
         register(replace(find_list("follows")))

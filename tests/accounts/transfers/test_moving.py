@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts.models import Account, AccountNote, AccountStat, Block, Follow, FollowRequest, Move, Mute, User
+from accounts.models import Account, AccountNote, AccountStat, Block, Follow, FollowRequest, Mute, User
 from accounts.ports import remote_accounts
-from accounts.services import moving
 from accounts.services.blocking import block_account, mute_account
 from accounts.services.following import FollowChange, follow_account
-from accounts.services.moving import add_alias, cancel_move, move_account, next_move_at, remove_alias
 from accounts.services.private import write_note
+from accounts.transfers.models import Move
+from accounts.transfers.services import moving
+from accounts.transfers.services.moving import add_alias, cancel_move, move_account, next_move_at, remove_alias
 from social.kernel import clock
 from social.kernel.errors import Forbidden, Invalid, Unavailable
 from social.kernel.outbox import OutboxRow, drain

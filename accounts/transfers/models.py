@@ -23,8 +23,8 @@ class ImportState(models.TextChoices):
 class Import(models.Model):
     """Import of a list from a file, which is added to the owner's list, or replaces it (`overwrite`).
 
-    `kind` names the list (`accounts.services.portable_lists`). `total` is the number of lines; rows of `done` lines are
-    deleted, those of `failed` ones are kept. `removed_up_to`, with `overwrite`, is the id of the last existing entry
+    `kind` names the list (`accounts.transfers.services.portable_lists`). `total` is the number of lines; rows of `done`
+    lines are deleted, those of `failed` ones are kept. `removed_up_to`, with `overwrite`, is the id of the last existing entry
     that was compared with the file; None when all entries have been compared.
     """
 
@@ -66,7 +66,7 @@ class ImportRow(models.Model):
     """Line of an import that is pending or has failed, with its unchanged cells in the order of the list's columns.
 
     `key` identifies the line's subject, normalised; it is empty until the line is parsed, or if it is invalid. `error` says
-    why the line has failed (`accounts.policies.transfers.Problem`).
+    why the line has failed (`accounts.transfers.policies.Problem`).
     """
 
     batch = models.ForeignKey(Import, on_delete=models.CASCADE, related_name="rows", db_index=False)
@@ -99,8 +99,8 @@ class ArchiveState(models.TextChoices):
 class Archive(models.Model):
     """File with all data of an account, which only its owner may download, until `expires_at`.
 
-    Its parts are written one after another (`accounts.services.archives`): `part` is the name of the current one, `cursor`
-    its progress, and `files` maps each file to its numbers of valid bytes and items.
+    Its parts are written one after another (`accounts.transfers.services.archives`): `part` is the name of the current
+    one, `cursor` its progress, and `files` maps each file to its numbers of valid bytes and items.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -12,11 +12,12 @@ import time_machine
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from accounts.models import Account, Archive, AuditEntry, Follow, Import, Invite, Role, User
+from accounts.models import Account, AuditEntry, Follow, Invite, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID
-from accounts.policies.transfers import FILE_LIMIT
 from accounts.ports import remote_accounts
-from accounts.services.moving import move_account
+from accounts.transfers.models import Archive, Import
+from accounts.transfers.policies import FILE_LIMIT
+from accounts.transfers.services.moving import move_account
 from social.kernel import clock
 from social.kernel.errors import Unavailable
 from tests.accounts.pages.conftest import PASSWORD

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.events import AccountMoved, CarryOverDue, ProfileUpdated
-from accounts.models import Account, AccountNote, Follow, Move, User
+from accounts.models import Account, AccountNote, Follow, User
 from accounts.models.relations import COMMENT_LIMIT
 from accounts.policies.audience import is_present
 from accounts.ports import remote_accounts
@@ -27,6 +27,7 @@ from accounts.services.following import FollowChange, follow_account, unfollow_a
 from accounts.services.private import write_note
 from accounts.services.sessions import publish_user_state
 from accounts.services.tokens import close_streams
+from accounts.transfers.models import Move
 from social.kernel import clock
 from social.kernel.errors import FieldError, Forbidden, Invalid, KernelError
 from social.kernel.events import publish

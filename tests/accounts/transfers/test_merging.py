@@ -26,7 +26,7 @@ from accounts.queries.relations import load_relations
 from accounts.services.blocking import block_account, mute_account
 from accounts.services.changing import bump
 from accounts.services.following import FollowChange, follow_account
-from accounts.services.merging import merge_accounts
+from accounts.transfers.services.merging import merge_accounts
 from notifications.models import Notification
 from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden

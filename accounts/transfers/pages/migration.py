@@ -16,12 +16,19 @@ from accounts.pages.person import shown_person
 from accounts.pages.second_factor import ConfirmationForm, MoveForm, passkey_first
 from accounts.pages.settings import counted, signed_in
 from accounts.pages.settings_forms import AliasForm
-from accounts.queries.transfers import list_moves, load_aliases
 from accounts.queries.users import find_user
 from accounts.serializers.account import counters
 from accounts.services.erasing import delete_user
-from accounts.services.moving import MOVE_INTERVAL, add_alias, cancel_move, move_account, next_move_at, remove_alias
 from accounts.services.remote_accounts import find_or_resolve
+from accounts.transfers.queries import list_moves, load_aliases
+from accounts.transfers.services.moving import (
+    MOVE_INTERVAL,
+    add_alias,
+    cancel_move,
+    move_account,
+    next_move_at,
+    remove_alias,
+)
 from social.api import limits
 from social.kernel.errors import Conflict, Invalid, NotFound, Unavailable
 from social.kernel.text.names import clean_input

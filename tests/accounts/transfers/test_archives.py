@@ -17,9 +17,11 @@ from django.core import mail
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from accounts.models import Account, Archive, Follow, User
-from accounts.services import archive_files, archives
-from accounts.services.archives import (
+from accounts.models import Account, Follow, User
+from accounts.services.erasing import delete_user
+from accounts.transfers.models import Archive
+from accounts.transfers.services import archive_files, archives
+from accounts.transfers.services.archives import (
     ArchivePart,
     find_archive_file,
     forget_archives,
@@ -27,7 +29,6 @@ from accounts.services.archives import (
     request_archive,
     write_archive,
 )
-from accounts.services.erasing import delete_user
 from social.kernel import clock
 from social.kernel.errors import Conflict, NotFound, Unavailable
 from social.kernel.media import storage

@@ -16,10 +16,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import ArchiveDue, ArchiveReady
-from accounts.models import Account, Archive, ArchiveState
-from accounts.policies.transfers import write_line
+from accounts.models import Account
 from accounts.services import erasing
-from accounts.services.archive_files import (
+from accounts.transfers.models import Archive, ArchiveState
+from accounts.transfers.policies import write_line
+from accounts.transfers.services.archive_files import (
     ARCHIVE,
     ArchiveWriter,
     FilesMissing,
@@ -28,7 +29,7 @@ from accounts.services.archive_files import (
     remove_folder,
     writing,
 )
-from accounts.services.portable_lists import all_lists
+from accounts.transfers.services.portable_lists import all_lists
 from social.kernel import clock
 from social.kernel.errors import Conflict, NotFound
 from social.kernel.events import publish

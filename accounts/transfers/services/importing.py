@@ -20,11 +20,12 @@ from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 
 from accounts.events import ImportDue
-from accounts.models import Account, Import, ImportRow, ImportRowState, ImportState
-from accounts.policies.transfers import CELL_LIMIT, BadLine, Problem, Unreadable, read_table
+from accounts.models import Account
 from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address
-from accounts.services.portable_lists import BATCH, Entry, PortableList, find_list, foreign_columns
+from accounts.transfers.models import Import, ImportRow, ImportRowState, ImportState
+from accounts.transfers.policies import CELL_LIMIT, BadLine, Problem, Unreadable, read_table
+from accounts.transfers.services.portable_lists import BATCH, Entry, PortableList, find_list, foreign_columns
 from social.kernel import clock
 from social.kernel.errors import Conflict, Invalid, KernelError, NotFound, require_found
 from social.kernel.events import publish
