@@ -35,8 +35,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from benchmarks.client import Client
-from benchmarks.fan_out import wait_until_idle
-from benchmarks.measuring import attach
+from benchmarks.measuring import attach, wait_until_idle
 from benchmarks.processes import Tree
 from benchmarks.seeding import in_threads
 from tests.support.instance import Instance

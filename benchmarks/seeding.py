@@ -9,39 +9,11 @@ from dataclasses import dataclass, field
 
 from benchmarks.client import ApiError, Client
 
-WORDS = [
-    "server",
-    "timeline",
-    "photo",
-    "morning",
-    "coffee",
-    "garden",
-    "music",
-    "update",
-    "release",
-    "friends",
-    "weather",
-    "mountain",
-    "train",
-    "network",
-    "protocol",
-    "source",
-    "project",
-    "library",
-    "river",
-    "quiet",
-    "evening",
-    "cat",
-    "dog",
-    "bicycle",
-    "kitchen",
-    "bread",
-    "recipe",
-    "history",
-    "museum",
-    "language",
-    "poem",
-]
+_TEXT = """
+server timeline photo morning coffee garden music update release friends weather mountain train network protocol source
+project library river quiet evening cat dog bicycle kitchen bread recipe history museum language poem
+"""
+WORDS = _TEXT.split()
 TAGS = ("fediverse", "photography", "python", "django", "caturday", "music", "books", "cycling")
 
 
