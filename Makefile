@@ -14,7 +14,7 @@ ARGS ?=
 CONFORMANCE ?= ../shared/conformance
 CORPORA := fediverse-pasture-inputs==0.3.0 funfedi-parsing-test-cases==0.1.7
 
-.PHONY: run help test dev shell verify interop lint corpora bench bench-media conformance lock messages documents pictures
+.PHONY: run help test dev shell verify interop lint release corpora bench bench-media conformance lock messages documents pictures
 
 run: $(RUNTIME) ## Start everything at http://localhost:8000 (the first time it is installed and set up)
 	@exec $(BIN)/python manage.py run $(ARGS)
@@ -51,6 +51,9 @@ lint: $(DEV) ## Check style, types, layers and migrations
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
+
+release: lint ## Check what a release needs beside the tests: style, and a translation of every sentence
+	@$(BIN)/python -m pytest -m release -n 0 tests/architecture $(ARGS)
 
 bench: $(DEV) ## Measure; which workloads there are: make bench ARGS=--help
 	@$(BIN)/python -m benchmarks $(ARGS)
