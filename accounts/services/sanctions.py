@@ -164,6 +164,9 @@ def apply_domain_rule(
         elif suspended_since is not None and not account.suspended:
             subject.write(suspended_at=suspended_since, suspension_origin=SuspensionOrigin.LOCAL)
             _publish_suspended(account, SeveranceType.DOMAIN_BLOCK, cause)
+        elif suspended_since is not None and account.suspended_at == before:
+            # The rule was removed and created again at once: the account stays suspended, now by the new rule.
+            subject.write(suspended_at=suspended_since)
         if limited_since is not None and account.limited_at in (None, before):
             subject.write(limited_at=limited_since)
         elif limited_since is None and account.limited_at == before:

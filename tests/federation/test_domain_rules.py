@@ -15,9 +15,12 @@ from moderation.models import DomainRule
 from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.queries.blocks import is_closed_to, rule_for
 from moderation.services.domain_rules import allow_domain, change_rule, create_rule, remove_rule
+from notifications.models import Notification
 from social.kernel.errors import Forbidden, Invalid
+from social.kernel.outbox import OutboxRow, drain
+from social.kernel.subscriptions import DEFAULT_QUEUE
 from statuses.models import MediaAttachment
-from tests.factories.accounts import make_account, make_remote
+from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import follow
 from tests.federation.activities import PUBLIC, deal
 from tests.federation.remote_server import RemotePerson
@@ -40,6 +43,16 @@ def host_of(person: RemotePerson) -> str:
 def state(account: Account) -> tuple[bool, bool]:
     current = Account.objects.get(id=account.id)
     return current.limited, current.suspended
+
+
+def handle_one_by_one() -> set[str]:
+    """Handle the events that wait, one at a time; return their names."""
+    names: set[str] = set()
+    while waiting := list(OutboxRow.objects.values_list("queue", "event")):
+        names |= {event for _queue, event in waiting}
+        if not sum(drain(queue, 1) for queue in {queue for queue, _event in waiting}):
+            break
+    return names
 
 
 def test_people_of_a_server_obey_its_rule_and_what_staff_said_of_them_stays() -> None:
@@ -91,6 +104,51 @@ def test_follows_with_a_suspended_server_end_and_are_kept() -> None:
     }
     lost = SeveredAccount.objects.get(account=ann)
     assert (lost.followers_count, lost.following_count) == (1, 1)
+
+
+@pytest.mark.parametrize("is_applied", [True, False], ids=["applied", "not yet applied"])
+@pytest.mark.parametrize("severity", ["suspend", "silence"])
+def test_a_rule_removed_and_made_anew_at_once_is_in_force_once_and_ends_with_its_removal(
+    severity: str, is_applied: bool
+) -> None:
+    """The events of the old rule are handled when the new rule exists."""
+    alice, there = make_user("alice"), make_remote("zoe", "bad.example")
+    follow(alice.account, there)
+    draft = DomainRuleDraft(severity=severity)
+    old = create_rule(by=OPERATOR, domain="bad.example", draft=draft)
+    if is_applied:
+        work()
+    remove_rule(by=OPERATOR, rule=old)
+    new = create_rule(by=OPERATOR, domain="bad.example", draft=draft)
+    handled = handle_one_by_one()
+    assert state(there) == (severity == "silence", severity == "suspend")
+    assert "AccountUnsuspended" not in handled, "nobody is let in between the two rules"
+    assert Follow.objects.exists() == (severity == "silence")
+    if severity == "suspend":
+        lost = SeveredAccount.objects.select_related("severance").get(account=alice.account)
+        assert (lost.following_count, lost.severance.cause) == (1, f"domain_rule:{(old if is_applied else new).id}")
+        assert Notification.objects.filter(account=alice.account, type="severed_relationships").count() == 1
+    remove_rule(by=OPERATOR, rule=new)
+    work()
+    assert state(there) == (False, False)
+
+
+def test_the_old_rules_event_ends_no_follows_in_the_name_of_the_new_rule() -> None:
+    """Follows end when the new rule has been applied to every account of the server, and are kept if it is removed before."""
+    alice, there = make_user("alice"), make_remote("zoe", "bad.example")
+    follow(alice.account, there)
+    old = create_rule(by=OPERATOR, domain="bad.example", draft=DomainRuleDraft(severity="suspend"))
+    drain(DEFAULT_QUEUE, 1)
+    (waiting,) = OutboxRow.objects.filter(event="ServerSuspended")
+    remove_rule(by=OPERATOR, rule=old)
+    new = create_rule(by=OPERATOR, domain="bad.example", draft=DomainRuleDraft(severity="suspend"))
+    while OutboxRow.objects.filter(id=waiting.id).exists():
+        assert drain(DEFAULT_QUEUE, 1)
+    remove_rule(by=OPERATOR, rule=new)
+    work()
+    assert Follow.objects.exists()
+    assert not SeveredFollow.objects.exists()
+    assert state(there) == (False, False)
 
 
 def test_nothing_is_taken_from_a_suspended_server_nor_asked_of_it(zoe: RemotePerson) -> None:
