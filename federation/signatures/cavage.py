@@ -14,7 +14,16 @@ from urllib.parse import urlsplit
 
 from federation.reasons import Reason
 from federation.signatures import keys
-from federation.signatures.message import BadSignature, Message, WrongKey, check_digest, check_time, sha256_base64
+from federation.signatures.message import (
+    LIFETIME_SECONDS,
+    LONGEST_LIFETIME_SECONDS,
+    BadSignature,
+    Message,
+    WrongKey,
+    check_digest,
+    check_time,
+    sha256_base64,
+)
 
 # RFC 7235, section 2.1 and appendix C: a scheme, then a list of parameters, some of which may be empty. The possessive
 # quantifiers prevent backtracking, so that no header takes long to parse.
@@ -86,9 +95,10 @@ def verify(signature: CavageSignature, message: Message, public_key_pem: str, no
     The request target is accepted with and without its query, because some servers sign it without the query.
     """
     _check_cover(signature, message)
-    # Unsigned parameters may have been added on the way.
-    expires = signature.expires if "(expires)" in signature.headers else None
-    check_time(_made_at(signature, message), expires, now)
+    # An unsigned parameter may have been added on the way: it may end the signature earlier (section 2.1.5 of the draft), but
+    # not later.
+    longest = LONGEST_LIFETIME_SECONDS if "(expires)" in signature.headers else LIFETIME_SECONDS
+    check_time(_made_at(signature, message), signature.expires, now, longest=longest)
     texts = [_text(signature, message, message.target)]
     bare = urlsplit(message.target).path
     if bare != message.target and "(request-target)" in signature.headers:

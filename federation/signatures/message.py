@@ -54,14 +54,18 @@ class Message:
             raise BadSignature(Reason.SIGNED_HEADER_MISSING, f"the signed header {name} is missing") from None
 
 
-def check_time(created: datetime, expires: datetime | None, now: datetime) -> None:
-    """Raise BadSignature if `now` is outside the time window of the contract."""
+def check_time(
+    created: datetime, expires: datetime | None, now: datetime, *, longest: int = LONGEST_LIFETIME_SECONDS
+) -> None:
+    """Raise BadSignature if `now` is outside the time window of the contract; with `expires` the window is at most `longest`
+    seconds long, plus the clock skew.
+    """
     age = (now - created).total_seconds()
     if age < -SKEW_SECONDS:
         raise BadSignature(Reason.SIGNED_IN_THE_FUTURE)
     lifetime: float = LIFETIME_SECONDS
     if expires is not None:
-        lifetime = min((expires - created).total_seconds(), LONGEST_LIFETIME_SECONDS)
+        lifetime = min((expires - created).total_seconds(), longest)
     if age > lifetime + SKEW_SECONDS:
         raise BadSignature(Reason.SIGNATURE_EXPIRED)
 

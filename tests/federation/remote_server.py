@@ -260,6 +260,7 @@ def signed(
     algorithm: str = "rsa-sha256",
     target: str | None = None,
     without: tuple[str, ...] = (),
+    expires: int | None = None,
     **written: str,
 ) -> dict[str, str]:
     """Headers as a cavage signer sends them, and as one that leaves something out or has `written` something else."""
@@ -271,6 +272,8 @@ def signed(
     lines = [
         f"(created): {created}"
         if name == "(created)"
+        else f"(expires): {expires}"
+        if name == "(expires)"
         else f"(request-target): {method.lower()} {target or path}"
         if name == "(request-target)"
         else f"{name}: {headers[name]}"
@@ -280,6 +283,8 @@ def signed(
     headers["signature"] = (
         f'keyId="{key_id}",algorithm="{algorithm}",created={created},headers="{" ".join(covered)}",signature="{signature}"'
     )
+    if expires is not None:
+        headers["signature"] += f",expires={expires}"
     return {name: value for name, value in headers.items() if name not in without}
 
 

@@ -145,12 +145,50 @@ def test_no_header_takes_long_to_read(header: str) -> None:
     assert time.perf_counter() - begun < 0.1
 
 
-def test_a_time_that_is_not_signed_makes_no_old_signature_good(zoe: RemotePerson, alice: Account) -> None:
+@pytest.mark.parametrize(
+    ("signed_at", "created", "expires", "status"),
+    [
+        pytest.param(-3, 0, None, 401, id="old, and created now"),
+        pytest.param(-3, -3, 1, 401, id="old, and good for four hours"),
+        pytest.param(0, -3, None, 202, id="fresh, and created long ago"),
+        pytest.param(0, 3, None, 202, id="fresh, and created in the future"),
+        pytest.param(0, 0, 1, 202, id="fresh, and good for an hour"),
+        pytest.param(0, 0, -0.5, 202, id="expired within the skew"),
+        pytest.param(0, 0, -2, 401, id="expired"),
+    ],
+)
+def test_an_unsigned_time_may_end_a_signature_and_never_prolongs_it(
+    zoe: RemotePerson, alice: Account, signed_at: int, created: int, expires: float | None, status: int
+) -> None:
+    """Times in hours from now: of the signed Date, and of the parameters `created` and `expires`, which are not signed.
+    Draft-cavage-12, section 2.1.5: what has expired is not processed.
+    """
     body = json.dumps(follow_of(zoe, alice)).encode()
-    headers = zoe.headers("/inbox", body, at=clock.now() - timedelta(hours=3))
-    later = int((clock.now() + timedelta(hours=1)).timestamp())
-    headers["signature"] += f",expires={later},created={later}"
-    assert (post("/inbox", body, headers).status_code, stored()) == (401, 0)
+    headers = zoe.headers("/inbox", body, at=clock.now() + timedelta(hours=signed_at))
+    now = clock.now().timestamp()
+    unsigned = f"created={int(now + created * 3600)}"
+    if expires is not None:
+        unsigned += f",expires={int(now + expires * 3600)}"
+    headers["signature"], count = re.subn(r"created=\d+", unsigned, headers["signature"])
+    assert count == 1
+    assert (post("/inbox", body, headers).status_code, stored()) == (status, int(status == 202))
+
+
+def test_a_signed_expiry_prolongs_a_signature(zoe: RemotePerson, alice: Account) -> None:
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    until = int((clock.now() + timedelta(hours=1)).timestamp())
+    for covered, status in ((("date", "digest"), 401), (("date", "digest", "(expires)"), 202)):
+        headers = signed(
+            zoe.private_key,
+            zoe.key_id,
+            "/inbox",
+            body,
+            at=clock.now() - timedelta(hours=3),
+            covered=covered,
+            algorithm="hs2019",
+            expires=until,
+        )
+        assert post("/inbox", body, headers).status_code == status
 
 
 def test_a_body_that_was_changed_on_the_way_is_refused(zoe: RemotePerson, alice: Account) -> None:
