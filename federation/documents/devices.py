@@ -56,7 +56,7 @@ def encrypted_message(
         "id": uri,
         "type": "Create",
         "actor": sender.account.uri,
-        "published": clock.iso(clock.now()),
+        "published": clock.iso_seconds(clock.now()),
         "to": target_uri,
         "object": {
             "type": "EncryptedMessage",

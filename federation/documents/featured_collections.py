@@ -122,7 +122,7 @@ def featured_item(owner: Account, item: CollectionItem) -> dict[str, Any]:
         "type": "FeaturedItem",
         "featuredObject": member.uri,
         "featureAuthorization": item.approval_uri or authorization_uri(member, item.id),
-        "published": clock.iso(item.created_at),
+        "published": clock.iso_seconds(item.created_at),
     }
 
 
@@ -145,7 +145,7 @@ def featured_collection(collection: Collection, items: list[CollectionItem]) -> 
         "url": collection.page_url,
         "sensitive": collection.sensitive,
         "discoverable": collection.discoverable,
-        "published": clock.iso(collection.created_at),
+        "published": clock.iso_seconds(collection.created_at),
         "updated": clock.iso(collection.updated_at),
     }
     if collection.description:

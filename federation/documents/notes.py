@@ -101,7 +101,7 @@ def note(
         "type": "Note" if poll is None else "Question",
         "summary": body.spoiler_text or None,
         "inReplyTo": parent_uri,
-        "published": clock.iso(post.created_at),
+        "published": clock.iso_seconds(post.created_at),
         **({"updated": clock.iso(body.edited_at)} if body.edited_at is not None else {}),
         "url": links.status_url(author.username, post.id),
         "attributedTo": author.uri,

@@ -26,6 +26,11 @@ def iso(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def iso_seconds(moment: datetime) -> str:
+    """Write a moment as `2024-01-31T12:34:56Z`, in UTC, without the fraction of the second."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds")[:19] + "Z"
+
+
 def iso_ms(milliseconds: int) -> str:
     """The text of `iso` for milliseconds since 1970; several times faster, for pages with many moments."""
     days, rest = divmod(milliseconds, 86_400_000)

@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import Account
 from federation.documents.notes import load_notes, note_document
-from federation.documents.reading import Rejected
+from federation.documents.reading import Rejected, moment_of
 from federation.remote.actors import fetch_actor
 from federation.remote.posts import fetch_again
 from notifications.models import Notification
@@ -200,7 +200,7 @@ def test_the_document_of_an_edited_post_says_when_and_names_who_is_mentioned_now
     assert "updated" not in document
     edit(post, "@carol two")
     document = note_document(load_notes(load_posts([post.id]))[post.id])
-    assert document["updated"] >= document["published"]
+    assert moment_of(document["updated"]) >= moment_of(document["published"])
     assert [tag["href"] for tag in document["tag"]] == [carol.uri]
     # Who was mentioned before may still read it.
     assert {bob.uri, carol.uri} <= {*document["to"], *document["cc"]}

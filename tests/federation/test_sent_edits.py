@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from accounts.models import Account
+from federation.documents.reading import moment_of
 from federation.models import Delivery, OutboundActivity
 from federation.remote.actors import fetch_actor
 from social.kernel import clock
@@ -55,8 +57,23 @@ def test_an_edit_is_sent_with_all_that_the_post_says_now(
     assert (update["to"], update["cc"]) == (created["to"], created["cc"])
     assert (note["id"], note["published"]) == (created["object"]["id"], created["object"]["published"])
     assert (note["summary"], "two" in note["content"], note["tag"][0]["name"]) == ("w", True, "#tag")
-    assert note["updated"] >= note["published"]
-    assert update["published"] >= note["updated"]
+    assert moment_of(note["updated"]) >= moment_of(note["published"])
+
+
+def test_posts_are_dated_in_seconds_as_mastodon_dates_them_and_edits_in_milliseconds(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    """Two edits of one second are told apart by `updated` (contract, federation section 17)."""
+    follow(fetch_actor(zoe.uri), ann, uri=f"{zoe.uri}#follows/1")
+    status = make_status(ann, "one")
+    edit(status, "two")
+    make_reblog(ann, status)
+    work()
+    sent = {activity["type"]: activity for activity in elsewhere.delivered()}
+    note = sent["Update"]["object"]
+    for dated in (sent["Create"], sent["Update"], sent["Announce"], note):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", dated["published"]), dated["type"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", note["updated"])
 
 
 def test_a_changed_interaction_policy_is_sent_as_an_update(

@@ -16,3 +16,4 @@ def test_milliseconds_are_written_as_the_moment_they_are(milliseconds: int) -> N
     moment = EPOCH + timedelta(milliseconds=milliseconds)
     assert clock.iso_ms(milliseconds) == clock.iso(moment)
     assert clock.iso(moment)[19:] == f".{milliseconds % 1000:03}Z"
+    assert clock.iso_seconds(moment) == f"{clock.iso(moment)[:19]}Z"
