@@ -296,13 +296,17 @@ def delete_account(*, by: Staff, account: Account) -> None:
 
 
 def end_account(*, account: Account, origin: SuspensionOrigin) -> None:
-    """Hide an account, local or remote, at once, and start the erasure of its data. Publishes AccountDeleted.
+    """Hide an account, local or remote, at once, and start the erasure of its data. Publishes AccountDeleted. Doing it twice
+    changes nothing.
 
     The caller holds a transaction.
     """
+    current = Account.objects.select_for_update(no_key=True).filter(pk=account.pk, deleted_at=None).first()
+    if current is None:
+        return
     now = clock.now()
     values: dict[str, Any] = {"deleted_at": now}
-    if not account.suspended:
+    if not current.suspended:
         values |= {"suspended_at": now, "suspension_origin": origin}
-    change_account(account.id, **values)
-    publish(AccountDeleted(account_id=account.id, local=account.local))
+    change_account(current.id, **values)
+    publish(AccountDeleted(account_id=current.id, local=current.local))

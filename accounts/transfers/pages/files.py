@@ -38,7 +38,7 @@ from accounts.transfers.services.portable_lists import (
     in_order,
 )
 from social.api import limits
-from social.kernel.errors import Conflict
+from social.kernel.errors import Conflict, NotFound, require_found
 from social.pages.frame import show
 
 
@@ -96,9 +96,15 @@ def ask_for_archive(request: HttpRequest) -> HttpResponse:
 def archive(request: HttpRequest, archive_id: int) -> HttpResponseBase:
     """The finished archive, for its owner only. Raises NotFound for other archives."""
     account = signed_in(request).account
+    found = require_found(Archive.objects.filter(id=archive_id, account=account).first())
     path = find_archive_file(account=account, archive_id=archive_id)
-    name = f"archive-{account.username}-{Archive.objects.get(id=archive_id).created_at:%Y%m%d}.tar.gz"
-    return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="application/gzip")
+    name = f"archive-{account.username}-{found.created_at:%Y%m%d}.tar.gz"
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        # The archive has been removed meanwhile.
+        raise NotFound from None
+    return FileResponse(file, as_attachment=True, filename=name, content_type="application/gzip")
 
 
 _PROBLEMS: Final[dict[Problem, str | Promise]] = {

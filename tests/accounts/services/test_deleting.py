@@ -7,20 +7,22 @@ from allauth.account.models import EmailAddress
 from django.apps import apps
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.db import transaction
 
 from accounts.models import AccessToken, Account, Follow, Grant, Invite, RetiredUsername, User
+from accounts.models.account import SuspensionOrigin
 from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
 from accounts.services import erasing
 from accounts.services.activation import create_invite
-from accounts.services.erasing import delete_user
+from accounts.services.erasing import delete_user, end_account
 from accounts.services.following import FollowChange, follow_account
 from accounts.services.signing_up import sign_up
 from social.kernel.errors import Conflict, Invalid
 from social.kernel.outbox import OutboxRow, drain
 from statuses.models import Favourite, MediaAttachment, Status
 from statuses.services.interactions import favourite_status, reblog_status
-from tests.factories.accounts import make_account, make_token, make_user
+from tests.factories.accounts import make_account, make_remote, make_token, make_user
 from tests.factories.statuses import make_media, make_status
 from tests.support.at_once import at_once
 from tests.support.client import Api, signed_in
@@ -144,6 +146,14 @@ def test_it_may_be_asked_for_twice(somebody: User) -> None:
     assert OutboxRow.objects.filter(event="AccountDeleted", subscriber__contains="begin_erasure").count() == 1
     work()
     delete_user(user=somebody)
+
+
+def test_a_remote_account_that_ends_twice_is_erased_once() -> None:
+    account = make_remote("zoe")
+    for _time in range(2):
+        with transaction.atomic():
+            end_account(account=account, origin=SuspensionOrigin.REMOTE)
+    assert OutboxRow.objects.filter(event="AccountDeleted", subscriber__contains="begin_erasure").count() == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,10 @@ from accounts.models import Account, AuditEntry, Follow, Invite, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID
 from accounts.ports import remote_accounts
 from accounts.transfers.models import Archive, Import
+from accounts.transfers.pages import files
 from accounts.transfers.policies import FILE_LIMIT
+from accounts.transfers.services.archive_files import remove_folder
+from accounts.transfers.services.archives import find_archive_file
 from accounts.transfers.services.moving import move_account
 from social.kernel import clock
 from social.kernel.errors import Unavailable
@@ -204,6 +208,26 @@ def test_rows_20_and_47_an_archive_is_for_its_owner_alone_and_ends(
         assert fresh.get(path).status_code == 404
         fresh.post(f"{EXPORT}/archives")
         assert Archive.objects.get().id != archive.id
+
+
+@pytest.mark.parametrize("is_file_found", [True, False])
+def test_an_archive_that_is_removed_while_it_is_asked_for_is_not_found(
+    browser: Client, person: User, is_file_found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser.post(f"{EXPORT}/archives")
+    work()
+    archive = Archive.objects.get()
+
+    def find_and_lose(**named: Any) -> Path:
+        path = find_archive_file(**named)
+        Archive.objects.all().delete()
+        if not is_file_found:
+            remove_folder(archive.id)
+        return path
+
+    monkeypatch.setattr(files, "find_archive_file", find_and_lose)
+    status = browser.get(f"{EXPORT}/archives/{archive.id}").status_code
+    assert status == (200 if is_file_found else 404)
 
 
 # --- moving -----------------------------------------------------------------------------------------------------------
