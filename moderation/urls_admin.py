@@ -1,6 +1,6 @@
 """The URLs of the API for staff."""
 
-from moderation.viewsets.admin.accounts import AdminAccountsViewSet
+from moderation.viewsets.admin.accounts import ACTS, AdminAccountsViewSet
 from moderation.viewsets.admin.blocks import (
     AdminCanonicalEmailBlocksViewSet,
     AdminDomainAllowsViewSet,
@@ -25,10 +25,7 @@ urlpatterns = [
     endpoint(f"{_ACCOUNT}/action", AdminAccountsViewSet, {"post": "act"}),
     endpoint(f"{_ACCOUNT}/approve", AdminAccountsViewSet, {"post": "approve"}),
     endpoint(f"{_ACCOUNT}/reject", AdminAccountsViewSet, {"post": "reject"}),
-    endpoint(f"{_ACCOUNT}/enable", AdminAccountsViewSet, {"post": "enable"}),
-    endpoint(f"{_ACCOUNT}/unsilence", AdminAccountsViewSet, {"post": "unsilence"}),
-    endpoint(f"{_ACCOUNT}/unsuspend", AdminAccountsViewSet, {"post": "unsuspend"}),
-    endpoint(f"{_ACCOUNT}/unsensitive", AdminAccountsViewSet, {"post": "unsensitive"}),
+    *(endpoint(f"{_ACCOUNT}/{name}", AdminAccountsViewSet, {"post": name}) for name in ACTS),
     endpoint("api/v1/admin/reports", AdminReportsViewSet, {"get": "list"}),
     endpoint(_REPORT, AdminReportsViewSet, {"get": "retrieve", "put": "update"}),
     endpoint(f"{_REPORT}/assign_to_self", AdminReportsViewSet, {"post": "assign"}),

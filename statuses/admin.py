@@ -17,12 +17,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link
-from accounts.admin.acting import acting, rows_action
+from accounts.admin.acting import ActingAdmin
 from accounts.models import Account
 from accounts.models.user import Permission
-from accounts.policies.staff import can
 from accounts.queries.accounts import has_address, split_address
-from social.api.staff import ReadOnlyAdmin, newest
+from social.api.staff import newest
+from social.api.staff_acts import Act, Words
 from social.api.staff_columns import ConditionFilter, lines, link, row_link, shortened, shown
 from social.kernel import links
 from social.kernel.ids import parse_id
@@ -165,7 +165,7 @@ POSTED = shown("created_at", gettext_lazy("Posted"), order="id", minor=True)
 
 
 @admin.register(Status)
-class StatusAdmin(ReadOnlyAdmin):
+class StatusAdmin(ActingAdmin):
     """Public and unlisted posts. Private and direct posts are shown to staff only with a report about them."""
 
     list_display = (POST, AUTHOR, PICTURES, VISIBILITY, POSTED)
@@ -175,7 +175,21 @@ class StatusAdmin(ReadOnlyAdmin):
         "Words of one of the newest 20,000 posts, an author (@anna, @anna@there.example), or a post's address"
     )
     ordering = ("-id",)
-    actions = ("remove",)
+    acts = (
+        Act(
+            "remove",
+            gettext_lazy("Delete the chosen posts"),
+            lambda by, status: remove_status(by=by, status=status),
+            permission=Permission.MANAGE_REPORTS,
+            verb="delete",
+            many=Words(
+                gettext_lazy("Delete these posts? This cannot be undone."),
+                ngettext_lazy("%(count)d post was deleted.", "%(count)d posts were deleted.", "count"),
+            ),
+            recorded="destroy",
+            audit=gettext_lazy("%(by)s deleted a post of %(target)s"),
+        ),
+    )
     fieldsets = (
         lines(
             None,
@@ -238,16 +252,3 @@ class StatusAdmin(ReadOnlyAdmin):
     def name_of(self, row: Status) -> str:
         """Name a post by its author and its beginning."""
         return f"@{row.account.acct}: {words_of(row)[:EXCERPT]}"
-
-    def has_remove_permission(self, request: HttpRequest) -> bool:
-        """Tell whether the role may remove posts."""
-        return can(acting(request), Permission.MANAGE_REPORTS)
-
-    remove = rows_action(
-        gettext_lazy("Delete the chosen posts"),
-        lambda by, status: remove_status(by=by, status=status),
-        permission="remove",
-        verb="delete",
-        done=ngettext_lazy("%(count)d post was deleted.", "%(count)d posts were deleted.", "count"),
-        question=gettext_lazy("Delete these posts? This cannot be undone."),
-    )

@@ -12,10 +12,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.admin.acting import ActingAdmin
 from accounts.models import Account, ActorType, Domain, User
 from accounts.policies.audience import is_present
 from accounts.queries.accounts import has_address, named_from, split_address
-from social.api.staff import ReadOnlyAdmin, newest
+from social.api.staff import newest
 from social.api.staff_columns import (
     COUNT_LIMIT,
     ConditionFilter,
@@ -195,7 +196,7 @@ MOMENTS = lines(
 )
 
 
-class AccountAdmin(ReadOnlyAdmin):
+class AccountAdmin(ActingAdmin):
     """Local and remote accounts; `moderation/admin/accounts.py` adds the actions of moderators, and registers the class."""
 
     in_palette = True

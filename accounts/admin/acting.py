@@ -1,26 +1,20 @@
-"""The staff member who uses the admin, and admin actions that each call one service."""
+"""The staff member who uses the admin, and the buttons and menu entries of declared acts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.utils.functional import Promise
 
-from accounts.policies.staff import Staff, staff_of
-from social.api.staff import ActionVariant, ReadOnlyAdmin, action
-from social.api.staff_forms import StaffForm
-
-if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
-
-#: Function called with the staff member, the row and, if the action has a form, its cleaned data.
-Act = Callable[..., Any]
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, can, staff_of
+from social.api.staff import ReadOnlyAdmin, action
+from social.api.staff_acts import Act, Words
 
 
 def acting(request: HttpRequest) -> Staff:
@@ -29,43 +23,95 @@ def acting(request: HttpRequest) -> Staff:
     return staff_of(user)
 
 
-def row_action(
-    description: str | _StrPromise,
-    act: Act,
-    *,
-    icon: str,
-    verb: str,
-    done: str | _StrPromise,
-    question: str | Promise,
-    permission: str = "manage",
-    variant: Any = ActionVariant.DEFAULT,
-    form: type[StaffForm] | None = None,
-) -> Callable[..., HttpResponse]:
-    """A button on a row's page, for `actions_detail`, that runs `act` through `ReadOnlyAdmin.one`."""
+class ActingAdmin(ReadOnlyAdmin):
+    """A model with the acts of staff that `acts` declares: buttons on a row's page and entries in the menu of the list.
 
-    @action(description=description, icon=icon, permissions=[permission], variant=variant)
+    `actions` and `actions_detail` may name other methods as well; entries stand in the order of `actions` if it names them.
+    """
+
+    acts: ClassVar[tuple[Act, ...]] = ()
+    # Required for acts that name no permission of their own.
+    permission: ClassVar[Permission]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = vars(cls)
+        if "acts" not in own:
+            return
+        for act in cls.acts:
+            setattr(cls, f"has_{_permission_name(act)}_permission", _permission_check(act))
+            if act.one is not None:
+                setattr(cls, act.name, _button(act, act.one))
+        entries = {act.name: _entry(act, act.many) for act in cls.acts if act.many is not None}
+        cls.actions = tuple(entries.get(name, name) for name in own.get("actions", entries))
+        cls.actions_detail = (*own.get("actions_detail", ()), *_buttons(cls.acts))
+
+    def outranks(self, by: Staff, row: Any) -> bool:
+        """Tell whether the staff member outranks the person whom the row is about; True for rows about nobody."""
+        return True
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        """Return the buttons that the role allows, without those that would change nothing about this row."""
+        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
+        conditional = [act for act in self.acts if act.one is not None and (act.ranked or act.fits is not None)]
+        row = self.get_object(request, str(object_id)) if conditional else None
+        outranks = row is not None and self.outranks(acting(request), row)
+        useless = {
+            act.name
+            for act in conditional
+            if row is None or (act.ranked and not outranks) or (act.fits is not None and not act.fits(row))
+        }
+        return [button for button in found if button.path not in useless]
+
+
+def _permission_name(act: Act) -> str:
+    return f"{act.name}_act"
+
+
+def _permission_check(act: Act) -> Callable[..., bool]:
+    def check(self: ActingAdmin, request: HttpRequest, object_id: Any = None) -> bool:
+        return can(acting(request), Permission(self.permission if act.permission is None else act.permission))
+
+    return check
+
+
+def _buttons(acts: tuple[Act, ...]) -> list[Any]:
+    """Return the names of the buttons, those with a menu in the theme's description of that menu, at its first button."""
+    found: list[Any] = []
+    menus: dict[Any, list[str]] = {}
+    for act in acts:
+        if act.one is not None and act.menu is None:
+            found.append(act.name)
+        elif act.one is not None and act.menu is not None:
+            if act.menu not in menus:
+                menus[act.menu] = []
+                found.append({"title": act.menu.title, "icon": act.menu.icon, "items": menus[act.menu]})
+            menus[act.menu].append(act.name)
+    return found
+
+
+def _run_by(act: Act, request: HttpRequest, words: Words) -> dict[str, Any]:
+    """Return the arguments with which `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each` run the act."""
+    by = acting(request)
+    form = act.form if act.form is None or isinstance(act.form, type) else act.form(by)
+    run = partial(act.run, by)
+    return {"act": run, "verb": act.logged, "done": words.done, "question": words.question, "form": form}
+
+
+def _button(act: Act, words: Words) -> Callable[..., HttpResponse]:
+    @action(
+        description=words.title or act.title, icon=act.icon, permissions=[_permission_name(act)], variant=act.variant
+    )
     def on_row(self: ReadOnlyAdmin, request: HttpRequest, object_id: Any) -> HttpResponse:
-        run = partial(act, acting(request))
-        return self.one(request, object_id, run, verb=verb, done=done, question=question, form=form)
+        return self.one(request, object_id, **_run_by(act, request, words))
 
     return on_row
 
 
-def rows_action(
-    description: str | _StrPromise,
-    act: Act,
-    *,
-    verb: str,
-    done: str | _StrPromise,
-    question: str | Promise = "",
-    permission: str = "manage",
-    form: type[StaffForm] | None = None,
-) -> Callable[..., TemplateResponse | None]:
-    """An entry of the action menu of a list, for `actions`, that runs `act` through `ReadOnlyAdmin.each`."""
-
-    @admin.action(description=description, permissions=[permission])
+def _entry(act: Act, words: Words) -> Callable[..., TemplateResponse | None]:
+    @admin.action(description=words.title or act.title, permissions=[_permission_name(act)])
     def on_rows(self: ReadOnlyAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        run = partial(act, acting(request))
-        return self.each(request, queryset, run, verb=verb, done=done, question=question, form=form)
+        return self.each(request, queryset, **_run_by(act, request, words))
 
+    on_rows.__name__ = act.name
     return on_rows

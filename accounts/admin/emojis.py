@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 from accounts.admin.accounts import HomeFilter
-from accounts.admin.acting import acting, rows_action
+from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin, RowForm
 from accounts.models import CustomEmoji
 from accounts.models.user import Permission
@@ -39,6 +39,7 @@ from accounts.services.emoji_packs import (
     remove_local_emojis,
 )
 from social.api.staff import action, takes
+from social.api.staff_acts import Act, Words
 from social.api.staff_columns import ConditionFilter, address, mark, shown
 from social.api.staff_filters import TextFilter
 from social.api.staff_forms import StaffForm
@@ -151,11 +152,10 @@ CHANGED = shown("updated_at", gettext_lazy("Changed"), order="updated_at", minor
 _CHANGED = ngettext_lazy("%(count)d emoji was changed.", "%(count)d emojis were changed.", "count")
 
 
-def _change(description: Any, verb: str, **values: Any) -> Any:
-    def change(by: Staff, emoji: CustomEmoji) -> None:
-        change_emoji(by=by, emoji=emoji, **values)
-
-    return rows_action(description, change, verb=verb, done=_CHANGED)
+def _change(name: str, title: Any, verb: str, **values: Any) -> Act:
+    return Act(
+        name, title, lambda by, emoji: change_emoji(by=by, emoji=emoji, **values), many=Words("", _CHANGED), verb=verb
+    )
 
 
 def _remove(by: Staff, emoji: CustomEmoji) -> None:
@@ -175,7 +175,34 @@ class CustomEmojiAdmin(EditedAdmin):
     search_fields = ("shortcode",)
     search_help_text = gettext_lazy("Part of a name, or of a server's name")
     ordering = ("-domain", "shortcode")
-    actions = ("enable", "disable", "list_in_picker", "hide", "set_category", "copy", "remove")
+    acts = (
+        _change("enable", gettext_lazy("Enable"), "enable", disabled=False),
+        _change("disable", gettext_lazy("Disable: texts show the name"), "disable", disabled=True),
+        _change("list_in_picker", gettext_lazy("Show in the picker"), "list", listed=True),
+        _change("hide", gettext_lazy("Hide from the picker"), "unlist", listed=False),
+        Act(
+            "set_category",
+            gettext_lazy("Set the category"),
+            lambda by, emoji, sent: change_emoji(by=by, emoji=emoji, category=sent["category"]),
+            many=Words(gettext_lazy("Which category shall these emojis be in?"), _CHANGED),
+            form=_CategoryForm,
+        ),
+        Act(
+            "copy",
+            gettext_lazy("Copy to this server"),
+            lambda by, emoji: copy_emoji(by=by, emoji=emoji),
+            many=Words("", ngettext_lazy("%(count)d emoji was copied.", "%(count)d emojis were copied.", "count")),
+        ),
+        Act(
+            "remove",
+            gettext_lazy("Remove"),
+            _remove,
+            many=Words(
+                gettext_lazy("Remove these emojis? Posts show their names then."),
+                ngettext_lazy("%(count)d emoji was removed.", "%(count)d emojis were removed.", "count"),
+            ),
+        ),
+    )
     actions_list = ("import_pack", "export_pack")
     form = EmojiChangeForm
     fieldsets: ClassVar[Any] = (
@@ -277,32 +304,3 @@ class CustomEmojiAdmin(EditedAdmin):
             more = _("and %(count)d more") % {"count": len(reasons) - REASONS_SHOWN}
             self.message_user(request, more, messages.ERROR)
         return redirect(reverse("admin:accounts_customemoji_changelist"))
-
-    enable = _change(gettext_lazy("Enable"), "enable", disabled=False)
-    disable = _change(gettext_lazy("Disable: texts show the name"), "disable", disabled=True)
-    list_in_picker = _change(gettext_lazy("Show in the picker"), "list", listed=True)
-    hide = _change(gettext_lazy("Hide from the picker"), "unlist", listed=False)
-
-    set_category = rows_action(
-        gettext_lazy("Set the category"),
-        lambda by, emoji, sent: change_emoji(by=by, emoji=emoji, category=sent["category"]),
-        verb="set_category",
-        done=_CHANGED,
-        question=gettext_lazy("Which category shall these emojis be in?"),
-        form=_CategoryForm,
-    )
-
-    copy = rows_action(
-        gettext_lazy("Copy to this server"),
-        lambda by, emoji: copy_emoji(by=by, emoji=emoji),
-        verb="copy",
-        done=ngettext_lazy("%(count)d emoji was copied.", "%(count)d emojis were copied.", "count"),
-    )
-
-    remove = rows_action(
-        gettext_lazy("Remove"),
-        _remove,
-        verb="remove",
-        done=ngettext_lazy("%(count)d emoji was removed.", "%(count)d emojis were removed.", "count"),
-        question=gettext_lazy("Remove these emojis? Posts show their names then."),
-    )

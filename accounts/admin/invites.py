@@ -17,12 +17,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link
-from accounts.admin.acting import acting, rows_action
+from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import Invite
 from accounts.models.user import Permission
 from accounts.queries.sign_up import usable_invites
 from accounts.services.activation import COMMENT_LIMIT, create_invite, end_invite
+from social.api.staff_acts import Act, Words
 from social.api.staff_columns import ConditionFilter, address, lines, link, mark, shortened, shown
 from social.api.staff_filters import AutocompleteSelectFilter
 from social.api.staff_forms import StaffForm
@@ -98,7 +99,18 @@ class InviteAdmin(PermittedAdmin):
     search_fields = ("code",)
     search_help_text = gettext_lazy("A code, a comment, or the name of who has made it")
     ordering = ("-id",)
-    actions = ("end",)
+    acts = (
+        Act(
+            "end",
+            gettext_lazy("End the chosen invitations"),
+            lambda by, invite: end_invite(by=by, invite=invite),
+            verb="expire",
+            many=Words(
+                gettext_lazy("End these invitations? Nobody can sign up with them any more."),
+                ngettext_lazy("%(count)d invitation was ended.", "%(count)d invitations were ended.", "count"),
+            ),
+        ),
+    )
     fieldsets: ClassVar[Any] = (
         lines(
             None, CODE, shown("address", gettext_lazy("Address"), _address), INVITER, USES, STATE, COMMENT, ENDS, MADE
@@ -148,11 +160,3 @@ class InviteAdmin(PermittedAdmin):
             return redirect(reverse("admin:accounts_invite_changelist"))
         self.message_user(request, _("The invitation is made: hand its address on."), messages.SUCCESS)
         return redirect(reverse("admin:accounts_invite_change", args=[invite.pk]))
-
-    end = rows_action(
-        gettext_lazy("End the chosen invitations"),
-        lambda by, invite: end_invite(by=by, invite=invite),
-        verb="expire",
-        done=ngettext_lazy("%(count)d invitation was ended.", "%(count)d invitations were ended.", "count"),
-        question=gettext_lazy("End these invitations? Nobody can sign up with them any more."),
-    )

@@ -11,10 +11,9 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts.admin.acting import acting
+from accounts.admin.acting import ActingAdmin, acting
 from accounts.models.user import Permission
 from accounts.policies.staff import can
-from social.api.staff import ReadOnlyAdmin
 from social.api.staff_forms import Styled
 from social.kernel.errors import KernelError
 
@@ -46,7 +45,7 @@ class DraftForm(RowForm):
         """Do nothing; Django would write the values into the row."""
 
 
-class PermittedAdmin(ReadOnlyAdmin):
+class PermittedAdmin(ActingAdmin):
     """A model that staff can view if their role has `permission`."""
 
     permission: ClassVar[Permission]

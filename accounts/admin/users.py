@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext_lazy
 
+from accounts.acts import APPROVE, CONFIRM, DISABLE_USERS, ENABLE, REJECT
 from accounts.admin.accounts import account_link, matching
-from accounts.admin.acting import acting, row_action, rows_action
+from accounts.admin.acting import ActingAdmin
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
-from accounts.policies.staff import can, outranks_user
-from accounts.services import staff
-from accounts.services.erasing import reject_user
-from social.api.staff import ActionVariant, ReadOnlyAdmin
+from accounts.policies.staff import Staff, outranks_user
 from social.api.staff_columns import PLACEHOLDER, ConditionFilter, address, lines, mark, shortened, shown
 from social.api.staff_filters import DropdownFilter
 
@@ -115,33 +113,8 @@ JOINED = shown("created_at", gettext_lazy("Joined"), order="id", minor=True)
 LAST_SEEN_TIME = shown("active_at", gettext_lazy("Last seen"), order="active_at", minor=True)
 
 
-def sign_up_decisions(
-    user_of: Callable[[Any], User],
-) -> tuple[Callable[..., HttpResponse], Callable[..., HttpResponse]]:
-    """Return the buttons that approve or reject a sign-up; `user_of` returns the user of a row."""
-    approve = row_action(
-        gettext_lazy("Approve"),
-        lambda by, row: staff.approve(by=by, user=user_of(row)),
-        icon="check",
-        variant=ActionVariant.PRIMARY,
-        verb="approve",
-        done=gettext_lazy("They are let in, and get a mail."),
-        question=gettext_lazy("Let this person in?"),
-    )
-    reject = row_action(
-        gettext_lazy("Reject"),
-        lambda by, row: reject_user(by=by, user=user_of(row)),
-        icon="close",
-        variant=ActionVariant.DANGER,
-        verb="reject",
-        done=gettext_lazy("The sign-up is rejected and deleted."),
-        question=gettext_lazy("Reject this sign-up? It is deleted."),
-    )
-    return approve, reject
-
-
 @admin.register(User)
-class UserAdmin(ReadOnlyAdmin):
+class UserAdmin(ActingAdmin):
     """Local users. Staff can act only on users whom they outrank."""
 
     in_palette = True
@@ -153,8 +126,8 @@ class UserAdmin(ReadOnlyAdmin):
     search_fields = ("email",)
     search_help_text = gettext_lazy("A username, an e-mail address, or a part of one")
     ordering = ("-id",)
-    actions = ("approve", "reject", "confirm", "disable", "enable")
-    actions_detail = ("approve_one", "reject_one")
+    # The buttons of the other acts are on the page of the account.
+    acts = (APPROVE, REJECT, replace(CONFIRM, one=None), DISABLE_USERS, replace(ENABLE, one=None))
     # Without the password hash and the user's own settings, which staff need not see.
     fieldsets = (
         lines(
@@ -206,55 +179,5 @@ class UserAdmin(ReadOnlyAdmin):
         reason = f": {row.sign_up_reason}" if row.sign_up_reason and not row.approved else ""
         return f"@{row.account.username} ({row.email}){reason}"
 
-    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Tell whether the role may act on users."""
-        return can(acting(request), Permission.MANAGE_USERS)
-
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the two decisions about a user who waits for approval; other actions are on the page of the account."""
-        user = self.get_object(request, str(object_id))
-        if user is None or user.approved or not outranks_user(acting(request), user):
-            return []
-        return super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
-
-    approve_one, reject_one = sign_up_decisions(lambda user: user)
-
-    approve = rows_action(
-        gettext_lazy("Let the chosen users in"),
-        lambda by, user: staff.approve(by=by, user=user),
-        verb="approve",
-        done=ngettext_lazy("%(count)d user was let in.", "%(count)d users were let in.", "count"),
-    )
-
-    reject = rows_action(
-        gettext_lazy("Reject the chosen sign-ups"),
-        lambda by, user: reject_user(by=by, user=user),
-        verb="reject",
-        done=ngettext_lazy("%(count)d sign-up was rejected.", "%(count)d sign-ups were rejected.", "count"),
-        question=gettext_lazy("Reject these sign-ups? They are deleted."),
-    )
-
-    confirm = rows_action(
-        gettext_lazy("Take their e-mail addresses for confirmed"),
-        lambda by, user: staff.confirm(by=by, user=user),
-        verb="confirm",
-        done=ngettext_lazy(
-            "%(count)d e-mail address counts as confirmed.", "%(count)d e-mail addresses count as confirmed.", "count"
-        ),
-        question=gettext_lazy("Take these e-mail addresses for confirmed, without a mail having been answered?"),
-    )
-
-    disable = rows_action(
-        gettext_lazy("Disable: refuse sign-in and every request"),
-        lambda by, user: staff.disable(by=by, user=user),
-        verb="disable",
-        done=ngettext_lazy("%(count)d user was disabled.", "%(count)d users were disabled.", "count"),
-        question=gettext_lazy("Disable these users? They are signed out everywhere and cannot sign in."),
-    )
-
-    enable = rows_action(
-        gettext_lazy("Enable again"),
-        lambda by, user: staff.enable(by=by, user=user),
-        verb="enable",
-        done=ngettext_lazy("%(count)d user can sign in again.", "%(count)d users can sign in again.", "count"),
-    )
+    def outranks(self, by: Staff, row: User) -> bool:
+        return outranks_user(by, row)

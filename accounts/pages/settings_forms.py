@@ -66,8 +66,6 @@ _MEDIA: Final[Choices] = (
 class PreferencesForm(ServiceForm):
     """Preferences for reading and posting. Only changed values are saved."""
 
-    renamed = {"privacy": "privacy", "language": "language"}
-
     locale = forms.ChoiceField(
         label=_("Language of these pages"), required=False, choices=(), help_text=_("Mails are written in it, too.")
     )

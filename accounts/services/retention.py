@@ -103,8 +103,9 @@ def forget_audit_entries() -> int:
     """
     before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
     forgotten = 0
-    if before is not None:
-        LogEntry.objects.filter(action_time__lt=before).delete()
+    old = LogEntry.objects.filter(action_time__lt=before) if before is not None else LogEntry.objects.none()
+    while ids := list(old.order_by("pk").values_list("pk", flat=True)[:BATCH_SIZE]):
+        LogEntry.objects.filter(pk__one_of=ids).delete()
     while before is not None:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('social.audit_retention', 'on', TRUE)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.admin.accounts import find_addressed
-from accounts.models import User
+from accounts.admin.acting import acting
+from accounts.admin.permitted import PermittedAdmin
 from accounts.models.user import Permission
-from accounts.policies.staff import staff_of
 from federation.models import Delivery, InboundActivity, OutboundActivity
 from federation.outbound.queueing import retry
-from social.api.staff import ReadOnlyAdmin, newest
+from social.api.staff import newest
 from social.api.staff_columns import ConditionFilter, address, lines, mark, shortened, shown
 
 URL_LENGTH: Final = 120
@@ -36,21 +36,10 @@ URI = shown("uri", gettext_lazy("ActivityPub id"), lambda activity: shortened(ac
 CREATED = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 
-class FederationAdmin(ReadOnlyAdmin):
-    """A table that only staff who manage federation may see."""
+class FederationAdmin(PermittedAdmin):
+    """A table that only staff who manage federation may see, because activities hold private posts."""
 
-    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Tell whether the user's role may manage federation."""
-        user: Any = request.user
-        return bool(user.role.can(Permission.MANAGE_FEDERATION))
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Tell whether the user may view the rows: only managers of federation may, because activities hold private posts."""
-        return self.has_manage_permission(request)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """Tell whether the table is listed, which it is for the users who may view its rows."""
-        return self.has_manage_permission(request)
+    permission = Permission.MANAGE_FEDERATION
 
 
 class ActivityAdmin(FederationAdmin):
@@ -205,6 +194,6 @@ class DeliveryAdmin(FederationAdmin):
     @admin.action(description=gettext_lazy("Try the chosen rows again"), permissions=["manage"])
     def retry_now(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         """Give the deliveries a fresh set of attempts from now on, and end the back-off of their hosts."""
-        count = retry(by=staff_of(cast("User", request.user)), ids=list(queryset.values_list("id", flat=True)))
+        count = retry(by=acting(request), ids=list(queryset.values_list("id", flat=True)))
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

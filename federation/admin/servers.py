@@ -11,7 +11,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.admin.acting import row_action
 from accounts.models import Domain
 from accounts.models.user import Permission
 from accounts.queries.servers import list_troubled, load_names
@@ -19,7 +18,7 @@ from federation.admin.activities import ERROR, FederationAdmin
 from federation.outbound.queueing import deliveries_to, drop, retry_host
 from federation.remote.servers import begin_purge, load_servers
 from moderation.queries.blocks import load_rules
-from social.api.staff import ActionVariant
+from social.api.staff_acts import Act, ActionVariant, Words
 from social.api.staff_columns import address, lines, mark, shortened, shown, table
 from social.api.staff_filters import DropdownFilter
 from social.kernel import clock
@@ -173,7 +172,47 @@ class ServerAdmin(FederationAdmin):
     list_filter_submit = True
     search_fields = ("name",)
     ordering = ("name",)
-    actions_detail = ("ask_again", "drop_deliveries", "purge")
+    acts = (
+        Act(
+            "ask_again",
+            gettext_lazy("Ask again now"),
+            lambda by, server: retry_host(by=by, name=server.name),
+            icon="refresh",
+            verb="retry",
+            one=Words(
+                gettext_lazy("Ask this server again now, and send it also what was given up?"),
+                gettext_lazy("It is asked again, and everything for it is sent."),
+            ),
+        ),
+        Act(
+            "drop_deliveries",
+            gettext_lazy("Drop deliveries"),
+            lambda by, server: drop(by=by, rows=deliveries_to(server.name)),
+            icon="delete_sweep",
+            verb="discard",
+            one=Words(
+                gettext_lazy("Drop everything that is on its way to this server? It will never arrive."),
+                gettext_lazy("What was on its way to the server is dropped."),
+            ),
+        ),
+        Act(
+            "purge",
+            gettext_lazy("Remove everything"),
+            lambda by, server: begin_purge(by=by, domain=server.name),
+            # In addition to MANAGE_FEDERATION, without which the page cannot be opened.
+            permission=Permission.DELETE_USER_DATA,
+            icon="delete_forever",
+            variant=ActionVariant.DANGER,
+            one=Words(
+                gettext_lazy(
+                    "Delete all accounts of this server with everything they have written? They come back when they are "
+                    "met again: block the server to keep them away."
+                ),
+                gettext_lazy("Its accounts are being removed in the background."),
+            ),
+            audit=gettext_lazy("%(by)s removed everything of the server %(target)s"),
+        ),
+    )
     fieldsets = (
         lines(
             None,
@@ -208,11 +247,6 @@ class ServerAdmin(FederationAdmin):
         ),
     )
 
-    def has_purge_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Tell whether the role may remove all data of a server, for which it must also be allowed to delete user data."""
-        user: Any = request.user
-        return self.has_manage_permission(request) and bool(user.role.can(Permission.DELETE_USER_DATA))
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Return the list under the title "Known servers"."""
         return super().changelist_view(request, {**(extra_context or {}), "title": _("Known servers")})
@@ -229,38 +263,6 @@ class ServerAdmin(FederationAdmin):
         if server is not None:
             _load_figures([server])
         return server
-
-    ask_again = row_action(
-        gettext_lazy("Ask again now"),
-        lambda by, server: retry_host(by=by, name=server.name),
-        icon="refresh",
-        verb="retry",
-        done=gettext_lazy("It is asked again, and everything for it is sent."),
-        question=gettext_lazy("Ask this server again now, and send it also what was given up?"),
-    )
-
-    drop_deliveries = row_action(
-        gettext_lazy("Drop deliveries"),
-        lambda by, server: drop(by=by, rows=deliveries_to(server.name)),
-        icon="delete_sweep",
-        verb="discard",
-        done=gettext_lazy("What was on its way to the server is dropped."),
-        question=gettext_lazy("Drop everything that is on its way to this server? It will never arrive."),
-    )
-
-    purge = row_action(
-        gettext_lazy("Remove everything"),
-        lambda by, server: begin_purge(by=by, domain=server.name),
-        icon="delete_forever",
-        permission="purge",
-        variant=ActionVariant.DANGER,
-        verb="purge",
-        done=gettext_lazy("Its accounts are being removed in the background."),
-        question=gettext_lazy(
-            "Delete all accounts of this server with everything they have written? They come back when they are met again: "
-            "block the server to keep them away."
-        ),
-    )
 
 
 def _load_figures(servers: list[Any]) -> None:

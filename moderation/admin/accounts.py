@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext_lazy
 
 from accounts.admin.accounts import (
     ADDRESS,
@@ -20,16 +22,17 @@ from accounts.admin.accounts import (
     PROFILE,
     STATE,
     SUMMARY,
+    AccountAdmin,
     HomeFilter,
     KindFilter,
     find_addressed,
 )
-from accounts.admin.acting import acting, rows_action
+from accounts.admin.acting import acting
 from accounts.models import Account, User
+from accounts.policies.staff import Staff, outranks_user
 from accounts.queries.discovery import find_named
+from moderation.acts import ACCOUNT_ACTS
 from moderation.admin import account_tabs as tabs
-from moderation.admin.account_actions import AccountActions, sanction
-from moderation.admin.account_forms import SanctionForm
 from moderation.queries.account_overview import load_account_overview
 from moderation.queries.admin_accounts import by_address, of_status
 from moderation.services.notes import remove_note
@@ -98,9 +101,10 @@ LAST_SEEN = shown(
 
 
 @admin.register(Account)
-class ModeratedAccountAdmin(AccountActions):
-    """Local and remote accounts, with the actions of staff on them."""
+class ModeratedAccountAdmin(AccountAdmin):
+    """Local and remote accounts, with the acts of staff on them."""
 
+    acts = ACCOUNT_ACTS
     in_palette = True
     list_display = (ADDRESS, NAME, STATE, POSTS, FOLLOWERS, CREATED_TIME, LAST_SEEN)
     list_filter = (
@@ -115,7 +119,7 @@ class ModeratedAccountAdmin(AccountActions):
     list_filter_submit = True
     search_fields = ("username",)
     search_help_text = gettext_lazy("A name, an e-mail address, @anna, anna@there.example, or a part of one")
-    actions = ("limit_many", "sensitize_many", "disable_many", "suspend_many")
+    actions = ("limit", "sensitize", "disable", "suspend")
     fieldsets = (
         lines(None, *SUMMARY, tabs.EMAIL, tabs.SIGN_IN, tabs.ROLE, tabs.REASON),
         PROFILE,
@@ -136,6 +140,17 @@ class ModeratedAccountAdmin(AccountActions):
         MOMENTS,
         lines(gettext_lazy("Audit log"), tabs.AUDIT_TAB, tab=True),
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        """Return accounts, annotated from allauth's tables with whether the user has a confirmed address, and second
+        factors.
+        """
+        confirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=True)
+        factors = Authenticator.objects.filter(user=OuterRef("user"))
+        return super().get_queryset(request).annotate(confirmed=Exists(confirmed), factors=Exists(factors))
+
+    def outranks(self, by: Staff, row: Account) -> bool:
+        return outranks_user(by, getattr(row, "user", None))
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """Return the account, which is read only once per request."""
@@ -181,49 +196,3 @@ class ModeratedAccountAdmin(AccountActions):
             done=gettext_lazy("The note is removed."),
             question=gettext_lazy("Remove this note?"),
         )
-
-    limit_many = rows_action(
-        gettext_lazy("Limit"),
-        sanction("silence"),
-        permission="moderate",
-        verb="silence",
-        done=ngettext_lazy("%(count)d account was limited.", "%(count)d accounts were limited.", "count"),
-        question=gettext_lazy("Limit these accounts? Only those who follow them see them."),
-        form=SanctionForm,
-    )
-
-    sensitize_many = rows_action(
-        gettext_lazy("Mark all media as sensitive"),
-        sanction("sensitive"),
-        permission="moderate",
-        verb="sensitive",
-        done=ngettext_lazy(
-            "Media of %(count)d account are shown as sensitive.",
-            "Media of %(count)d accounts are shown as sensitive.",
-            "count",
-        ),
-        question=gettext_lazy("Show all media of these accounts as sensitive, also those to come?"),
-        form=SanctionForm,
-    )
-
-    disable_many = rows_action(
-        gettext_lazy("Disable sign-in"),
-        sanction("disable"),
-        permission="moderate",
-        verb="disable",
-        done=ngettext_lazy("%(count)d user was disabled.", "%(count)d users were disabled.", "count"),
-        question=gettext_lazy("Disable these users? They are signed out everywhere and cannot sign in."),
-        form=SanctionForm,
-    )
-
-    suspend_many = rows_action(
-        gettext_lazy("Suspend"),
-        sanction("suspend"),
-        permission="moderate",
-        verb="suspend",
-        done=ngettext_lazy("%(count)d account was suspended.", "%(count)d accounts were suspended.", "count"),
-        question=gettext_lazy(
-            "Suspend these accounts? Nothing of them is shown any more. For 30 days this can be undone."
-        ),
-        form=SanctionForm,
-    )

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from accounts.admin.acting import acting, row_action, rows_action
+from accounts.admin.acting import acting
 from accounts.admin.permitted import DraftForm, EditedAdmin
 from accounts.models.user import Permission
 from moderation.models import Announcement
@@ -23,6 +23,7 @@ from moderation.services.announcements import (
     unpublish_announcement,
     update_announcement,
 )
+from social.api.staff_acts import Act, Words
 from social.api.staff_columns import ConditionFilter, mark, shortened, shown
 
 _MOMENT = "%Y-%m-%dT%H:%M"
@@ -96,16 +97,43 @@ class AnnouncementAdmin(EditedAdmin):
     )
     list_filter = (StateFilter,)
     ordering = ("-id",)
-    actions = ("publish", "unpublish")
-    actions_detail = ("publish_one", "unpublish_one")
-
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the buttons that would change something about this announcement."""
-        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
-        row = self.get_object(request, str(object_id))
-        published = row is not None and row.published_at is not None
-        useless = "publish_one" if published else "unpublish_one"
-        return [each for each in found if not each.action_name.endswith(f"_announcement_{useless}")]
+    acts = (
+        Act(
+            "publish",
+            gettext_lazy("Publish now"),
+            lambda by, row: publish_announcement(by=by, announcement=row),
+            icon="campaign",
+            one=Words(
+                gettext_lazy("Show this announcement to everybody here now, as it was last saved?"),
+                gettext_lazy("The announcement is published."),
+            ),
+            many=Words(
+                "",
+                ngettext_lazy(
+                    "%(count)d announcement was published.", "%(count)d announcements were published.", "count"
+                ),
+            ),
+            fits=lambda row: row.published_at is None,
+        ),
+        Act(
+            "unpublish",
+            gettext_lazy("Take back"),
+            lambda by, row: unpublish_announcement(by=by, announcement=row),
+            icon="undo",
+            one=Words(
+                gettext_lazy("Take this announcement back? It is a draft then, which nobody sees."),
+                gettext_lazy("The announcement is a draft again."),
+            ),
+            many=Words(
+                "",
+                ngettext_lazy(
+                    "%(count)d announcement was taken back.", "%(count)d announcements were taken back.", "count"
+                ),
+                gettext_lazy("Take back: make drafts of them"),
+            ),
+            fits=lambda row: row.published_at is not None,
+        ),
+    )
 
     def save_model(self, request: HttpRequest, obj: Announcement, form: Any, change: bool) -> None:
         """Store the announcement through the service."""
@@ -117,37 +145,3 @@ class AnnouncementAdmin(EditedAdmin):
     def delete_model(self, request: HttpRequest, obj: Announcement) -> None:
         """Delete the announcement through the service."""
         delete_announcement(by=acting(request), announcement=obj)
-
-    publish = rows_action(
-        gettext_lazy("Publish now"),
-        lambda by, row: publish_announcement(by=by, announcement=row),
-        verb="publish",
-        done=ngettext_lazy("%(count)d announcement was published.", "%(count)d announcements were published.", "count"),
-    )
-
-    unpublish = rows_action(
-        gettext_lazy("Take back: make drafts of them"),
-        lambda by, row: unpublish_announcement(by=by, announcement=row),
-        verb="unpublish",
-        done=ngettext_lazy(
-            "%(count)d announcement was taken back.", "%(count)d announcements were taken back.", "count"
-        ),
-    )
-
-    publish_one = row_action(
-        gettext_lazy("Publish now"),
-        lambda by, row: publish_announcement(by=by, announcement=row),
-        icon="campaign",
-        verb="publish",
-        done=gettext_lazy("The announcement is published."),
-        question=gettext_lazy("Show this announcement to everybody here now, as it was last saved?"),
-    )
-
-    unpublish_one = row_action(
-        gettext_lazy("Take back"),
-        lambda by, row: unpublish_announcement(by=by, announcement=row),
-        icon="undo",
-        verb="unpublish",
-        done=gettext_lazy("The announcement is a draft again."),
-        question=gettext_lazy("Take this announcement back? It is a draft then, which nobody sees."),
-    )

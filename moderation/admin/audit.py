@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import AuditEntry
 from accounts.models.user import Permission
-from moderation.admin.audit_sentences import ACTIONS, KINDS, sentence
+from moderation.admin.audit_sentences import KINDS, sentence, sentences
 from moderation.models import Report
 from social.api.staff_columns import ConditionFilter, lines, shown
 from social.api.staff_filters import DropdownFilter, RangeDateTimeFilter
@@ -39,8 +39,8 @@ class ActionFilter(DropdownFilter):
     parameter_name = "action"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """Return the names of ACTIONS, for each of which the audit log has a sentence."""
-        return [(name, name.replace("_", " ")) for name in ACTIONS]
+        """Return the names of the actions for which the audit log has a sentence."""
+        return [(name, name.replace("_", " ")) for name in sorted({action for action, _kind in sentences()})]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
         """Return the entries with this action."""

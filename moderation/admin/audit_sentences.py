@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
+from django.contrib import admin
 from django.utils.functional import Promise
 from django.utils.translation import get_language_bidi, gettext_lazy
 from django.utils.translation import gettext as _
@@ -11,48 +13,20 @@ from django.utils.translation import gettext as _
 from accounts.models import AuditEntry
 from accounts.policies.staff import OPERATOR
 
-# Actions on people: each has its own sentence.
-_SENTENCES: Final[dict[str, str | Promise]] = {
-    "approve": gettext_lazy("%(by)s let %(target)s in"),
-    "change_email": gettext_lazy("%(by)s gave %(target)s another e-mail address"),
-    "change_role": gettext_lazy("%(by)s changed the role of %(target)s"),
-    "confirm": gettext_lazy("%(by)s took the address of %(target)s for confirmed"),
-    "create": gettext_lazy("%(by)s made the account %(target)s"),
-    "delete": gettext_lazy("%(by)s deleted %(target)s"),
-    "export": gettext_lazy("%(by)s exported evidence about %(target)s"),
-    "disable": gettext_lazy("%(by)s disabled %(target)s"),
-    "enable": gettext_lazy("%(by)s enabled %(target)s again"),
-    "follow": gettext_lazy("%(by)s had %(target)s follow somebody"),
-    "hold": gettext_lazy("%(by)s holds what %(target)s has"),
-    "issue_token": gettext_lazy("%(by)s made a token for %(target)s"),
-    "limit": gettext_lazy("%(by)s limited %(target)s"),
-    "merge": gettext_lazy("%(by)s merged %(target)s with another account"),
-    "reject": gettext_lazy("%(by)s rejected the sign-up of %(target)s"),
-    "release": gettext_lazy("%(by)s released the hold on %(target)s"),
-    "remove_note": gettext_lazy("%(by)s removed a note about %(target)s"),
-    "reset_password": gettext_lazy("%(by)s set a new password for %(target)s"),
-    "reset_second_factor": gettext_lazy("%(by)s removed the second factors of %(target)s"),
-    "rotate_keys": gettext_lazy("%(by)s changed the keys of %(target)s"),
-    "send_password_reset": gettext_lazy("%(by)s sent %(target)s a mail for a new password"),
-    "sensitize": gettext_lazy("%(by)s marked all media of %(target)s as sensitive"),
-    "suspend": gettext_lazy("%(by)s suspended %(target)s"),
-    "unlimit": gettext_lazy("%(by)s ended the limit of %(target)s"),
-    "unsensitize": gettext_lazy("%(by)s no longer marks media of %(target)s as sensitive"),
-    "unsuspend": gettext_lazy("%(by)s ended the suspension of %(target)s"),
-    "warn": gettext_lazy("%(by)s warned %(target)s"),
-    "write_note": gettext_lazy("%(by)s wrote a note about %(target)s"),
-}
-_OTHERS: Final[dict[tuple[str, str], str | Promise]] = {
-    ("accept", "Appeal"): gettext_lazy("%(by)s accepted the appeal of %(target)s"),
-    ("reject", "Appeal"): gettext_lazy("%(by)s rejected the appeal of %(target)s"),
-    ("approve", "HeldPost"): gettext_lazy("%(by)s published a held post of %(target)s"),
-    ("discard", "HeldPost"): gettext_lazy("%(by)s discarded a held post of %(target)s"),
+_PERSON: Final = "person"
+_ANYTHING: Final = ""
+# By action and kind of the target. Acts that the admin declares (`social.api.staff_acts`) bring their own.
+_SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
+    ("create", _PERSON): gettext_lazy("%(by)s made the account %(target)s"),
+    ("follow", _PERSON): gettext_lazy("%(by)s had %(target)s follow somebody"),
+    ("issue_token", _PERSON): gettext_lazy("%(by)s made a token for %(target)s"),
+    ("merge", _PERSON): gettext_lazy("%(by)s merged %(target)s with another account"),
+    ("remove_note", _PERSON): gettext_lazy("%(by)s removed a note about %(target)s"),
+    ("reset_password", _PERSON): gettext_lazy("%(by)s set a new password for %(target)s"),
+    ("rotate_keys", _PERSON): gettext_lazy("%(by)s changed the keys of %(target)s"),
     ("view", "HeldPost"): gettext_lazy("%(by)s looked at a held post of %(target)s that is not public"),
-    ("release", "QuarantinedFile"): gettext_lazy("%(by)s released the file %(target)s"),
-    ("destroy", "QuarantinedFile"): gettext_lazy("%(by)s destroyed the file %(target)s"),
     ("fetch", "EvidenceFile"): gettext_lazy("%(by)s downloaded the evidence about %(target)s"),
     ("view", "Status"): gettext_lazy("%(by)s looked at a post of %(target)s that is not public"),
-    ("destroy", "Status"): gettext_lazy("%(by)s deleted a post of %(target)s"),
     ("mark_sensitive", "Status"): gettext_lazy("%(by)s marked a post of %(target)s as sensitive"),
     ("unmark_sensitive", "Status"): gettext_lazy("%(by)s no longer marks a post of %(target)s as sensitive"),
     ("undo", "Decision"): gettext_lazy("%(by)s took back a decision about %(target)s"),
@@ -60,32 +34,29 @@ _OTHERS: Final[dict[tuple[str, str], str | Promise]] = {
     ("reopen", "Report"): gettext_lazy("%(by)s opened a report about %(target)s again"),
     ("assign", "Report"): gettext_lazy("%(by)s took over a report about %(target)s"),
     ("unassign", "Report"): gettext_lazy("%(by)s gave up a report about %(target)s"),
-    ("purge", "Domain"): gettext_lazy("%(by)s removed everything of the server %(target)s"),
     ("approve_trend", "Status"): gettext_lazy("%(by)s let a post of %(target)s be shown as trending"),
     ("reject_trend", "Status"): gettext_lazy("%(by)s refused a post of %(target)s as trending"),
     ("update", "SiteSetting"): gettext_lazy("%(by)s changed the settings of this server"),
+    # Of things of any kind:
+    ("create", _ANYTHING): gettext_lazy("%(by)s created %(kind)s %(target)s"),
+    ("update", _ANYTHING): gettext_lazy("%(by)s changed %(kind)s %(target)s"),
+    ("destroy", _ANYTHING): gettext_lazy("%(by)s removed %(kind)s %(target)s"),
+    ("remove", _ANYTHING): gettext_lazy("%(by)s removed %(kind)s %(target)s"),
+    ("publish", _ANYTHING): gettext_lazy("%(by)s published %(kind)s %(target)s"),
+    ("unpublish", _ANYTHING): gettext_lazy("%(by)s took back %(kind)s %(target)s"),
+    ("expire", _ANYTHING): gettext_lazy("%(by)s ended %(kind)s %(target)s"),
+    ("enable", _ANYTHING): gettext_lazy("%(by)s enabled %(kind)s %(target)s"),
+    ("disable", _ANYTHING): gettext_lazy("%(by)s disabled %(kind)s %(target)s"),
+    ("approve_trend", _ANYTHING): gettext_lazy("%(by)s let %(kind)s %(target)s be shown as trending"),
+    ("reject_trend", _ANYTHING): gettext_lazy("%(by)s refused %(kind)s %(target)s as trending"),
+    ("retry", _ANYTHING): gettext_lazy("%(by)s had %(kind)s %(target)s tried again"),
+    ("discard", _ANYTHING): gettext_lazy("%(by)s dropped %(kind)s %(target)s"),
 }
 _REGISTRATIONS: Final[dict[str, str | Promise]] = {
     "": gettext_lazy("%(by)s left it to the operator who may sign up"),
     "open": gettext_lazy("%(by)s let everybody sign up"),
     "approval": gettext_lazy("%(by)s let people sign up whom staff let in"),
     "closed": gettext_lazy("%(by)s let nobody sign up any more"),
-}
-# Actions on things of any kind.
-_ACTS: Final[dict[str, str | Promise]] = {
-    "create": gettext_lazy("%(by)s created %(kind)s %(target)s"),
-    "update": gettext_lazy("%(by)s changed %(kind)s %(target)s"),
-    "destroy": gettext_lazy("%(by)s removed %(kind)s %(target)s"),
-    "remove": gettext_lazy("%(by)s removed %(kind)s %(target)s"),
-    "publish": gettext_lazy("%(by)s published %(kind)s %(target)s"),
-    "unpublish": gettext_lazy("%(by)s took back %(kind)s %(target)s"),
-    "expire": gettext_lazy("%(by)s ended %(kind)s %(target)s"),
-    "enable": gettext_lazy("%(by)s enabled %(kind)s %(target)s"),
-    "disable": gettext_lazy("%(by)s disabled %(kind)s %(target)s"),
-    "approve_trend": gettext_lazy("%(by)s let %(kind)s %(target)s be shown as trending"),
-    "reject_trend": gettext_lazy("%(by)s refused %(kind)s %(target)s as trending"),
-    "retry": gettext_lazy("%(by)s had %(kind)s %(target)s tried again"),
-    "discard": gettext_lazy("%(by)s dropped %(kind)s %(target)s"),
 }
 KINDS: Final[dict[str, str | Promise]] = {
     "Announcement": gettext_lazy("the announcement"),
@@ -110,10 +81,21 @@ KINDS: Final[dict[str, str | Promise]] = {
     "TermsOfService": gettext_lazy("the terms of service"),
     "UsernameBlock": gettext_lazy("the block of the username"),
 }
-ACTIONS: Final = tuple(sorted({*_SENTENCES, *_ACTS, *(action for action, _kind in _OTHERS)}))
 PEOPLE: Final = frozenset({"Account", "User"})
 # A longer reason is shown on the entry's own page only.
 _REASON_LENGTH: Final = 200
+
+
+@cache
+def sentences() -> dict[tuple[str, str], str | Promise]:
+    """Return the sentences by action and kind of the target: those above, and those of the acts that the admin declares."""
+    found = dict(_SENTENCES)
+    for model, model_admin in admin.site._registry.items():
+        kind = _PERSON if model.__name__ in PEOPLE else model.__name__
+        for act in getattr(model_admin, "acts", ()):
+            if act.audit:
+                found[act.recorded or act.logged, kind] = act.audit
+    return found
 
 
 def _name(entry: AuditEntry) -> str:
@@ -132,11 +114,11 @@ def sentence(entry: AuditEntry) -> str:
         "target": entry.__dict__.get("about") or _name(entry),
         "kind": KINDS.get(entry.target_type, entry.target_type),
     }
-    words = _SENTENCES.get(entry.action) if entry.target_type in PEOPLE else None
+    kind = _PERSON if entry.target_type in PEOPLE else entry.target_type
+    words = sentences().get((entry.action, kind)) or sentences().get((entry.action, _ANYTHING))
     after = entry.details.get("after") if entry.target_type == "SiteSetting" else None
     if isinstance(after, dict) and "site_registrations" in after:
-        words = _REGISTRATIONS.get(after["site_registrations"])
-    words = words or _OTHERS.get((entry.action, entry.target_type)) or _ACTS.get(entry.action)
+        words = _REGISTRATIONS.get(after["site_registrations"], words)
     if words is None:
         names["action"] = entry.action.replace("_", " ")
         words = _("%(by)s: %(action)s %(kind)s %(target)s")

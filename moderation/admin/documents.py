@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from accounts.admin.acting import acting, rows_action
+from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
 from accounts.models import SiteSetting
 from accounts.models.user import Permission
@@ -49,6 +49,7 @@ from moderation.services.documents import (
     write_terms,
 )
 from social.api.staff import takes
+from social.api.staff_acts import Act, Words
 from social.api.staff_columns import mark, shortened, shown
 from social.api.staff_forms import Styled
 from social.kernel import clock
@@ -361,7 +362,17 @@ class TermsAdmin(EditedAdmin):
         shown("published_at", gettext_lazy("Published"), minor=True),
     )
     ordering = ("-effective_date",)
-    actions = ("publish",)
+    acts = (
+        Act(
+            "publish",
+            gettext_lazy("Publish: it cannot be changed afterwards"),
+            lambda by, terms: publish_terms(by=by, terms=terms),
+            many=Words(
+                gettext_lazy("Publish these terms of service? They cannot be changed afterwards."),
+                ngettext_lazy("%(count)d version was published.", "%(count)d versions were published.", "count"),
+            ),
+        ),
+    )
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Tell whether this is a draft, the only state that may be changed."""
@@ -378,11 +389,3 @@ class TermsAdmin(EditedAdmin):
     def delete_model(self, request: HttpRequest, obj: TermsOfService) -> None:
         """Delete the draft through the service."""
         delete_terms(by=acting(request), terms=obj)
-
-    publish = rows_action(
-        gettext_lazy("Publish: it cannot be changed afterwards"),
-        lambda by, terms: publish_terms(by=by, terms=terms),
-        verb="publish",
-        done=ngettext_lazy("%(count)d version was published.", "%(count)d versions were published.", "count"),
-        question=gettext_lazy("Publish these terms of service? They cannot be changed afterwards."),
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest
@@ -14,41 +13,14 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.admin.accounts import AccountAdmin, account_link
-from accounts.admin.acting import acting, row_action
+from accounts.admin.accounts import account_link
+from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models.user import Permission
 from moderation.models import EvidenceFile, EvidenceState
-from moderation.services.evidence import REASON_LIMIT
-from moderation.services.evidence_files import find_evidence_file, request_evidence
+from moderation.services.evidence_files import find_evidence_file
 from social.api.staff_columns import lines, mark, shown
-from social.api.staff_forms import StaffForm
 from social.kernel.errors import Forbidden, NotFound
-
-
-class EvidenceForm(StaffForm):
-    """The reason for an export."""
-
-    reason = forms.CharField(
-        label=gettext_lazy("Who asks for it and why (stands in the audit log)"),
-        max_length=REASON_LIMIT,
-        widget=forms.Textarea({"rows": 3, "dir": "auto"}),
-    )
-
-
-class EvidenceAction(AccountAdmin):
-    """The export of evidence, from the page of an account."""
-
-    evidence = row_action(
-        gettext_lazy("Export evidence"),
-        lambda by, account, sent: request_evidence(by=by, account=account, **sent),
-        icon="folder_zip",
-        permission="erase",
-        verb="export",
-        done=gettext_lazy("The file is being written: find it among the evidence files."),
-        question=gettext_lazy("Export what is known of this account, for a court or an authority?"),
-        form=EvidenceForm,
-    )
 
 
 def _evidence_state(row: EvidenceFile) -> Any:

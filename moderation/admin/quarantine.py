@@ -7,11 +7,11 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link
-from accounts.admin.acting import rows_action
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import QuarantineDecision, QuarantinedFile
 from accounts.models.user import Permission
 from accounts.services.quarantine import destroy_file, release_file
+from social.api.staff_acts import Act, Words
 from social.api.staff_columns import ConditionFilter, address, lines, mark, shown
 
 
@@ -56,7 +56,28 @@ class QuarantineAdmin(PermittedAdmin):
     search_fields = ("sha256__startswith",)
     search_help_text = gettext_lazy("The beginning of a SHA-256")
     ordering = ("-id",)
-    actions = ("release", "destroy")
+    acts = (
+        Act(
+            "release",
+            gettext_lazy("Release: they may be shown"),
+            lambda by, file: release_file(by=by, file=file),
+            many=Words(
+                gettext_lazy("Release these files? Everybody may see them then."),
+                ngettext_lazy("%(count)d file was released.", "%(count)d files were released.", "count"),
+            ),
+            audit=gettext_lazy("%(by)s released the file %(target)s"),
+        ),
+        Act(
+            "destroy",
+            gettext_lazy("Destroy"),
+            lambda by, file: destroy_file(by=by, file=file),
+            many=Words(
+                gettext_lazy("Destroy these files? Their digests stay known. This cannot be undone."),
+                ngettext_lazy("%(count)d file was destroyed.", "%(count)d files were destroyed.", "count"),
+            ),
+            audit=gettext_lazy("%(by)s destroyed the file %(target)s"),
+        ),
+    )
     fieldsets = (
         lines(
             None,
@@ -82,19 +103,3 @@ class QuarantineAdmin(PermittedAdmin):
     def waiting(self) -> QuerySet[QuarantinedFile]:
         """Return the files without a decision."""
         return QuarantinedFile.objects.filter(decision=QuarantineDecision.WAITING)
-
-    release = rows_action(
-        gettext_lazy("Release: they may be shown"),
-        lambda by, file: release_file(by=by, file=file),
-        verb="release",
-        done=ngettext_lazy("%(count)d file was released.", "%(count)d files were released.", "count"),
-        question=gettext_lazy("Release these files? Everybody may see them then."),
-    )
-
-    destroy = rows_action(
-        gettext_lazy("Destroy"),
-        lambda by, file: destroy_file(by=by, file=file),
-        verb="destroy",
-        done=ngettext_lazy("%(count)d file was destroyed.", "%(count)d files were destroyed.", "count"),
-        question=gettext_lazy("Destroy these files? Their digests stay known. This cannot be undone."),
-    )

@@ -14,19 +14,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link, matching
-from accounts.admin.acting import acting, rows_action
+from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, outranks_user
-from moderation.admin.account_forms import WordsForm
+from moderation.acts import WordsForm
 from moderation.admin.account_tabs import strike_state
 from moderation.admin.inbox import CATEGORIES, InboxAdmin
 from moderation.models import Appeal, InstanceRule, Report, Strike, StrikeAction
-from moderation.services.acting import delete_posts as delete_posts_of
-from moderation.services.acting import mark_posts_sensitive
+from moderation.services.acting import delete_posts, mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
+from social.api.staff_acts import Act, Words
 from social.api.staff_columns import COUNT_LIMIT, ConditionFilter, lines, mark, row_link, shortened, shown
 from social.api.staff_filters import AutocompleteSelectFilter, RangeDateTimeFilter
 from statuses.admin import earlier_lines
@@ -159,7 +159,28 @@ class AppealAdmin(PermittedAdmin):
     search_fields = ("text",)
     search_help_text = gettext_lazy("@anna, anna@there.example, or words of the text")
     ordering = ("-id",)
-    actions = ("accept", "reject")
+    acts = (
+        Act(
+            "accept",
+            gettext_lazy("Accept: what was done is taken back"),
+            lambda by, appeal: accept_appeal(by=by, appeal=appeal),
+            many=Words(
+                gettext_lazy("Accept these appeals? What was done to the accounts is taken back."),
+                ngettext_lazy("%(count)d appeal was accepted.", "%(count)d appeals were accepted.", "count"),
+            ),
+            audit=gettext_lazy("%(by)s accepted the appeal of %(target)s"),
+        ),
+        Act(
+            "reject",
+            gettext_lazy("Reject: what was done stays"),
+            lambda by, appeal: reject_appeal(by=by, appeal=appeal),
+            many=Words(
+                gettext_lazy("Reject these appeals?"),
+                ngettext_lazy("%(count)d appeal was rejected.", "%(count)d appeals were rejected.", "count"),
+            ),
+            audit=gettext_lazy("%(by)s rejected the appeal of %(target)s"),
+        ),
+    )
     fieldsets = (
         lines(
             None,
@@ -190,22 +211,6 @@ class AppealAdmin(PermittedAdmin):
     def name_of(self, row: Appeal) -> str:
         """Return the address of the person who appeals."""
         return f"@{row.account.acct}"
-
-    accept = rows_action(
-        gettext_lazy("Accept: what was done is taken back"),
-        lambda by, appeal: accept_appeal(by=by, appeal=appeal),
-        verb="accept",
-        done=ngettext_lazy("%(count)d appeal was accepted.", "%(count)d appeals were accepted.", "count"),
-        question=gettext_lazy("Accept these appeals? What was done to the accounts is taken back."),
-    )
-
-    reject = rows_action(
-        gettext_lazy("Reject: what was done stays"),
-        lambda by, appeal: reject_appeal(by=by, appeal=appeal),
-        verb="reject",
-        done=ngettext_lazy("%(count)d appeal was rejected.", "%(count)d appeals were rejected.", "count"),
-        question=gettext_lazy("Reject these appeals?"),
-    )
 
 
 class ReportStateFilter(ConditionFilter):
@@ -249,14 +254,14 @@ REPORT_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 REPORT_COMMENT = shown("comment", gettext_lazy("Comment"), lambda report: shortened(report.comment, 80))
 
 
-def _settling(description: Any, act: Callable[..., Any], **words: Any) -> Any:
-    """Return an admin action that applies `act` to the posts of reports, settles the reports and issues strikes."""
+def _settling(name: str, title: Any, service: Callable[..., Any], question: Any, *, verb: str) -> Act:
+    """Return an act that applies `service` to the posts of reports, settles the reports and issues strikes."""
 
     def settle(by: Staff, report: Report, sent: dict[str, Any]) -> None:
-        act(by=by, account=report.target_account, status_ids=report.status_ids, report=report, **sent)
+        service(by=by, account=report.target_account, status_ids=report.status_ids, report=report, **sent)
 
     done = ngettext_lazy("%(count)d report was settled.", "%(count)d reports were settled.", "count")
-    return rows_action(description, settle, done=done, form=WordsForm, **words)
+    return Act(name, title, settle, many=Words(question, done), form=WordsForm, verb=verb)
 
 
 @admin.register(Report)
@@ -268,7 +273,22 @@ class ReportAdmin(InboxAdmin):
     list_filter_submit = True
     list_select_related = ("account", "target_account")
     ordering = ("-id",)
-    actions = ("delete_posts", "mark_sensitive")
+    acts = (
+        _settling(
+            "delete_posts",
+            gettext_lazy("Delete the reported posts"),
+            delete_posts,
+            gettext_lazy("Delete the posts of these reports? This cannot be undone."),
+            verb="delete_statuses",
+        ),
+        _settling(
+            "mark_sensitive",
+            gettext_lazy("Mark the reported posts as sensitive"),
+            mark_posts_sensitive,
+            gettext_lazy("Mark the posts of these reports as sensitive?"),
+            verb="mark_statuses_as_sensitive",
+        ),
+    )
     change_form_template = "admin/report.html"
     fieldsets = (
         lines(
@@ -310,19 +330,6 @@ class ReportAdmin(InboxAdmin):
     def name_of(self, row: Report) -> str:
         """Return the number of the report and the reported account."""
         return f"{row.pk} (@{row.target_account.acct})"
-
-    delete_posts = _settling(
-        gettext_lazy("Delete the reported posts"),
-        delete_posts_of,
-        verb="delete_statuses",
-        question=gettext_lazy("Delete the posts of these reports? This cannot be undone."),
-    )
-    mark_sensitive = _settling(
-        gettext_lazy("Mark the reported posts as sensitive"),
-        mark_posts_sensitive,
-        verb="mark_statuses_as_sensitive",
-        question=gettext_lazy("Mark the posts of these reports as sensitive?"),
-    )
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Render the report with the attached posts; a view of posts that are not public is logged."""

@@ -16,16 +16,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link
-from accounts.admin.acting import acting, row_action, rows_action
+from accounts.admin.acting import acting
 from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin
 from accounts.models import SpamRule
 from accounts.models.user import Permission
 from accounts.policies.spam_rules import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
-from accounts.policies.staff import Staff, can
 from accounts.services.spam_rules import change_rule, create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_files, list_held
-from social.api.staff import ActionVariant, action
+from social.api.staff import action
+from social.api.staff_acts import Act, ActionVariant, Words
 from social.api.staff_columns import ConditionFilter, lines, mark, row_link, shortened, shown
 from social.api.staff_filters import RelatedDropdownFilter
 from statuses.admin import VISIBILITY, files_shown
@@ -130,14 +130,6 @@ def _state(rule: SpamRule) -> Any:
     return mark(_("On"), "good") if rule.enabled else mark(_("Off"), "plain")
 
 
-def _enable(by: Staff, rule: SpamRule) -> None:
-    switch_rule(by=by, rule=rule, enabled=True)
-
-
-def _disable(by: Staff, rule: SpamRule) -> None:
-    switch_rule(by=by, rule=rule, enabled=False)
-
-
 @admin.register(SpamRule)
 class SpamRuleAdmin(EditedAdmin):
     """Spam rules. A new rule is disabled, so that it can be tested first."""
@@ -154,17 +146,51 @@ class SpamRuleAdmin(EditedAdmin):
     )
     list_filter = (EnabledFilter,)
     ordering = ("name",)
-    actions = ("enable", "disable", "discard_all")
-    actions_detail = ("try_it", "enable_one", "disable_one")
+    actions_detail = ("try_it",)
+    acts = (
+        Act(
+            "enable",
+            gettext_lazy("Switch on"),
+            lambda by, rule: switch_rule(by=by, rule=rule, enabled=True),
+            icon="play_arrow",
+            variant=ActionVariant.PRIMARY,
+            one=Words(
+                gettext_lazy("Switch this rule on? It looks at what comes from now on."),
+                gettext_lazy("The rule is on: within seconds it looks at what comes."),
+            ),
+            many=Words("", ngettext_lazy("%(count)d rule is on.", "%(count)d rules are on.", "count")),
+            fits=lambda rule: not rule.enabled,
+        ),
+        Act(
+            "disable",
+            gettext_lazy("Switch off"),
+            lambda by, rule: switch_rule(by=by, rule=rule, enabled=False),
+            icon="pause",
+            one=Words(
+                gettext_lazy("Switch this rule off?"), gettext_lazy("The rule is off. What it holds waits for you.")
+            ),
+            many=Words("", ngettext_lazy("%(count)d rule is off.", "%(count)d rules are off.", "count")),
+            fits=lambda rule: rule.enabled,
+        ),
+        Act(
+            "discard_all",
+            gettext_lazy("Discard everything that they hold"),
+            lambda by, rule: discard_held_by_rule(by=by, rule=rule),
+            permission=Permission.MANAGE_REPORTS,
+            verb="discard",
+            many=Words(
+                gettext_lazy("Discard every post that these rules hold? This cannot be undone."),
+                ngettext_lazy(
+                    "What %(count)d rule held is discarded.", "What %(count)d rules held is discarded.", "count"
+                ),
+            ),
+        ),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SpamRule]:
         """Return the rules with their numbers of matches in the last 90 days and of held posts."""
         rows: QuerySet[SpamRule] = super().get_queryset(request)
         return rows.annotate(met=Count("matches", distinct=True), waits=Count("held", distinct=True))
-
-    def has_discard_permission(self, request: HttpRequest) -> bool:
-        """Tell whether the role may decide about the posts that a rule holds."""
-        return can(acting(request), Permission.MANAGE_REPORTS)
 
     def save_model(self, request: HttpRequest, obj: SpamRule, form: Any, change: bool) -> None:
         """Store the rule through the service."""
@@ -194,59 +220,6 @@ class SpamRuleAdmin(EditedAdmin):
             "back": reverse("admin:accounts_spamrule_change", args=[rule.pk]),
         }
         return TemplateResponse(request, "admin/dry_run.html", context)
-
-    enable_one = row_action(
-        gettext_lazy("Switch on"),
-        _enable,
-        icon="play_arrow",
-        variant=ActionVariant.PRIMARY,
-        verb="enable",
-        done=gettext_lazy("The rule is on: within seconds it looks at what comes."),
-        question=gettext_lazy("Switch this rule on? It looks at what comes from now on."),
-    )
-
-    disable_one = row_action(
-        gettext_lazy("Switch off"),
-        _disable,
-        icon="pause",
-        verb="disable",
-        done=gettext_lazy("The rule is off. What it holds waits for you."),
-        question=gettext_lazy("Switch this rule off?"),
-    )
-
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the actions, without enabling for an enabled rule and without disabling for a disabled rule."""
-        rule = self.get_object(request, str(object_id))
-        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
-        useless = (
-            "accounts_spamrule_enable_one" if rule is not None and rule.enabled else "accounts_spamrule_disable_one"
-        )
-        return [one for one in found if one.action_name != useless]
-
-    enable = rows_action(
-        gettext_lazy("Switch on"),
-        _enable,
-        verb="enable",
-        done=ngettext_lazy("%(count)d rule is on.", "%(count)d rules are on.", "count"),
-    )
-
-    disable = rows_action(
-        gettext_lazy("Switch off"),
-        _disable,
-        verb="disable",
-        done=ngettext_lazy("%(count)d rule is off.", "%(count)d rules are off.", "count"),
-    )
-
-    discard_all = rows_action(
-        gettext_lazy("Discard everything that they hold"),
-        lambda by, rule: discard_held_by_rule(by=by, rule=rule),
-        permission="discard",
-        verb="discard",
-        done=ngettext_lazy(
-            "What %(count)d rule held is discarded.", "What %(count)d rules held is discarded.", "count"
-        ),
-        question=gettext_lazy("Discard every post that these rules hold? This cannot be undone."),
-    )
 
 
 class SourceFilter(ConditionFilter):
@@ -289,14 +262,6 @@ HELD_MENTIONS = shown("mentions_count", gettext_lazy("Mentions"), minor=True)
 HELD_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 
-def _approve(by: Staff, held: HeldPost) -> None:
-    approve_held(by=by, held=held)
-
-
-def _discard(by: Staff, held: HeldPost) -> None:
-    discard_held(by=by, held=held)
-
-
 @admin.register(HeldPost)
 class HeldPostAdmin(PermittedAdmin):
     """Posts that wait for review. Each view of a post that is not public is logged."""
@@ -314,8 +279,39 @@ class HeldPostAdmin(PermittedAdmin):
     list_filter = (("rule", RelatedDropdownFilter), SourceFilter)
     list_filter_submit = True
     ordering = ("-id",)
-    actions = ("approve", "discard")
-    actions_detail = ("approve_one", "discard_one")
+    acts = (
+        Act(
+            "approve",
+            gettext_lazy("Publish"),
+            lambda by, held: approve_held(by=by, held=held),
+            icon="check",
+            variant=ActionVariant.PRIMARY,
+            one=Words(
+                gettext_lazy("Publish this post?"),
+                gettext_lazy("The post is published, with the time at which it was written."),
+            ),
+            many=Words(
+                gettext_lazy("Publish these posts?"),
+                ngettext_lazy("%(count)d post was approved.", "%(count)d posts were approved.", "count"),
+            ),
+            audit=gettext_lazy("%(by)s published a held post of %(target)s"),
+        ),
+        Act(
+            "discard",
+            gettext_lazy("Discard"),
+            lambda by, held: discard_held(by=by, held=held),
+            icon="delete",
+            variant=ActionVariant.DANGER,
+            one=Words(
+                gettext_lazy("Discard this post? This cannot be undone."), gettext_lazy("The post is discarded.")
+            ),
+            many=Words(
+                gettext_lazy("Discard these posts? This cannot be undone."),
+                ngettext_lazy("%(count)d post was discarded.", "%(count)d posts were discarded.", "count"),
+            ),
+            audit=gettext_lazy("%(by)s discarded a held post of %(target)s"),
+        ),
+    )
     fieldsets = (
         lines(
             None,
@@ -362,39 +358,3 @@ class HeldPostAdmin(PermittedAdmin):
         request.session[_SEEN_VERSIONS] = dict([*others, (str(held.pk), self.version_of(held))][-_SEEN_LIMIT:])
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer
-
-    approve_one = row_action(
-        gettext_lazy("Publish"),
-        _approve,
-        icon="check",
-        variant=ActionVariant.PRIMARY,
-        verb="approve",
-        done=gettext_lazy("The post is published, with the time at which it was written."),
-        question=gettext_lazy("Publish this post?"),
-    )
-
-    discard_one = row_action(
-        gettext_lazy("Discard"),
-        _discard,
-        icon="delete",
-        variant=ActionVariant.DANGER,
-        verb="discard",
-        done=gettext_lazy("The post is discarded."),
-        question=gettext_lazy("Discard this post? This cannot be undone."),
-    )
-
-    approve = rows_action(
-        gettext_lazy("Publish"),
-        _approve,
-        verb="approve",
-        done=ngettext_lazy("%(count)d post was approved.", "%(count)d posts were approved.", "count"),
-        question=gettext_lazy("Publish these posts?"),
-    )
-
-    discard = rows_action(
-        gettext_lazy("Discard"),
-        _discard,
-        verb="discard",
-        done=ngettext_lazy("%(count)d post was discarded.", "%(count)d posts were discarded.", "count"),
-        question=gettext_lazy("Discard these posts? This cannot be undone."),
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -10,7 +9,6 @@ from django import forms
 from django.contrib import admin
 from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
-from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
@@ -20,6 +18,7 @@ from accounts.models import Tag
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
 from accounts.services.tags import TagChange, review_tag
+from social.api.staff_acts import Act, Words
 from social.api.staff_columns import ConditionFilter, address, lines, mark, shortened, shown
 from social.kernel.text.markup import plain
 from social.kernel.text.names import normalise_hashtag
@@ -64,48 +63,41 @@ class KindFilter(ConditionFilter):
     conditions = {kind.value: (words, Q(kind=kind)) for kind, words in _KINDS.items()}
 
 
+def _reviews(review: Callable[[Staff, Any, bool], Any]) -> tuple[Act, ...]:
+    """Return the two decisions about `trendable`, which `review` passes to the service."""
+    return (
+        Act(
+            "approve",
+            gettext_lazy("Approve"),
+            lambda by, row: review(by, row, True),
+            verb="approve_trend",
+            many=Words(
+                gettext_lazy("Let these be shown as trending?"),
+                ngettext_lazy("%(count)d was approved.", "%(count)d were approved.", "count"),
+            ),
+        ),
+        Act(
+            "reject",
+            gettext_lazy("Reject"),
+            lambda by, row: review(by, row, False),
+            verb="reject_trend",
+            many=Words(
+                gettext_lazy("Show these to nobody as trending?"),
+                ngettext_lazy("%(count)d was rejected.", "%(count)d were rejected.", "count"),
+            ),
+        ),
+    )
+
+
 class ReviewedAdmin(PermittedAdmin):
-    """Rows for which staff decide `trendable`, also in bulk; `review` calls the service."""
+    """Rows for which staff decide `trendable`."""
 
     permission = Permission.MANAGE_TAXONOMIES
-    actions = ("approve", "reject")
-
-    @abstractmethod
-    def review(self, by: Staff, row: Any, *, trendable: bool) -> None:
-        """Store a decision; each subclass implements it."""
 
     def waiting(self) -> QuerySet[Any] | None:
         """Return the rows without a decision."""
         rows: QuerySet[Any] = self.model.objects.filter(trendable=None)
         return rows
-
-    def _reviewing(self, request: HttpRequest, *, trendable: bool) -> Callable[[Any], None]:
-        by = acting(request)
-        return lambda row: self.review(by, row, trendable=trendable)
-
-    @admin.action(description=gettext_lazy("Approve"), permissions=["manage"])
-    def approve(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        """Allow these rows to trend."""
-        return self.each(
-            request,
-            queryset,
-            self._reviewing(request, trendable=True),
-            verb="approve_trend",
-            done=ngettext_lazy("%(count)d was approved.", "%(count)d were approved.", "count"),
-            question=gettext_lazy("Let these be shown as trending?"),
-        )
-
-    @admin.action(description=gettext_lazy("Reject"), permissions=["manage"])
-    def reject(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        """Keep these rows out of trends."""
-        return self.each(
-            request,
-            queryset,
-            self._reviewing(request, trendable=False),
-            verb="reject_trend",
-            done=ngettext_lazy("%(count)d was rejected.", "%(count)d were rejected.", "count"),
-            question=gettext_lazy("Show these to nobody as trending?"),
-        )
 
 
 def _words(trend: Trend) -> str:
@@ -119,6 +111,11 @@ def _words(trend: Trend) -> str:
 class TrendAdmin(ReviewedAdmin):
     """Trends of all kinds, the strongest first."""
 
+    acts = _reviews(
+        lambda by, trend, trendable: review_trend(
+            by=by, kind=TrendKind(trend.kind), object_id=trend.object_id, trendable=trendable
+        )
+    )
     list_display = (
         shown("name", gettext_lazy("What trends"), lambda trend: shortened(_words(trend), _WORDS)),
         shown("kind", gettext_lazy("Kind"), lambda trend: _KINDS[TrendKind(trend.kind)], minor=True),
@@ -142,15 +139,12 @@ class TrendAdmin(ReviewedAdmin):
         """Return the trends without a decision."""
         return list_trends_with_names().filter(trendable=None)
 
-    def review(self, by: Staff, row: Trend, *, trendable: bool) -> None:
-        """Store a decision through the service."""
-        review_trend(by=by, kind=TrendKind(row.kind), object_id=row.object_id, trendable=trendable)
-
 
 @admin.register(LinkPublisher)
 class LinkPublisherAdmin(ReviewedAdmin):
     """Sites whose pages have trended. A decision applies to each of their pages that has no decision of its own."""
 
+    acts = _reviews(lambda by, row, trendable: review_publisher(by=by, publisher_id=row.pk, trendable=trendable))
     list_display = (
         shown("domain", gettext_lazy("Site"), lambda publisher: address(publisher.domain), order="domain"),
         STATE,
@@ -163,10 +157,6 @@ class LinkPublisherAdmin(ReviewedAdmin):
 
     def name_of(self, row: LinkPublisher) -> str:
         return row.domain
-
-    def review(self, by: Staff, row: LinkPublisher, *, trendable: bool) -> None:
-        """Store a decision through the service."""
-        review_publisher(by=by, publisher_id=row.pk, trendable=trendable)
 
 
 class TagForm(DraftForm):

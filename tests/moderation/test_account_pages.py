@@ -245,7 +245,7 @@ def test_accounts_are_found_by_name_mail_address_network_role_and_server(boss: U
 
 def test_many_accounts_are_suspended_after_one_question_that_names_them(boss: User, ann: User) -> None:
     client, zoe = signed_in(boss), make_remote("zoe", "there.example")
-    chosen = {"action": "suspend_many", "_selected_action": [ann.account_id, zoe.pk]}
+    chosen = {"action": "suspend", "_selected_action": [ann.account_id, zoe.pk]}
     asked = client.post(LIST, chosen).content.decode()
     assert "Ann Example @ann" in asked
     assert "@zoe@there.example" in asked
@@ -259,7 +259,7 @@ def test_who_was_rejected_is_listed_no_more(boss: User) -> None:
     User.objects.filter(pk=waiting.pk).update(approved=False, sign_up_reason="I want in")
     client = signed_in(boss)
     assert "I want in" in client.get(USERS, {"state": "waiting"}).content.decode()
-    answer = client.post(f"{USERS}{waiting.pk}/reject_one/", {"confirmed": "yes"}, follow=True)
+    answer = client.post(f"{USERS}{waiting.pk}/reject/", {"confirmed": "yes"}, follow=True)
     assert User.objects.filter(pk=waiting.pk).exists(), "erased in the background"
     assert answer.redirect_chain[-1][0].startswith(USERS)
     assert "I want in" not in client.get(USERS, {"state": "waiting"}).content.decode()

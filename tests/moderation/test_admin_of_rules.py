@@ -77,7 +77,7 @@ def test_a_rule_is_made_tried_switched_on_and_what_it_holds_is_decided(boss: Cli
     assert boss.post(page, values(name="Roulette", outcome="report")).status_code == 302
     assert "Roulette</a>” was changed" in boss.get(RULES).content.decode()
     assert boss.post(page, values()).status_code == 302
-    question = boss.get(reverse("admin:accounts_spamrule_enable_one", args=[rule.pk])).content.decode()
+    question = boss.get(reverse("admin:accounts_spamrule_enable", args=[rule.pk])).content.decode()
     assert "Switch this rule on?" in question
     assert boss.post(RULES, {"action": "enable", "_selected_action": [rule.pk]}).status_code == 302
     for number, visibility in enumerate(("public", "direct")):
@@ -130,7 +130,7 @@ def test_row_73_a_held_post_that_its_author_changed_since_it_was_looked_at_is_no
         uri=note["id"],
         written_at=clock.now(),
     )
-    page, act = f"{HELD}{held.pk}/change/", f"{HELD}{held.pk}/approve_one/"
+    page, act = f"{HELD}{held.pk}/change/", f"{HELD}{held.pk}/approve/"
     assert "fine" in boss.get(page).content.decode()
     changes = (
         lambda: HeldPost.objects.update(excerpt="spam"),

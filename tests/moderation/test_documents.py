@@ -294,9 +294,9 @@ def test_staff_write_it_all_in_the_admin(
     announcement = Announcement.objects.get()
     assert announcement.ends_at == datetime(2090, 1, 1, 12, tzinfo=UTC)
     page = f"moderation/announcement/{announcement.pk}"
-    assert "/publish_one/" in browser.get(f"/admin/{page}/change/").content.decode()
-    send(f"{page}/publish_one/", confirmed="yes")
-    assert "/unpublish_one/" in browser.get(f"/admin/{page}/change/").content.decode()
+    assert "/publish/" in browser.get(f"/admin/{page}/change/").content.decode()
+    send(f"{page}/publish/", confirmed="yes")
+    assert "/unpublish/" in browser.get(f"/admin/{page}/change/").content.decode()
     send(f"moderation/announcement/{announcement.pk}/change/", text="Changed")
     announcement.refresh_from_db()
     assert announcement.published_at is not None

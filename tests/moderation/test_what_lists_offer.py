@@ -113,7 +113,7 @@ def test_a_row_that_cannot_be_acted_on_is_named_with_the_reason() -> None:
         (User, "reject", member, "@member (member@example.com): They have been let in already."),
         (
             Account,
-            "disable_many",
+            "disable",
             make_remote("zoe"),
             "@zoe@remote.example: Their sign-in is a matter of their own server.",
         ),

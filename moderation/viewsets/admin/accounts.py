@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.models import Account, User
+from accounts.acts import user_of
+from accounts.models import Account
 from accounts.models.user import Permission
-from accounts.queries.users import find_user_of_account
 from accounts.services import sanctions, staff
 from accounts.services.erasing import reject_user
+from moderation.acts import ACCOUNT_ACTS
 from moderation.queries.admin_accounts import AccountFilter, find_for_staff, list_for_staff
 from moderation.queries.reports import find_report_about
 from moderation.serializers.admin import present_admin_accounts
@@ -22,6 +23,7 @@ from social.api import access
 from social.api.declarations import EMPTY, Endpoint
 from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
+from social.api.staff_acts import Act
 from social.kernel.errors import Forbidden, NotFound
 
 _READ = access.staff("admin:read:accounts", Permission.MANAGE_USERS)
@@ -29,6 +31,12 @@ _WRITE = access.staff("admin:write:accounts", Permission.MANAGE_USERS)
 _DELETE = access.staff("admin:write:accounts", Permission.DELETE_USER_DATA)
 _ACT = access.staff("admin:write:accounts", Permission.MANAGE_USERS | Permission.MANAGE_REPORTS)
 _PAGES = ByCursor(Limit(100, 200))
+ACTS: Final = {act.api: act for act in ACCOUNT_ACTS if act.api}
+"""The acts that have endpoints of their own, by the last part of the path."""
+
+
+def _staff(act: Act) -> access.Access:
+    return access.staff("admin:write:accounts", act.permission or Permission.MANAGE_USERS)
 
 
 class AdminAccountsViewSet(AdminViewSet):
@@ -42,11 +50,8 @@ class AdminAccountsViewSet(AdminViewSet):
         "act": Endpoint(_ACT, EMPTY, input=ActionInput),
         "approve": Endpoint(_WRITE, "AdminAccount"),
         "reject": Endpoint(_WRITE, EMPTY),
-        "enable": Endpoint(_WRITE, "AdminAccount"),
-        "unsilence": Endpoint(_WRITE, "AdminAccount"),
-        "unsuspend": Endpoint(_WRITE, "AdminAccount"),
-        "unsensitive": Endpoint(_WRITE, "AdminAccount"),
-    }
+    } | {name: Endpoint(_staff(act), "AdminAccount") for name, act in ACTS.items()}
+    acts = ACTS
 
     def list(self, request: Request) -> HttpResponse:
         """List accounts by filter; without a filter all of them."""
@@ -58,7 +63,7 @@ class AdminAccountsViewSet(AdminViewSet):
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """An account, whatever its state."""
-        return self._shown(find_for_staff(id))
+        return self.present(find_for_staff(id))
 
     def destroy(self, request: Request, id: int) -> Any:
         """Permanently delete a suspended account."""
@@ -84,55 +89,26 @@ class AdminAccountsViewSet(AdminViewSet):
 
     def approve(self, request: Request, id: int) -> HttpResponse:
         """Approve a user who waits for approval."""
-        user = self._user(id)
+        user = user_of(find_for_staff(id))
         if user.approved:
             raise Forbidden
         staff.approve(by=self.by, user=user)
-        return self._shown(user.account)
+        return self.present(user.account)
 
     def reject(self, request: Request, id: int) -> Any:
         """Reject and delete a user who waits for approval."""
-        user = self._user(id)
-        reject_user(by=self.by, user=user)
+        reject_user(by=self.by, user=user_of(find_for_staff(id)))
         return {}
 
-    def enable(self, request: Request, id: int) -> HttpResponse:
-        """Enable sign-in again for a disabled user."""
-        user = self._user(id)
-        staff.enable(by=self.by, user=user)
-        return self._shown(user.account)
-
-    def unsilence(self, request: Request, id: int) -> HttpResponse:
-        """Lift the limit on an account."""
-        account = find_for_staff(id)
-        sanctions.unlimit_account(by=self.by, account=account)
-        return self._shown(account)
-
-    def unsuspend(self, request: Request, id: int) -> HttpResponse:
-        """Undo a suspension by staff of this server."""
-        account = find_for_staff(id)
-        sanctions.unsuspend_account(by=self.by, account=account)
-        return self._shown(account)
-
-    def unsensitive(self, request: Request, id: int) -> HttpResponse:
-        """Stop marking all media of an account as sensitive."""
-        account = find_for_staff(id)
-        sanctions.unsensitize_account(by=self.by, account=account)
-        return self._shown(account)
+    def find(self, row_id: int) -> Account:
+        return find_for_staff(row_id)
 
     def _page(self, wanted: AccountFilter) -> HttpResponse:
         page = self.paginate(list_for_staff(wanted))
         return page.respond(list(present_admin_accounts([row.id for row in page.items], self.viewer_id).values()))
 
-    def _shown(self, account: Account) -> HttpResponse:
-        found = present_admin_accounts([account.id], self.viewer_id)
-        if account.id not in found:
+    def present(self, row: Account) -> HttpResponse:
+        found = present_admin_accounts([row.id], self.viewer_id)
+        if row.id not in found:
             raise NotFound
-        return reply(found[account.id])
-
-    def _user(self, account_id: int) -> User:
-        """Return the user of the account. Raises Forbidden for a remote account."""
-        account = find_for_staff(account_id)
-        if not account.local:
-            raise Forbidden
-        return find_user_of_account(account.id)
+        return reply(found[row.id])

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import IntFlag
+from typing import Any, ClassVar
 
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
+from rest_framework.request import Request
 
 from accounts.models import User
 from accounts.models.user import Permission
 from accounts.policies.staff import NotPermitted, Staff, require, staff_of
 from accounts.queries.users import find_user
+from social.api.staff_acts import Act
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import Forbidden
 
@@ -29,6 +33,22 @@ class AdminViewSet(ApiViewSet):
     by: Staff
     """The member of staff who calls; set only if the endpoint requires a permission of staff."""
 
+    acts: ClassVar[Mapping[str, Act]] = {}
+    """Declared acts by the names of their actions, which `endpoints` declares as well; they use `find` and `present`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, act in vars(cls).get("acts", {}).items():
+            setattr(cls, name, _action(act))
+
+    def find(self, row_id: int) -> Any:
+        """Return the row that an act is about. Raises NotFound."""
+        raise NotImplementedError
+
+    def present(self, row: Any) -> HttpResponse:
+        """Return the answer to an act on this row."""
+        raise NotImplementedError
+
     def require_permission(self, permission: IntFlag) -> None:
         """Set `by` and check the permission. One query, and a second query for the second factor if staff must have one
         (STAFF_SECOND_FACTOR, as for the pages of staff). Raises NotPermitted, Forbidden.
@@ -41,3 +61,13 @@ class AdminViewSet(ApiViewSet):
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
         """Answer errors as other endpoints do, but without naming the missing permission or rank (SEED-152)."""
         return super().handle_exception(Forbidden() if isinstance(exc, NotPermitted) else exc)
+
+
+def _action(act: Act) -> Callable[..., HttpResponse]:
+    def action(self: AdminViewSet, request: Request, id: int) -> HttpResponse:
+        row = self.find(id)
+        act.run(self.by, row)
+        return self.present(row)
+
+    action.__doc__ = act.api_summary
+    return action

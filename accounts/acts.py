@@ -1,0 +1,213 @@
+"""What staff do to local users: sign-ups, confirmations, roles and access."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+from accounts.models import Account, Role, User
+from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.policies.sign_up import EMAIL_LIMIT
+from accounts.policies.staff import Staff
+from accounts.queries.users import find_user_of_account
+from accounts.services import staff
+from accounts.services.erasing import reject_user
+from social.api.staff_acts import Act, ActionVariant, Menu, Words
+from social.api.staff_forms import StaffForm
+from social.kernel.errors import Forbidden
+
+SANCTIONS: Final = Menu(_("Moderate"), "gavel")
+ACCESS: Final = Menu(_("Access"), "key")
+
+
+def user_of(row: Account | User) -> User:
+    """Return the user of an account, or the row itself if it is a user. Raises Forbidden for a remote account."""
+    if isinstance(row, User):
+        return row
+    if not row.local:
+        raise Forbidden
+    return find_user_of_account(row.pk)
+
+
+def on_users(test: Callable[[Any, User], Any]) -> Callable[[Any], bool]:
+    """Return the condition that a row has a user, that its account is not deleted, and `test` of the row and the user."""
+
+    def fits(row: Any) -> bool:
+        user = row if isinstance(row, User) else getattr(row, "user", None)
+        account = row.account if isinstance(row, User) else row
+        return user is not None and account.deleted_at is None and bool(test(row, user))
+
+    return fits
+
+
+class EmailForm(StaffForm):
+    """A new e-mail address in place of the current one."""
+
+    email = forms.EmailField(label=_("New e-mail address"), max_length=EMAIL_LIMIT)
+
+
+def role_form(by: Staff) -> type[StaffForm]:
+    """Return the form of the role to give, which ranks below the role of `by`, or no role."""
+    roles = Role.objects.exclude(pk=EVERYONE_ROLE_ID).order_by("-position")
+    field = forms.ModelChoiceField(
+        roles if by.position is None else roles.filter(position__lt=by.position),
+        label=_("Role"),
+        required=False,
+        empty_label=_("No role"),
+    )
+    return type("RoleForm", (StaffForm,), {"role": field})
+
+
+APPROVE: Final = Act(
+    "approve",
+    _("Approve"),
+    lambda by, row: staff.approve(by=by, user=user_of(row)),
+    permission=Permission.MANAGE_USERS,
+    ranked=True,
+    icon="check",
+    variant=ActionVariant.PRIMARY,
+    one=Words(_("Let this person in?"), _("They are let in, and get a mail.")),
+    many=Words(
+        "",
+        ngettext_lazy("%(count)d user was let in.", "%(count)d users were let in.", "count"),
+        _("Let the chosen users in"),
+    ),
+    fits=on_users(lambda row, user: not user.approved),
+    audit=_("%(by)s let %(target)s in"),
+)
+REJECT: Final = Act(
+    "reject",
+    _("Reject"),
+    lambda by, row: reject_user(by=by, user=user_of(row)),
+    permission=Permission.MANAGE_USERS,
+    ranked=True,
+    icon="close",
+    variant=ActionVariant.DANGER,
+    one=Words(_("Reject this sign-up? It is deleted."), _("The sign-up is rejected and deleted.")),
+    many=Words(
+        _("Reject these sign-ups? They are deleted."),
+        ngettext_lazy("%(count)d sign-up was rejected.", "%(count)d sign-ups were rejected.", "count"),
+        _("Reject the chosen sign-ups"),
+    ),
+    fits=on_users(lambda row, user: not user.approved),
+    audit=_("%(by)s rejected the sign-up of %(target)s"),
+)
+ENABLE: Final = Act(
+    "enable",
+    _("Enable sign-in again"),
+    lambda by, row: staff.enable(by=by, user=user_of(row)),
+    permission=Permission.MANAGE_USERS,
+    ranked=True,
+    icon="lock_open",
+    menu=SANCTIONS,
+    one=Words(_("Let this person sign in again?"), _("The person can sign in again.")),
+    many=Words(
+        "",
+        ngettext_lazy("%(count)d user can sign in again.", "%(count)d users can sign in again.", "count"),
+        _("Enable again"),
+    ),
+    fits=on_users(lambda row, user: user.disabled_at is not None),
+    audit=_("%(by)s enabled %(target)s again"),
+    api="enable",
+    api_summary="Enable sign-in again for a disabled user.",
+)
+CONFIRM: Final = Act(
+    "confirm",
+    _("Take the address for confirmed"),
+    lambda by, row: staff.confirm(by=by, user=user_of(row)),
+    permission=Permission.MANAGE_USERS,
+    ranked=True,
+    icon="mark_email_read",
+    menu=ACCESS,
+    one=Words(
+        _("Take the e-mail address for confirmed, without a mail having been answered?"),
+        _("The address counts as confirmed."),
+    ),
+    many=Words(
+        _("Take these e-mail addresses for confirmed, without a mail having been answered?"),
+        ngettext_lazy(
+            "%(count)d e-mail address counts as confirmed.", "%(count)d e-mail addresses count as confirmed.", "count"
+        ),
+        _("Take their e-mail addresses for confirmed"),
+    ),
+    fits=on_users(lambda row, user: not row.__dict__["confirmed"]),
+    audit=_("%(by)s took the address of %(target)s for confirmed"),
+)
+DISABLE_USERS: Final = Act(
+    "disable",
+    _("Disable: refuse sign-in and every request"),
+    lambda by, user: staff.disable(by=by, user=user),
+    permission=Permission.MANAGE_USERS,
+    many=Words(
+        _("Disable these users? They are signed out everywhere and cannot sign in."),
+        ngettext_lazy("%(count)d user was disabled.", "%(count)d users were disabled.", "count"),
+    ),
+)
+CHANGE_ROLE: Final = Act(
+    "change_role",
+    _("Change the role"),
+    lambda by, row, sent: staff.set_role(by=by, user=user_of(row), role=sent["role"]),
+    permission=Permission.MANAGE_ROLES,
+    ranked=True,
+    icon="shield_person",
+    menu=ACCESS,
+    one=Words(_("Which role shall this person have?"), _("The role is changed.")),
+    form=role_form,
+    fits=on_users(lambda row, user: True),
+    audit=_("%(by)s changed the role of %(target)s"),
+)
+CHANGE_EMAIL: Final = Act(
+    "change_email",
+    _("Change the e-mail address"),
+    lambda by, row, sent: staff.set_email(by=by, user=user_of(row), **sent),
+    permission=Permission.MANAGE_USER_ACCESS,
+    ranked=True,
+    icon="alternate_email",
+    menu=ACCESS,
+    one=Words(
+        _("Give this person another e-mail address? It counts as confirmed."),
+        _("The address is changed; the old one gets a mail about it."),
+    ),
+    form=EmailForm,
+    fits=on_users(lambda row, user: True),
+    audit=_("%(by)s gave %(target)s another e-mail address"),
+)
+SEND_PASSWORD: Final = Act(
+    "send_password",
+    _("Send a mail for a new password"),
+    lambda by, row: staff.send_password_reset(by=by, user=user_of(row)),
+    permission=Permission.MANAGE_USER_ACCESS,
+    ranked=True,
+    icon="password",
+    menu=ACCESS,
+    verb="send_password_reset",
+    one=Words(
+        _("Send this person a link with which they can choose a new password?"),
+        _("A link for a new password is on its way."),
+    ),
+    fits=on_users(lambda row, user: True),
+    audit=_("%(by)s sent %(target)s a mail for a new password"),
+)
+RESET_FACTOR: Final = Act(
+    "reset_factor",
+    _("Remove the second factors"),
+    lambda by, row: staff.reset_second_factor(by=by, user=user_of(row)),
+    permission=Permission.MANAGE_USER_ACCESS,
+    ranked=True,
+    icon="phonelink_erase",
+    menu=ACCESS,
+    verb="reset_second_factor",
+    one=Words(
+        _(
+            "Remove every second factor and recovery code, for somebody who has lost theirs? "
+            "They are signed out everywhere."
+        ),
+        _("There is no second factor any more; the person is signed out everywhere."),
+    ),
+    fits=on_users(lambda row, user: row.__dict__["factors"]),
+    audit=_("%(by)s removed the second factors of %(target)s"),
+)

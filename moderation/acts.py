@@ -1,0 +1,296 @@
+"""What staff do to accounts: sanctions, holds, erasure, notes and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django import forms
+from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+from accounts import acts
+from accounts.models import Account
+from accounts.models.account import SuspensionOrigin
+from accounts.models.user import Permission
+from accounts.services import sanctions
+from accounts.services.erasing import delete_account
+from moderation.models import InstanceRule
+from moderation.models.note import NOTE_LIMIT
+from moderation.models.report import STRIKE_TEXT_LIMIT
+from moderation.services.acting import act_on_account
+from moderation.services.evidence import REASON_LIMIT
+from moderation.services.evidence_files import request_evidence
+from moderation.services.notes import write_note
+from social.api.staff_acts import Act, Words
+from social.api.staff_forms import StaffForm
+
+_MODERATE: Final = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
+
+
+def _text_field(label: Any, length: int, rows: int, *, required: bool = True) -> forms.CharField:
+    widget = forms.Textarea({"rows": rows, "dir": "auto"})
+    return forms.CharField(label=label, required=required, max_length=length, widget=widget)
+
+
+def _house_rules() -> list[tuple[int, str]]:
+    rows = InstanceRule.objects.filter(withdrawn_at=None).order_by("position", "id").values_list("id", "text")
+    return [(number, Truncator(text).chars(100)) for number, text in rows]
+
+
+class WordsForm(StaffForm):
+    """A message to the person."""
+
+    text = _text_field(_("What you write to the person (may be empty)"), STRIKE_TEXT_LIMIT, 5, required=False)
+
+
+class SanctionForm(WordsForm):
+    """A message to the person, the rules that were broken, and whether the person is notified."""
+
+    field_order = ("house_rule_ids", "text", "notify")
+
+    house_rule_ids = forms.TypedMultipleChoiceField(
+        label=_("Rules of this server that were broken"),
+        choices=_house_rules,
+        coerce=int,
+        empty_value=None,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("They stand in the statement of reasons; without a choice those of the report do."),
+    )
+    notify = forms.BooleanField(label=_("Tell them by mail and by a notification"), required=False, initial=True)
+
+
+class NoteForm(StaffForm):
+    text = _text_field(_("What colleagues should know"), NOTE_LIMIT, 5)
+
+
+class HoldForm(StaffForm):
+    reason = _text_field(_("Why it is held (stands in the audit log only)"), NOTE_LIMIT, 3)
+
+
+class EvidenceForm(StaffForm):
+    reason = _text_field(_("Who asks for it and why (stands in the audit log)"), REASON_LIMIT, 3)
+
+
+def _if_present(test: Callable[[Account], bool] = lambda account: True) -> Callable[[Account], bool]:
+    return lambda account: account.deleted_at is None and test(account)
+
+
+def _sanction(name: str, title: Any, kind: str, **declared: Any) -> Act:
+    return Act(
+        name,
+        title,
+        lambda by, account, sent: act_on_account(by=by, account=account, action=kind, **sent),
+        permission=_MODERATE,
+        ranked=True,
+        form=SanctionForm,
+        menu=acts.SANCTIONS,
+        verb=kind,
+        recorded=name,
+        **declared,
+    )
+
+
+def _reversal(name: str, title: Any, service: Callable[..., None], **declared: Any) -> Act:
+    def run(by: Any, account: Account) -> None:
+        service(by=by, account=account)
+
+    return Act(name, title, run, permission=Permission.MANAGE_USERS, ranked=True, menu=acts.SANCTIONS, **declared)
+
+
+ACCOUNT_ACTS: Final = (
+    acts.APPROVE,
+    acts.REJECT,
+    _sanction(
+        "warn",
+        _("Warn"),
+        "none",
+        icon="warning",
+        one=Words(_("Warn this person?"), _("They have been warned.")),
+        fits=_if_present(),
+        audit=_("%(by)s warned %(target)s"),
+    ),
+    _sanction(
+        "sensitize",
+        _("Mark all media as sensitive"),
+        "sensitive",
+        icon="visibility_off",
+        one=Words(
+            _("Show all media of this account as sensitive, also those to come?"),
+            _("All media of the account are shown as sensitive."),
+        ),
+        many=Words(
+            _("Show all media of these accounts as sensitive, also those to come?"),
+            ngettext_lazy(
+                "Media of %(count)d account are shown as sensitive.",
+                "Media of %(count)d accounts are shown as sensitive.",
+                "count",
+            ),
+        ),
+        fits=_if_present(lambda account: account.sensitized_at is None),
+        audit=_("%(by)s marked all media of %(target)s as sensitive"),
+    ),
+    _reversal(
+        "unsensitize",
+        _("No longer mark media as sensitive"),
+        sanctions.unsensitize_account,
+        icon="visibility",
+        one=Words(
+            _("Show media of this account as its author has marked them?"),
+            _("Media of the account are shown as its author marks them."),
+        ),
+        fits=_if_present(lambda account: account.sensitized_at is not None),
+        audit=_("%(by)s no longer marks media of %(target)s as sensitive"),
+        api="unsensitive",
+        api_summary="Stop marking all media of an account as sensitive.",
+    ),
+    _sanction(
+        "limit",
+        _("Limit"),
+        "silence",
+        icon="volume_off",
+        one=Words(
+            _("Limit this account? Only those who follow it see it; it is kept out of public places."),
+            _("The account is limited."),
+        ),
+        many=Words(
+            _("Limit these accounts? Only those who follow them see them."),
+            ngettext_lazy("%(count)d account was limited.", "%(count)d accounts were limited.", "count"),
+        ),
+        fits=_if_present(lambda account: not account.limited),
+        audit=_("%(by)s limited %(target)s"),
+    ),
+    _reversal(
+        "unlimit",
+        _("End the limit"),
+        sanctions.unlimit_account,
+        icon="volume_up",
+        one=Words(_("End the limit of this account?"), _("The account is no longer limited.")),
+        fits=_if_present(lambda account: account.limited),
+        audit=_("%(by)s ended the limit of %(target)s"),
+        api="unsilence",
+        api_summary="Lift the limit on an account.",
+    ),
+    _sanction(
+        "disable",
+        _("Disable sign-in"),
+        "disable",
+        icon="lock",
+        one=Words(
+            _("Disable this account? The person is signed out everywhere and cannot sign in."),
+            _("The person is signed out everywhere and cannot sign in."),
+        ),
+        many=acts.DISABLE_USERS.many,
+        fits=acts.on_users(lambda account, user: user.disabled_at is None),
+        audit=_("%(by)s disabled %(target)s"),
+    ),
+    acts.ENABLE,
+    _sanction(
+        "suspend",
+        _("Suspend"),
+        "suspend",
+        icon="block",
+        one=Words(
+            _(
+                "Suspend this account? Nothing of it is shown any more. For 30 days this can be undone; then it is erased."
+            ),
+            _("The account is suspended."),
+        ),
+        many=Words(
+            _("Suspend these accounts? Nothing of them is shown any more. For 30 days this can be undone."),
+            ngettext_lazy("%(count)d account was suspended.", "%(count)d accounts were suspended.", "count"),
+        ),
+        fits=_if_present(lambda account: not account.suspended),
+        audit=_("%(by)s suspended %(target)s"),
+    ),
+    _reversal(
+        "unsuspend",
+        _("End the suspension"),
+        sanctions.unsuspend_account,
+        icon="undo",
+        one=Words(_("End the suspension of this account?"), _("The account is no longer suspended.")),
+        fits=_if_present(lambda account: account.suspended and account.suspension_origin == SuspensionOrigin.LOCAL),
+        audit=_("%(by)s ended the suspension of %(target)s"),
+        api="unsuspend",
+        api_summary="Undo a suspension by staff of this server.",
+    ),
+    Act(
+        "hold",
+        _("Hold: nothing may be erased"),
+        lambda by, account, sent: sanctions.hold_account(by=by, account=account, **sent),
+        permission=Permission.DELETE_USER_DATA,
+        ranked=True,
+        icon="inventory_2",
+        menu=acts.SANCTIONS,
+        one=Words(
+            _("Keep everything of this account, whatever happens to it?"),
+            _("Nothing of the account is erased until the hold is released."),
+        ),
+        form=HoldForm,
+        fits=lambda account: account.held_at is None,
+        audit=_("%(by)s holds what %(target)s has"),
+    ),
+    Act(
+        "release",
+        _("Release the hold"),
+        lambda by, account: sanctions.release_account(by=by, account=account),
+        permission=Permission.DELETE_USER_DATA,
+        ranked=True,
+        icon="inventory_2",
+        menu=acts.SANCTIONS,
+        one=Words(_("Release the hold? An erasure that waited for it goes on."), _("The hold is released.")),
+        fits=lambda account: account.held_at is not None,
+        audit=_("%(by)s released the hold on %(target)s"),
+    ),
+    Act(
+        "evidence",
+        _("Export evidence"),
+        lambda by, account, sent: request_evidence(by=by, account=account, **sent),
+        permission=Permission.DELETE_USER_DATA,
+        ranked=True,
+        icon="folder_zip",
+        menu=acts.SANCTIONS,
+        one=Words(
+            _("Export what is known of this account, for a court or an authority?"),
+            _("The file is being written: find it among the evidence files."),
+        ),
+        form=EvidenceForm,
+        verb="export",
+        audit=_("%(by)s exported evidence about %(target)s"),
+    ),
+    Act(
+        "erase",
+        _("Delete for good"),
+        lambda by, account: delete_account(by=by, account=account),
+        permission=Permission.DELETE_USER_DATA,
+        ranked=True,
+        icon="delete_forever",
+        menu=acts.SANCTIONS,
+        one=Words(
+            _("Delete this account with everything it has written? This cannot be undone."),
+            _("The account is deleted."),
+        ),
+        verb="delete",
+        fits=_if_present(),
+        audit=_("%(by)s deleted %(target)s"),
+    ),
+    acts.CHANGE_ROLE,
+    acts.CHANGE_EMAIL,
+    acts.CONFIRM,
+    acts.SEND_PASSWORD,
+    acts.RESET_FACTOR,
+    Act(
+        "note",
+        _("Write a note"),
+        lambda by, account, sent: write_note(by=by, account=account, **sent),
+        permission=_MODERATE,
+        icon="note_add",
+        one=Words(_("A note for colleagues: nobody else sees it."), _("The note is kept.")),
+        form=NoteForm,
+        verb="write_note",
+        fits=_if_present(),
+        audit=_("%(by)s wrote a note about %(target)s"),
+    ),
+)

@@ -1,0 +1,81 @@
+"""Declarations of what staff do to rows. A declaration is wired to the admin (`accounts.admin.acting`), to the audit log's
+sentences and to the API for staff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from enum import IntFlag
+from typing import TYPE_CHECKING, Any
+
+from django.utils.functional import Promise
+from unfold.enums import ActionVariant as ActionVariant
+
+from social.api.staff_forms import StaffForm
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the admin asks before an act and says after it. Without a `question` the act is done at once. `done` may hold
+    `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the act.
+    """
+
+    question: str | Promise
+    done: str | _StrPromise
+    title: str | _StrPromise = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """A menu of buttons on a row's page."""
+
+    title: str | Promise
+    icon: str
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What staff do to a row of a model.
+
+    `run`: calls the service with the member of staff, the row and, if there is a `form`, the form's cleaned data. The
+    service checks permission and rank again, and writes the audit row.
+    `one`: the words of the button on a row's page; `many`: those of the entry in the menu of a list, for the chosen rows.
+    `permission`: what the role must grant (one of several, combined as bits); None for the permission of the page.
+    `ranked`: whether the button is offered only to staff who outrank the person whom the row is about.
+    `fits`: tells whether the act would change something about a row; a button that would not is left out.
+    `form`: the fields of the question, or a function of the member of staff that returns such a form.
+    `icon`: a name of Material Symbols. `menu`: the menu that has the button.
+    `verb`: the name in the admin's own log, by default `name`.
+    `audit`: the sentence in the audit log, with `%(by)s` and `%(target)s`; without one, that of all things of any kind
+    (`moderation.admin.audit_sentences`). `recorded`: the action that the service records, by default `verb`.
+    `api`: the name of an endpoint of its own in the API for staff, for an act without a form; `api_summary`: what the
+    OpenAPI document says of it.
+    """
+
+    name: str
+    title: str | _StrPromise
+    run: Callable[..., Any]
+    _: KW_ONLY
+    one: Words | None = None
+    many: Words | None = None
+    permission: IntFlag | None = None
+    ranked: bool = False
+    fits: Callable[[Any], bool] | None = None
+    form: type[StaffForm] | Callable[[Any], type[StaffForm]] | None = None
+    icon: str = ""
+    menu: Menu | None = None
+    variant: Any = ActionVariant.DEFAULT
+    verb: str = ""
+    audit: str | Promise = ""
+    recorded: str = ""
+    api: str = ""
+    api_summary: str = ""
+
+    @property
+    def logged(self) -> str:
+        """The name of the act in the admin's own log."""
+        return self.verb or self.name
