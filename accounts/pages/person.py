@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import escape
@@ -68,8 +67,7 @@ def shown_author(account: Mapping[str, Any]) -> Person:
 
 def load_entities(account_ids: Iterable[int]) -> list[dict[str, Any]]:
     """The entities "Account" as visitors see them, in this order, without suspended ones; in a fixed number of queries."""
-    found = orjson.loads(orjson.dumps(list(present_accounts(account_ids, None).values())))
-    return [entity for entity in found if not entity.get("suspended")]
+    return [entity for entity in present_accounts(account_ids, None).values() if not entity.get("suspended")]
 
 
 def shown_biography(entity: Mapping[str, Any]) -> SafeString:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import idna
 from allauth.account.models import EmailAddress
@@ -142,18 +142,15 @@ FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
 WHERE a.id = ANY((SELECT %(ids)s)::bigint[])
 """  # noqa: S608 (constants)
 
-# First byte of a cached body (`accounts.serializers.account.EncodedAccount`).
-_FOLLOWERS: Final = Audience.FOLLOWERS[:1].encode()
-
 
 def account_fragment_key(account_id: int, version: int) -> str:
-    """The cache key of an account's encoded body, for every app that shows accounts."""
+    """The cache key of an account's body, for every app that shows accounts."""
     return f"account:{account_id}:{version}"
 
 
 @dataclass(slots=True)
 class Counters:
-    """Counters of an account, as `accounts.serializers.account.EncodedAccount` reads them."""
+    """Counters of an account; `last_status_on` is a day ("2026-01-31")."""
 
     followers_count: int
     following_count: int
@@ -163,7 +160,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class CountedAccount:
-    """Counters of an account, and the cache key of its encoded body."""
+    """Counters of an account, and the cache key of its body."""
 
     fragment_key: str
     stat: Counters
@@ -176,15 +173,15 @@ class CountedAccounts:
     """
 
     counted: dict[int, CountedAccount] = field(default_factory=dict)
-    found: dict[str, bytes] = field(default_factory=dict)
+    found: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: dict[int, Account] = field(default_factory=dict)
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
     relations: Relations = NO_RELATIONS
 
 
-def approving(encoded: Mapping[int, bytes | None]) -> list[int]:
-    """The ids of accounts whose encoded bodies say that their followers may feature them."""
-    return [number for number, body in encoded.items() if body is not None and body.startswith(_FOLLOWERS)]
+def approving(cached: Mapping[int, dict[str, Any]]) -> list[int]:
+    """The ids of accounts whose followers may feature them, as their cached bodies say."""
+    return [number for number, kept in cached.items() if kept["audience"] == Audience.FOLLOWERS]
 
 
 def load_counted_accounts(account_ids: Iterable[int], viewer_id: int | None) -> CountedAccounts:
@@ -201,6 +198,6 @@ def load_counted_accounts(account_ids: Iterable[int], viewer_id: int | None) -> 
     }
     found = fragments.load(account.fragment_key for account in counted.values())
     missing = load_accounts(number for number, account in counted.items() if account.fragment_key not in found)
-    by_account = {number: found.get(account.fragment_key) for number, account in counted.items()}
+    by_account = {n: found[account.fragment_key] for n, account in counted.items() if account.fragment_key in found}
     relations = load_featuring(viewer_id, missing.values(), approving(by_account))
     return CountedAccounts(counted, found, missing, EmojiLookup.for_accounts(missing.values()), relations)

@@ -1,5 +1,5 @@
-"""The entities "CustomEmoji" and "Account" with its extensions (contract, entities). The encoded body of an account may
-be cached; its counters never are.
+"""The entities "CustomEmoji" and "Account" with its extensions (contract, entities). The body of an account may be cached;
+its counters never are.
 """
 
 from __future__ import annotations
@@ -7,9 +7,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from datetime import datetime, time
-from typing import Any, Final, NamedTuple, Protocol, cast
+from typing import Any, Protocol
 
-import orjson
 from django.conf import settings
 from django.utils.functional import cached_property
 
@@ -18,7 +17,7 @@ from accounts.policies.collections import Audience, featuring_audience, is_appro
 from accounts.policies.relations import Relations
 from accounts.policies.remote_copies import proxied_url
 from accounts.policies.visibility import default_visibility
-from accounts.queries.accounts import CountedAccounts, load_counted_accounts
+from accounts.queries.accounts import CountedAccounts, Counters, load_counted_accounts
 from accounts.queries.emojis import EmojiLookup, account_texts
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, fragments, links
@@ -116,26 +115,36 @@ def _shows_application(account: Account) -> bool:
     return user is None or user.preferences.get("show_application") is not False
 
 
-def counters(account: Account) -> dict[str, Any]:
+class Counted(Protocol):
+    """An account's counters, as loaded for the accounts of a page; `last_status_on` is a day ("2026-01-31")."""
+
+    followers_count: int
+    following_count: int
+    statuses_count: int
+    last_status_on: str | None
+
+
+def shown_counters(counted: Counted) -> dict[str, Any]:
     """The members of the entity that change with every follow and post, and are therefore never cached."""
+    return {
+        "followers_count": max(counted.followers_count, 0),
+        "following_count": max(counted.following_count, 0),
+        "statuses_count": max(counted.statuses_count, 0),
+        "last_status_at": counted.last_status_on,
+    }
+
+
+def counters(account: Account) -> dict[str, Any]:
+    """Return the same as `shown_counters` for an account with its counters loaded."""
     stat = getattr(account, "stat", None)
     if stat is None:
-        return shown_counters(0, 0, 0, None)
+        return shown_counters(Counters(0, 0, 0, None))
     followers, following, statuses = (
         max(getattr(stat, f"{name}_count"), getattr(stat, f"{name}_total") or 0)  # as SHOWN_COUNTS
         for name in ("followers", "following", "statuses")
     )
-    return shown_counters(followers, following, statuses, stat.last_status_at)
-
-
-def shown_counters(followers: int, following: int, statuses: int, last: datetime | None) -> dict[str, Any]:
-    """Return the same as `counters`, from the values in the row of counters."""
-    return {
-        "followers_count": followers if followers > 0 else 0,
-        "following_count": following if following > 0 else 0,
-        "statuses_count": statuses if statuses > 0 else 0,
-        "last_status_at": last.date().isoformat() if last is not None else None,
-    }
+    last = stat.last_status_at
+    return shown_counters(Counters(followers, following, statuses, last.date().isoformat() if last else None))
 
 
 def _is_bot(account: Account) -> bool:
@@ -172,63 +181,25 @@ def feature_approval(audience: Audience, account_id: int, relations: Relations) 
 
 
 def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    approval = feature_approval(featuring_audience(account), account.id, relations)
-    return body(account, emojis, relations) | approval | counters(account)
+    return completed(cacheable(account, emojis, relations), account.id, counters(account), relations)
 
 
-class Counted(Protocol):
-    """An account's counters, as loaded for the accounts of a page; `last_status_on` is a day ("2026-01-31")."""
+def cacheable(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
+    """Return what may be cached of an account: its body, and the values from which the rest of the entity is made.
 
-    followers_count: int
-    following_count: int
-    statuses_count: int
-    last_status_on: str | None
-
-
-class EncodedAccount(NamedTuple):
-    """The encoded body of an account, which is the same for every viewer, and the values of the account from which the
-    rest of the entity is made.
+    An account that has moved must not be cached: its body contains another account with counters, as the viewer of
+    `relations` sees it.
     """
+    return {
+        "body": body(account, emojis, relations),
+        "audience": featuring_audience(account),
+        "shows_application": _shows_application(account),
+    }
 
-    audience: Audience
-    body: bytes
-    may_be_kept: bool = True
-    """False for an account that has moved: its entity contains another account with counters, which must not be cached.
-    """
-    shows_application: bool = True
-    """Setting of the account: whether its posts show the application with which they were written."""
 
-    @classmethod
-    def of(cls, account: Account, emojis: EmojiLookup, relations: Relations) -> EncodedAccount:
-        """Encode an account; `relations` are the relations to the account to which it moved."""
-        encoded = orjson.dumps(body(account, emojis, relations))
-        return cls(featuring_audience(account), encoded, account.moved_to_id is None, _shows_application(account))
-
-    def packed(self) -> bytes:
-        """The text for the cache: a letter for the audience, a digit for `shows_application`, then the body."""
-        return b"%b%d%b" % ((self.audience[:1] or "-").encode(), self.shows_application, self.body)
-
-    @classmethod
-    def unpacked(cls, packed: bytes) -> EncodedAccount:
-        """The reverse of `packed`."""
-        return cls(_AUDIENCES[packed[:1]], packed[2:], shows_application=packed[1:2] == b"1")
-
-    def completed(self, account_id: int, stat: Counted, relations: Relations) -> bytes:
-        """The whole entity, with the counters in `stat`, as the viewer of `relations` sees it."""
-        followers, following, statuses, last = (
-            stat.followers_count,
-            stat.following_count,
-            stat.statuses_count,
-            stat.last_status_on,
-        )
-        return _COMPLETED % (
-            self.body[:-1],
-            _APPROVALS[self.audience[:1], is_approved(self.audience, account_id, relations)],
-            followers if followers > 0 else 0,
-            following if following > 0 else 0,
-            statuses if statuses > 0 else 0,
-            b"null" if last is None else b'"%b"' % last.encode(),
-        )
+def completed(cached: dict[str, Any], account_id: int, counted: dict[str, Any], relations: Relations) -> dict[str, Any]:
+    """Return the entity that `cacheable` began, with its `shown_counters`, as the viewer of `relations` sees it."""
+    return cached["body"] | feature_approval(Audience(cached["audience"]), account_id, relations) | counted
 
 
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
@@ -290,21 +261,6 @@ def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[
     return _entity(bare, emojis, relations)
 
 
-_COMPLETED: Final = (
-    b'%b,%b,"followers_count":%d,"following_count":%d,"statuses_count":%d,"last_status_at":%b}'  # as `counters`
-)
-_AUDIENCES: Final = {EncodedAccount(audience, b"").packed()[:1]: audience for audience in Audience}
-
-# Keyed by a plain letter, because an enumeration hashes its members in Python, which is slow.
-_APPROVALS: Final = {
-    (audience[:1], approved): orjson.dumps(feature_approval(audience, 1, Relations(viewer_id=1 if approved else None)))[
-        1:-1
-    ]
-    for audience in Audience
-    for approved in (False, True)
-}
-
-
 class AccountSerializer(EntitySerializer):
     """Account.
 
@@ -363,35 +319,33 @@ class CredentialAccountSerializer(AccountSerializer):
 
 
 class CountedAccountsSerializer(EntitySerializer):
-    """The encoded entities "Account" of CountedAccounts, by id. `fresh` holds the newly encoded bodies that may be
-    cached.
-    """
+    """The entities "Account" of CountedAccounts, by id. `fresh` holds the new bodies that may be cached."""
 
-    def to_representation(self, instance: CountedAccounts) -> dict[int, orjson.Fragment]:
+    def to_representation(self, instance: CountedAccounts) -> dict[int, dict[str, Any]]:
         """Return the entities, without accounts that were deleted while they were loaded."""
-        self.fresh: dict[str, bytes] = {}
-        encoded = {key: EncodedAccount.unpacked(packed) for key, packed in instance.found.items()}
+        self.fresh: dict[str, Any] = {}
+        cached = dict(instance.found)
         for number, account in instance.missing.items():
             key = instance.counted[number].fragment_key
-            encoded[key] = EncodedAccount.of(account, instance.emojis, instance.relations)
-            if encoded[key].may_be_kept:
-                self.fresh[key] = encoded[key].packed()
+            cached[key] = cacheable(account, instance.emojis, instance.relations)
+            if account.moved_to_id is None:
+                self.fresh[key] = cached[key]
         return {
-            number: orjson.Fragment(encoded[counted.fragment_key].completed(number, counted.stat, instance.relations))
+            number: completed(cached[counted.fragment_key], number, shown_counters(counted.stat), instance.relations)
             for number, counted in instance.counted.items()
-            if counted.fragment_key in encoded
+            if counted.fragment_key in cached
         }
 
 
-def present_counted_accounts(accounts: CountedAccounts) -> dict[int, orjson.Fragment]:
-    """The entities by id; newly encoded bodies are cached for the next page."""
+def present_counted_accounts(accounts: CountedAccounts) -> dict[int, dict[str, Any]]:
+    """The entities by id; new bodies are cached for the next page."""
     serializer = CountedAccountsSerializer(accounts)
-    entities = cast(dict[int, orjson.Fragment], serializer.data)
+    entities: dict[int, dict[str, Any]] = serializer.data
     fragments.save(serializer.fresh)
     return entities
 
 
-def present_accounts(account_ids: Iterable[int], viewer_id: int | None) -> dict[int, orjson.Fragment]:
+def present_accounts(account_ids: Iterable[int], viewer_id: int | None) -> dict[int, dict[str, Any]]:
     """The entities of these accounts by id, each once and in their order; unknown ids are left out."""
     wanted = list(dict.fromkeys(account_ids))
     found = present_counted_accounts(load_counted_accounts(wanted, viewer_id))

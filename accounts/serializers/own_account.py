@@ -1,20 +1,19 @@
 """Entities of the user's own account: "CredentialAccount", "Profile" and "Preferences" (contract, entities).
 
-A process caches the encoded entity with the versions of the rows in it: while these versions are unchanged, only the
-state of the rows (a sixth of their columns) is read, and only counters are encoded.
+A process caches the entity with the versions of the rows in it: while these versions are unchanged, only the state of
+the rows (a sixth of their columns) is read.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
 from django.conf import settings
 
 from accounts.models import Account, ActorType, User
 from accounts.policies.relations import Relations
 from accounts.policies.visibility import default_visibility
+from accounts.queries.accounts import Counters
 from accounts.queries.emojis import EmojiLookup, account_texts, shortcodes_in
 from accounts.queries.users import OwnState, find_own_state, find_user_with_state
 from accounts.serializers.account import (
@@ -86,45 +85,31 @@ class ProfileSerializer(EntitySerializer):
 
 
 _CACHE_SIZE: Final = 512
-_kept: dict[int, _Encoded] = {}
+_cached: dict[int, tuple[str, dict[str, Any]]] = {}
+"""Entities by the ids of their users, with the versions of the rows in them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Encoded:
-    """An own account, encoded without its counters and without the closing brace; `source`, likewise without its
-    counter and brace.
-    """
-
-    versions: str
-    account: bytes
-    source: bytes
-
-    @classmethod
-    def of(cls, entity: dict[str, Any], versions: str) -> _Encoded:
-        counted = shown_counters(0, 0, 0, None)
-        source = {name: value for name, value in entity["source"].items() if name != "follow_requests_count"}
-        rest = {name: value for name, value in entity.items() if name not in counted and name != "source"}
-        return cls(versions, orjson.dumps(rest)[:-1], orjson.dumps(source)[:-1])
-
-    def completed(self, state: OwnState) -> orjson.Fragment:
-        counted = shown_counters(
-            state.followers_count or 0, state.following_count or 0, state.statuses_count or 0, state.last_status_at
-        )
-        return orjson.Fragment(
-            b'%b,%b,"source":%b,"follow_requests_count":%d}}'
-            % (self.account, orjson.dumps(counted)[1:-1], self.source, state.follow_requests_count)
-        )
+def _counted(entity: dict[str, Any], state: OwnState) -> dict[str, Any]:
+    """Return the entity with the counters of a state."""
+    last = state.last_status_at
+    counters = Counters(
+        state.followers_count or 0,
+        state.following_count or 0,
+        state.statuses_count or 0,
+        last.date().isoformat() if last is not None else None,
+    )
+    source = entity["source"] | {"follow_requests_count": state.follow_requests_count}
+    return entity | shown_counters(counters) | {"source": source}
 
 
-def present_own_account(user_id: int) -> orjson.Fragment:
-    """The entity CredentialAccount of a user, encoded. It takes one query, or two if the account has changed. Raises
-    NotFound.
-    """
-    kept = _kept.get(user_id)
-    if kept is not None:
-        state = find_own_state(user_id)
-        if state is not None and state.versions == kept.versions:
-            return kept.completed(state)
+def present_own_account(user_id: int) -> dict[str, Any]:
+    """The entity CredentialAccount of a user. It takes one query, or two if the account has changed. Raises NotFound."""
+    cached = _cached.get(user_id)
+    if cached is not None:
+        versions, entity = cached
+        known = find_own_state(user_id)
+        if known is not None and known.versions == versions:
+            return _counted(entity, known)
     user, state = find_user_with_state(user_id)
     context = {
         "emojis": EmojiLookup.for_accounts([user.account]),
@@ -132,14 +117,14 @@ def present_own_account(user_id: int) -> orjson.Fragment:
         "user": user,
         "follow_requests_count": state.follow_requests_count,
     }
-    encoded = _Encoded.of(CredentialAccountSerializer(user.account, context=context).data, state.versions)
+    entity = CredentialAccountSerializer(user.account, context=context).data
     if _shows_own_rows_only(user.account):
-        if len(_kept) >= _CACHE_SIZE:
-            _kept.clear()
-        _kept[user_id] = encoded
+        if len(_cached) >= _CACHE_SIZE:
+            _cached.clear()
+        _cached[user_id] = state.versions, entity
     else:
-        _kept.pop(user_id, None)
-    return encoded.completed(state)
+        _cached.pop(user_id, None)
+    return _counted(entity, state)
 
 
 def _shows_own_rows_only(account: Account) -> bool:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-import orjson
-
 from accounts.policies.relations import FollowOptions, Relations
 from accounts.queries.discovery import Suggestion
 from social.api.serializers import EntitySerializer
@@ -56,13 +54,12 @@ class DomainBlockPreviewSerializer(EntitySerializer):
 
 
 class MutedAccountSerializer(EntitySerializer):
-    """MutedAccount, encoded: the encoded entity of an account, with the time at which its mute ends."""
+    """MutedAccount: the entity of an account, with the time at which its mute ends."""
 
-    def to_representation(self, instance: tuple[orjson.Fragment, datetime | None]) -> orjson.Fragment:
+    def to_representation(self, instance: tuple[dict[str, Any], datetime | None]) -> dict[str, Any]:
         """The entity; null for a mute without an end."""
         account, expires_at = instance
-        ending = orjson.dumps({"mute_expires_at": clock.iso_or_none(expires_at)})
-        return orjson.Fragment(orjson.dumps(account)[:-1] + b"," + ending[1:])
+        return account | {"mute_expires_at": clock.iso_or_none(expires_at)}
 
 
 # Values of `source`, for older clients.
@@ -70,7 +67,7 @@ _OLD_SOURCES: Final = {"friends_of_friends": "past_interactions", "most_followed
 
 
 class SuggestionSerializer(EntitySerializer):
-    """Suggestion. Context: `accounts`, encoded entities by id."""
+    """Suggestion. Context: `accounts`, entities by id."""
 
     def to_representation(self, instance: Suggestion) -> dict[str, Any]:
         return {
@@ -81,9 +78,7 @@ class SuggestionSerializer(EntitySerializer):
 
 
 class FamiliarFollowersSerializer(EntitySerializer):
-    """FamiliarFollowers: the id of an account, with the ids of its followers. Context: `accounts`, encoded entities by
-    id.
-    """
+    """FamiliarFollowers: the id of an account, with the ids of its followers. Context: `accounts`, entities by id."""
 
     def to_representation(self, instance: tuple[int, Sequence[int]]) -> dict[str, Any]:
         """The entity; followers that are missing in `accounts` are left out."""

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-import orjson
-
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Tag
 from accounts.queries.tags import view_tags
 from accounts.serializers.account import RoleSerializer, present_accounts
@@ -30,7 +28,7 @@ from timelines.serializers.entities import present_trending_links
 
 
 class AdminAccountSerializer(EntitySerializer):
-    """Admin::Account. Context: `accounts`, encoded entities by id. Values that only users have are null for remote accounts."""
+    """Admin::Account. Context: `accounts`, entities by id. Values that only users have are null for remote accounts."""
 
     def to_representation(self, instance: AdminAccount) -> dict[str, Any]:
         account, user = instance.account, instance.user
@@ -150,9 +148,7 @@ def present_tags_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
 def present_statuses_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
     """Return the entities of these public posts, in their order; blocks between the viewer and the authors are ignored."""
     page = fill(of_rows(load_posts([found.object_id for found in trending]), viewer_id))
-    return _present(
-        trending, {number: orjson.loads(orjson.dumps(shown)) for number, shown in present_by_id(page).items()}
-    )
+    return _present(trending, present_by_id(page))
 
 
 def present_links_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from accounts.serializers.account import CustomEmojiSerializer
 from moderation.models import Announcement
 from moderation.queries.announcements import Reaction, ShownAnnouncements
@@ -29,12 +27,12 @@ class ReactionSerializer(EntitySerializer):
 
 
 class AnnouncementSerializer(EntitySerializer):
-    """Announcement. Context: `shown`, a ShownAnnouncements, and `statuses`, encoded entities by id."""
+    """Announcement. Context: `shown`, a ShownAnnouncements, and `statuses`, entities by id."""
 
     def to_representation(self, instance: Announcement) -> dict[str, Any]:
         """Return the entity; it has `read` only with a viewer."""
         shown: ShownAnnouncements = self.context["shown"]
-        statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]
+        statuses: Mapping[int, dict[str, Any]] = self.context["statuses"]
         entity: dict[str, Any] = {
             "id": str(instance.id),
             "content": instance.content,

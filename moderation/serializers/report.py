@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from moderation.models import Appeal, Report, Strike
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
@@ -28,10 +26,10 @@ class AnyReportSerializer(EntitySerializer):
 
 
 class ReportSerializer(AnyReportSerializer):
-    """Report. Context: `accounts`, encoded entities by id."""
+    """Report. Context: `accounts`, entities by id."""
 
     def to_representation(self, instance: Report) -> dict[str, Any]:
-        accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
+        accounts: Mapping[int, dict[str, Any]] = self.context["accounts"]
         return super().to_representation(instance) | {
             "status_ids": [str(number) for number in instance.status_ids],
             "rule_ids": None if instance.rule_ids is None else [str(number) for number in instance.rule_ids],
@@ -41,10 +39,10 @@ class ReportSerializer(AnyReportSerializer):
 
 
 class StrikeSerializer(EntitySerializer):
-    """AccountWarning. Context: `accounts`, encoded entities by id, and `appeals` by the id of the strike."""
+    """AccountWarning. Context: `accounts`, entities by id, and `appeals` by the id of the strike."""
 
     def to_representation(self, instance: Strike) -> dict[str, Any]:
-        accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
+        accounts: Mapping[int, dict[str, Any]] = self.context["accounts"]
         appeals: Mapping[int, Appeal] = self.context["appeals"]
         appeal = appeals.get(instance.id)
         return {

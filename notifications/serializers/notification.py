@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-import orjson
-
 from accounts.serializers.account import PartialAccountSerializer, present_counted_accounts
 from accounts.serializers.collection import CollectionSerializer
 from accounts.serializers.severance import SeveranceSerializer
@@ -23,7 +21,7 @@ from statuses.serializers.presenting import present_by_id
 
 class SubjectSerializer(EntitySerializer):
     """Members of Notification and NotificationGroup about subjects other than posts, and the fallback for unknown types.
-    Context: `accounts` as encoded entities by id, `subjects`, `supported` types, and the context of FallbackSerializer.
+    Context: `accounts` as entities by id, `subjects`, `supported` types, and the context of FallbackSerializer.
     """
 
     def to_representation(self, instance: About) -> dict[str, Any]:
@@ -54,12 +52,12 @@ class UnreadCountSerializer(EntitySerializer):
 
 
 class NotificationSerializer(EntitySerializer):
-    """Notification. Context: as for SubjectSerializer, and `statuses` as encoded entities by id."""
+    """Notification. Context: as for SubjectSerializer, and `statuses` as entities by id."""
 
     def to_representation(self, instance: ListedNotification) -> dict[str, Any]:
         """Return the entity; it has `status` for the types that are about a post."""
-        accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
-        statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]
+        accounts: Mapping[int, dict[str, Any]] = self.context["accounts"]
+        statuses: Mapping[int, dict[str, Any]] = self.context["statuses"]
         entity: dict[str, Any] = {
             "id": str(instance.id),
             "type": instance.type,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from accounts.serializers.account import present_counted_accounts
 from notifications.models import Handling, NotificationPolicy, NotificationRequest
 from notifications.models.policy import POLICY_COLUMNS
@@ -53,12 +51,12 @@ class MergedSerializer(EntitySerializer):
 
 
 class NotificationRequestSerializer(EntitySerializer):
-    """NotificationRequest. Context: `accounts` and `statuses` as encoded entities by id."""
+    """NotificationRequest. Context: `accounts` and `statuses` as entities by id."""
 
     def to_representation(self, instance: NotificationRequest) -> dict[str, Any]:
         """Return the entity; its count is a string."""
-        accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
-        statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]
+        accounts: Mapping[int, dict[str, Any]] = self.context["accounts"]
+        statuses: Mapping[int, dict[str, Any]] = self.context["statuses"]
         return {
             "id": str(instance.id),
             "created_at": clock.iso(instance.created_at),

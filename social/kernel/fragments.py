@@ -1,8 +1,8 @@
-"""Cache of encoded fragments of responses, in Redis for ten minutes.
+"""Cache of the parts of entities that are the same for every viewer, in Redis for ten minutes.
 
 The key of a fragment names kind, id and version (`status:12:3`), so a fragment is never changed: a change of the object
-raises its version, and the old fragment is no longer read. Fragments may vanish at any time, and nothing here raises
-when Redis does not answer.
+raises its version, and the old fragment is no longer read. A fragment is any JSON value. Fragments may vanish at any
+time, and nothing here raises when Redis does not answer.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
+import orjson
 from django.conf import settings
 
 from social.kernel import redis
@@ -34,7 +35,7 @@ def _prefix() -> str:
     return redis.key("cache", "fragment", FORMAT, "")
 
 
-def load(keys: Iterable[str]) -> dict[str, bytes]:
+def load(keys: Iterable[str]) -> dict[str, Any]:
     """Load the cached fragments by key, in one round trip; missing ones are left out."""
     wanted = list(dict.fromkeys(keys))
     if not wanted:
@@ -44,10 +45,10 @@ def load(keys: Iterable[str]) -> dict[str, bytes]:
     with redis.best_effort("read cached answers"):
         values = cast("list[bytes | None]", redis.ask("cache", "MGET", *[prefix + key for key in wanted]))
     # Without an answer there are no values.
-    return {key: value for key, value in zip(wanted, values, strict=False) if value is not None}
+    return {key: orjson.loads(value) for key, value in zip(wanted, values, strict=False) if value is not None}
 
 
-def save(fragments: Mapping[str, bytes]) -> None:
+def save(fragments: Mapping[str, Any]) -> None:
     """Cache fragments, in one round trip."""
     if not fragments:
         return
@@ -56,9 +57,9 @@ def save(fragments: Mapping[str, bytes]) -> None:
         if len(fragments) == 1:
             # Usual for a new post: a pipeline takes several times as long as the command.
             ((key, fragment),) = fragments.items()
-            redis.ask("cache", "SET", prefix + key, fragment, "EX", RETENTION_SECONDS)
+            redis.ask("cache", "SET", prefix + key, orjson.dumps(fragment), "EX", RETENTION_SECONDS)
             return
         pipeline = redis.client("cache").pipeline(transaction=False)
         for key, fragment in fragments.items():
-            pipeline.set(prefix + key, fragment, ex=RETENTION_SECONDS)
+            pipeline.set(prefix + key, orjson.dumps(fragment), ex=RETENTION_SECONDS)
         pipeline.execute()

@@ -40,7 +40,7 @@ from statuses.policies.cards import card_url, host_of
 from statuses.queries.listings import AccountStatusesFilter, load_account_statuses
 from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.statuses import find_embeddable
-from statuses.serializers.presenting import entities_of
+from statuses.serializers.presenting import present
 
 _PICTURED: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
 
@@ -59,7 +59,7 @@ def newest_shown(
 
 def shown(page: PostPage) -> list[dict[str, Any]]:
     """Return the posts of a filled page, which was loaded for an anonymous viewer, as templates expect them."""
-    return [_shown(entity) for entity in entities_of(page)]
+    return [_shown(entity) for entity in present(page)]
 
 
 def _shown(entity: dict[str, Any]) -> dict[str, Any]:

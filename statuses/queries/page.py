@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from accounts.models import Account
 from accounts.policies.relations import NO_RELATIONS, Relations
@@ -24,12 +25,12 @@ PostFilter = Callable[[Post, Relations], bool]
 
 
 def status_key(post: Post) -> str:
-    """Return the cache key of a post's encoded body."""
+    """Return the cache key of a post's body."""
     return f"status:{post.id}:{post.version}"
 
 
 def author_key(author: Author) -> str:
-    """Return the cache key of the encoded body of a post's author."""
+    """Return the cache key of the body of a post's author."""
     return account_fragment_key(author.id, author.version)
 
 
@@ -37,9 +38,9 @@ def author_key(author: Author) -> str:
 class PostPage:
     """Posts in the requested order and, once filled, everything that their entities need.
 
-    Created only by `select` and `of_rows`, and presented only after `fill`: `bodies` and `author_bodies` hold the encoded
-    bodies found in the cache, by id of post and account; for posts and authors that were not cached, `sources` and
-    `accounts` hold the values to encode. A post that is missing in `cards` or `polls` shows null there. `collections` are
+    Created only by `select` and `of_rows`, and presented only after `fill`: `bodies` and `author_bodies` hold the bodies
+    found in the cache, by id of post and account; for posts and authors that were not cached, `sources` and `accounts`
+    hold the values to make them from. A post that is missing in `cards` or `polls` shows null there. `collections` are
     complete, by id. `with_source` tells that an author is shown the post with its source, and the quoted post whatever
     the state of the quote.
     """
@@ -48,8 +49,8 @@ class PostPage:
     rows: list[Post]
     relations: Relations = NO_RELATIONS
     marks: Marks = field(default_factory=Marks)
-    bodies: dict[int, bytes] = field(default_factory=dict)
-    author_bodies: dict[int, bytes] = field(default_factory=dict)
+    bodies: dict[int, dict[str, Any]] = field(default_factory=dict)
+    author_bodies: dict[int, dict[str, Any]] = field(default_factory=dict)
     sources: dict[int, PostBody] = field(default_factory=dict)
     accounts: dict[int, Account] = field(default_factory=dict)
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
@@ -182,8 +183,8 @@ def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:
 
 
 def fill(page: PostPage) -> PostPage:
-    """Add the viewer's marks and the encoded bodies, or the values to encode: one query (none for an anonymous viewer) when
-    all bodies are cached, else at most three more; and up to three when a post links to collections.
+    """Add the viewer's marks and the cached bodies, or the values to make them from: one query (none for an anonymous
+    viewer) when all bodies are cached, else at most three more; and up to three when a post links to collections.
     """
     posts, authors = page.posts, page.authors
     page.polls = load_polls(number for number, row in posts.items() if row.poll_id is not None)

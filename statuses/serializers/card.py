@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import orjson
 from django.utils.html import format_html
 
 from accounts.serializers.account import present_counted_accounts
@@ -25,7 +24,7 @@ _HEIGHT: Final = 360
 
 
 class PreviewCardSerializer(EntitySerializer):
-    """PreviewCard. The context has `viewer_id`, and `authors`: encoded accounts by id."""
+    """PreviewCard. The context has `viewer_id`, and `authors`: accounts by id."""
 
     def to_representation(self, instance: ShownCard) -> dict[str, Any]:
         card = instance.card
@@ -56,7 +55,7 @@ class PreviewCardSerializer(EntitySerializer):
         return entity
 
     def _authors(self, instance: ShownCard) -> list[dict[str, Any]]:
-        accounts: Mapping[int, orjson.Fragment] = self.context["authors"]
+        accounts: Mapping[int, dict[str, Any]] = self.context["authors"]
         account = accounts.get(instance.author_id) if instance.author_id is not None else None
         card = instance.card
         if account is None and not card.author_name and not card.author_url:
@@ -70,10 +69,7 @@ def _frame(card: PreviewCard) -> str:
     return format_html(_FRAME, card.player_url, card.width or _WIDTH, card.height or _HEIGHT)
 
 
-def encode_cards(cards: ShownCards, viewer_id: int | None) -> dict[int, bytes]:
-    """Return the encoded entities, by the ids of `cards`."""
+def present_cards(cards: ShownCards, viewer_id: int | None) -> dict[int, dict[str, Any]]:
+    """Return the entities by the ids of `cards`."""
     context = {"viewer_id": viewer_id, "authors": present_counted_accounts(cards.authors)}
-    return {
-        number: orjson.dumps(PreviewCardSerializer(shown, context=context).data)
-        for number, shown in cards.by_id.items()
-    }
+    return {number: PreviewCardSerializer(shown, context=context).data for number, shown in cards.by_id.items()}

@@ -1,6 +1,6 @@
-"""Builds the entities of a page of posts from encoded bodies, which may be cached.
+"""Makes the entities of a page of posts, from bodies that may be cached.
 
-REST, streaming and push all use this module:
+REST, streaming, push and pages use this module:
 
     present_statuses(statuses_or_ids, viewer_id)      -> one entity per readable post
     present(hydrate(ids, viewer_id, post filter))         -> the same, after a filter of the caller's
@@ -8,216 +8,243 @@ REST, streaming and push all use this module:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, cast
-
-import orjson
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers import account as accounts
+from accounts.serializers.collection import CollectionSerializer
 from social.api.serializers import EntitySerializer
-from social.kernel import fragments
+from social.kernel import clock, fragments, links
 from social.kernel.errors import NotFound
 from social.kernel.text.searching import Text, beginning
 from statuses.models import Status
-from statuses.policies.posts import Post
+from statuses.policies.posts import Post, PostBody
 from statuses.policies.publishing import PLAIN_TEXT
+from statuses.policies.quotes import permission
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, shown_visibility
 from statuses.queries.history import load_history
 from statuses.queries.page import PostPage, author_key, fill, hydrate, of_rows, status_key
 from statuses.queries.posts import load_posts
-from statuses.serializers import status as statuses
-from statuses.serializers.card import encode_cards
-from statuses.serializers.status import QuoteSerializer, ShallowQuoteSerializer, StatusEditSerializer
-
-# Counters are never cached, because they change with every reply, boost and favourite of a post.
-_POST: Final = b",".join(
-    (
-        b'%b,"replies_count":%d,"reblogs_count":%d,"favourites_count":%d,"quotes_count":%d',
-        b'%b%b,%b,%b%b,"account":%b,"reblog":null}',
-    )
+from statuses.serializers.attachments import PollSerializer
+from statuses.serializers.card import present_cards
+from statuses.serializers.status import (
+    QuoteApprovalSerializer,
+    QuoteSerializer,
+    ShallowQuoteSerializer,
+    StatusEditSerializer,
+    body,
+    content,
+    searched_text,
 )
 
-
-class Body(NamedTuple):
-    """An encoded post: `shown`, its members as an object; `words`, the text that filters search, as UTF-8; and `application`,
-    the application that wrote it.
-    """
-
-    shown: bytes
-    words: bytes
-    application: bytes
-
-    def packed(self) -> bytes:
-        """Encode for the cache: the lengths of `shown` and `application` in eight digits each, then the three values."""
-        return b"%08d%08d%b%b%b" % (len(self.shown), len(self.application), self.shown, self.application, self.words)
-
-    @classmethod
-    def unpacked(cls, packed: bytes) -> Body:
-        """Decode a value that `packed` returned."""
-        middle = 16 + int(packed[:8])
-        end = middle + int(packed[8:16])
-        return cls(packed[16:middle], packed[end:], packed[middle:end])
+_EMPTY: Final = PostBody(id=0)
 
 
 class PageSerializer(EntitySerializer):
-    """The encoded entities "Status" of a filled PostPage. `fresh` are the bodies that were newly encoded and may be
-    cached.
+    """The entities "Status" of a filled PostPage. `fresh` are the new bodies that may be cached.
+
+    Counters are never cached, because they change with every reply, boost and favourite of a post.
     """
 
-    def to_representation(self, instance: PostPage) -> dict[int, orjson.Fragment]:
+    def to_representation(self, instance: PostPage) -> dict[int, dict[str, Any]]:
         """Return the entities by id, in the page's order; a post that was removed while the page was read is left out."""
         self.page = instance
-        self.fresh: dict[str, bytes] = {}
+        self.fresh: dict[str, Any] = {}
         # Filter matches by post id, so that a post is searched only once, however often it is on the page.
-        self.filtered: dict[int, dict[int, str]] = {}
+        self.matches: dict[int, dict[int, str]] = {}
         # Authors whose posts do not show the application that wrote them.
         self.silent: set[int] = set()
-        self.bodies = self._encoded_bodies()
-        self.authors = self._encoded_authors()
-        self.cards = encode_cards(instance.cards, instance.viewer_id) if instance.cards else {}
-        bodies, authors = self.bodies, self.authors
+        self.bodies = self._load_bodies()
+        self.authors = self._load_authors()
+        self.cards = present_cards(instance.cards, instance.viewer_id) if instance.cards else {}
         return {
-            post.id: orjson.Fragment(self._entity(post, proper))
+            post.id: self._post(post, self._quote) if post is post.proper else self._boost(post)
             for post in instance.rows
-            if (proper := post.original or post).id in bodies
-            and proper.account_id in authors
-            and post.account_id in authors
+            if post.proper.id in self.bodies
+            and post.proper.account_id in self.authors
+            and post.account_id in self.authors
         }
 
-    def _encoded_bodies(self) -> dict[int, Body]:
-        page, bodies = self.page, {}
-        for number, post in page.posts.items():
-            cached = page.bodies.get(number)
-            if cached is not None:
-                bodies[number] = Body.unpacked(cached)
-            elif (source := page.sources.get(number)) is not None:
-                shown = orjson.dumps(statuses.body(post, source, page.emojis))
-                application = statuses.application(source.application_name, source.application_website)
-                body = Body(shown, beginning(statuses.searched_text(source)).encode(), application)
-                bodies[number] = body
-                self.fresh[status_key(post)] = body.packed()
+    def _load_bodies(self) -> dict[int, dict[str, Any]]:
+        """Return what may be cached of each post: its `body`, the `application` that wrote it, and `words`, the text that
+        filters search.
+        """
+        page, posts, bodies = self.page, self.page.posts, dict(self.page.bodies)
+        for number, source in page.sources.items():
+            post, name = posts[number], source.application_name
+            bodies[number] = self.fresh[status_key(post)] = {
+                "body": body(post, source, page.emojis),
+                "application": None if name is None else {"name": name, "website": source.application_website or None},
+                "words": beginning(searched_text(source)),
+            }
         return bodies
 
-    def _encoded_authors(self) -> dict[int, bytes]:
-        """Return the encoded authors with their counters."""
-        page, authors = self.page, {}
+    def _load_authors(self) -> dict[int, dict[str, Any]]:
+        """Return the entities of the authors."""
+        page, entities = self.page, {}
         for number, author in page.authors.items():
             cached = page.author_bodies.get(number)
-            if cached is not None:
-                encoded = accounts.EncodedAccount.unpacked(cached)
-            elif (account := page.accounts.get(number)) is not None:
-                encoded = accounts.EncodedAccount.of(account, page.emojis, page.relations)
-                if encoded.may_be_kept:
-                    self.fresh[author_key(author)] = encoded.packed()
-            else:
-                continue
-            authors[number] = encoded.completed(number, author, page.relations)
-            if not encoded.shows_application and number != page.viewer_id:
+            if cached is None:
+                account = page.accounts.get(number)
+                if account is None:
+                    continue
+                cached = accounts.cacheable(account, page.emojis, page.relations)
+                if account.moved_to_id is None:
+                    self.fresh[author_key(author)] = cached
+            entities[number] = accounts.completed(cached, number, accounts.shown_counters(author), page.relations)
+            if not cached["shows_application"] and number != page.viewer_id:
                 self.silent.add(number)
-        return authors
+        return entities
 
-    def _entity(self, post: Post, proper: Post) -> bytes:
+    def _post(self, post: Post, quote: Callable[[Post], dict[str, Any]]) -> dict[str, Any]:
+        """Return the entity of a post that is not a boost; `quote` makes the entity of its quote."""
+        cached = self.bodies[post.id]
+        # If the application was deleted, the cached body may still name it.
+        application = cached["application"] if post.application_id is not None else None
+        return {
+            **cached["body"],
+            "replies_count": post.replies_count,
+            "reblogs_count": post.reblogs_count,
+            "favourites_count": post.favourites_count,
+            "quotes_count": post.quotes_count,
+            **self._viewed(post),
+            "card": self.cards.get(post.id),
+            "poll": self._poll(post),
+            "quote": quote(post) if post.quote_state is not None else None,
+            "tagged_collections": CollectionSerializer(self.page.linked_collections(post), many=True).data,
+            "in_reply_to_id": _id_or_none(post.in_reply_to_id),
+            "in_reply_to_account_id": _id_or_none(post.in_reply_to_account_id),
+            **self._pinned(post),
+            **self._application(post, application),
+            "account": self.authors[post.account_id],
+            "reblog": None,
+        }
+
+    def _boost(self, boost: Post) -> dict[str, Any]:
+        uri = boost.uri or f"{links.status_uri(boost.username, boost.id)}/activity"
+        return {
+            "id": str(boost.id),
+            "created_at": clock.iso_ms(boost.created_ms),
+            "visibility": shown_visibility(boost.visibility),
+            "uri": uri,
+            "url": uri,
+            **content(_EMPTY, ()),
+            "replies_count": 0,
+            "reblogs_count": 0,
+            "favourites_count": 0,
+            "quotes_count": 0,
+            "in_reply_to_id": None,
+            "in_reply_to_account_id": None,
+            "language": None,
+            "quote": None,
+            "card": None,
+            "poll": None,
+            "tagged_collections": [],
+            **self._application(boost, None),
+            **self._viewed(boost),
+            "account": self.authors[boost.account_id],
+            "reblog": self._post(boost.proper, self._quote),
+        }
+
+    def _viewed(self, post: Post) -> dict[str, Any]:
+        """Return the members that depend on the viewer. A boost has those of the boosted post, and filters match both."""
+        page, proper = self.page, post.proper
+        viewer_id, marks = page.viewer_id, page.marks
+        entity: dict[str, Any] = {
+            "sensitive": proper.sensitive or (proper.author.is_sensitized and viewer_id != proper.account_id)
+        }
+        if viewer_id is not None:
+            entity["favourited"] = proper.id in marks.favourited
+            entity["reblogged"] = proper.id in marks.reblogged
+            entity["bookmarked"] = proper.id in marks.bookmarked
+            entity["muted"] = proper.id in marks.muted
+        expected = permission(proper, viewer_id, page.relations)
+        entity["quote_approval"] = QuoteApprovalSerializer((proper.quote_policy, expected)).data
+        if viewer_id is not None:
+            matches = self._matches(proper) if marks.filters else {}
+            entity["filtered"] = marks.filters.results(matches, sorted({post.id, proper.id}))
+        return entity
+
+    def _matches(self, post: Post) -> dict[int, str]:
+        if post.id not in self.matches:
+            self.matches[post.id] = self.page.marks.filters.search(Text(self.bodies[post.id]["words"]))
+        return self.matches[post.id]
+
+    def _poll(self, post: Post) -> dict[str, Any] | None:
         page = self.page
-        marks = statuses.marks(proper, page)
-        entity = self._post(proper, marks, b"null" if proper.quote_state is None else self._quote(proper))
-        if post is proper:
-            return entity
-        return b'{%b%b,%b%b,"account":%b,"reblog":%b}' % (
-            statuses.reblog_body(post),
-            self._application(post, statuses.NO_APPLICATION),
-            marks,
-            statuses.filtered(post, page, self._filtered),
-            self.authors[post.account_id],
-            entity,
-        )
+        if post.id not in page.polls:
+            return None
+        context = {
+            "viewer_id": page.viewer_id,
+            "author_id": post.account_id,
+            "own_votes": page.marks.votes.get(post.id, ()),
+            "domain": post.domain,
+            "emojis": page.emojis,
+        }
+        entity: dict[str, Any] = PollSerializer(page.polls[post.id], context=context).data
+        return entity
 
-    def _filtered(self, proper: Post) -> dict[int, str]:
-        found = self.filtered.get(proper.id)
-        if found is None:
-            text = Text(self.bodies[proper.id].words.decode())
-            found = self.filtered[proper.id] = self.page.marks.filters.search(text)
-        return found
+    def _pinned(self, post: Post) -> dict[str, bool]:
+        """Return the member `pinned`: only for the viewer's own posts that can be pinned."""
+        page = self.page
+        if page.viewer_id != post.account_id or post.visibility not in FOLLOWER_VISIBILITIES:
+            return {}
+        return {"pinned": post.id in page.marks.pinned}
 
-    def _post(self, proper: Post, marks: bytes, quote: bytes) -> bytes:
-        body = self.bodies[proper.id]
-        return _POST % (
-            body.shown[:-1],
-            proper.replies_count,
-            proper.reblogs_count,
-            proper.favourites_count,
-            proper.quotes_count,
-            marks,
-            statuses.filtered(proper, self.page, self._filtered),
-            statuses.attached(proper, self.page, self.cards, quote),
-            statuses.overlay(proper, self.page),
-            # If the application was deleted, the cached body may still name it.
-            self._application(proper, statuses.NO_APPLICATION if proper.application_id is None else body.application),
-            self.authors[proper.account_id],
-        )
-
-    def _application(self, post: Post, application: bytes) -> bytes:
+    def _application(self, post: Post, application: dict[str, Any] | None) -> dict[str, Any]:
         """Return the member `application`: only for local posts whose author shows it or is the viewer."""
-        return application if post.local and post.account_id not in self.silent else b""
+        return {"application": application} if post.local and post.account_id not in self.silent else {}
 
-    def _quote(self, proper: Post) -> bytes:
-        """Encode the quote of a post, with the complete quoted post except for the post that it quotes itself."""
-        quoted = proper.quoted
+    def _quote(self, post: Post) -> dict[str, Any]:
+        """Return the quote of a post, with the complete quoted post except for the post that it quotes itself."""
+        quoted, page = post.quoted, self.page
         context: dict[str, Any] = {
-            "viewer_id": self.page.viewer_id,
-            "relations": self.page.relations,
-            "with_source": self.page.with_source,
+            "viewer_id": page.viewer_id,
+            "relations": page.relations,
+            "with_source": page.with_source,
             "quoted": None,
         }
         if quoted is not None and quoted.id in self.bodies and quoted.account_id in self.authors:
-            inner = b"null"
-            if quoted.quote_state is not None:
-                inner = orjson.dumps(ShallowQuoteSerializer(quoted, context=context).data)
-            context["quoted"] = self._post(quoted, statuses.marks(quoted, self.page), inner)
-        return orjson.dumps(QuoteSerializer(proper, context=context).data)
+            context["quoted"] = self._post(quoted, lambda inner: ShallowQuoteSerializer(inner, context=context).data)
+        entity: dict[str, Any] = QuoteSerializer(post, context=context).data
+        return entity
 
 
-def present_by_id(page: PostPage) -> dict[int, orjson.Fragment]:
-    """Return the entities of a page by id, in its order; newly encoded bodies are cached."""
+def _id_or_none(number: int | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def present_by_id(page: PostPage) -> dict[int, dict[str, Any]]:
+    """Return the entities of a page by id, in its order; new bodies are cached."""
     serializer = PageSerializer(page)
-    entities = cast(dict[int, orjson.Fragment], serializer.data)
+    entities: dict[int, dict[str, Any]] = serializer.data
     fragments.save(serializer.fresh)
     return entities
 
 
-def present(page: PostPage) -> list[orjson.Fragment]:
+def present(page: PostPage) -> list[dict[str, Any]]:
     """Return the entities of a page, in its order."""
     return list(present_by_id(page).values())
 
 
-def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | None) -> list[orjson.Fragment]:
+def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | None) -> list[dict[str, Any]]:
     """Return the entities of the posts that the viewer may read, in order: at most six queries."""
     wanted = list(statuses_or_ids)
     return present(hydrate(wanted, viewer_id)) if wanted else []
 
 
-def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragment:
+def present_status(status: Status | int, viewer_id: int | None) -> dict[str, Any]:
     """Return the entity of one post. Raises NotFound when the viewer may not read it (any more)."""
     return _only(hydrate([status], viewer_id))
 
 
-def present_acted_on(post: Post, viewer_id: int) -> orjson.Fragment:
+def present_acted_on(post: Post, viewer_id: int) -> dict[str, Any]:
     """Return the entity of a post after the viewer has favourited or boosted it, or has undone a favourite or boost."""
     return _only(fill(of_rows([post], viewer_id)))
 
 
-def entities_of(page: PostPage) -> list[dict[str, Any]]:
-    """Return the entities of a page as objects, for web pages and feeds."""
-    entities: list[dict[str, Any]] = orjson.loads(orjson.dumps(present(page)))
-    return entities
-
-
-def entity_of(status_id: int, viewer_id: int | None) -> dict[str, Any]:
-    """Return the entity of one post as an object. Raises NotFound when the viewer may not read it."""
-    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_status(status_id, viewer_id)))
-    return entity
-
-
-def _only(page: PostPage) -> orjson.Fragment:
+def _only(page: PostPage) -> dict[str, Any]:
     for entity in present(page):
         return entity
     raise NotFound
@@ -227,7 +254,7 @@ def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
     """Return the entities "StatusEdit" of a post, which is not a boost, oldest first. Raises NotFound when the viewer may not
     read it.
     """
-    shown = entity_of(post.id, viewer_id)
+    shown = present_status(post.id, viewer_id)
     versions = load_history(post)
     context = {
         "account": shown["account"],
@@ -247,7 +274,7 @@ def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
     """
     page = of_rows(load_posts([status.id]), viewer_id)
     page.with_source = True
-    entity: dict[str, Any] = orjson.loads(orjson.dumps(_only(fill(page))))
-    entity.pop("content")
+    entity = _only(fill(page))
+    del entity["content"]
     entity["text"] = status.text
     return entity if status.content_type == PLAIN_TEXT else entity | {"content_type": status.content_type}

@@ -12,7 +12,7 @@ from social.api.viewsets import ApiViewSet
 from statuses.queries.statuses import find_embeddable_at
 from statuses.serializers.inputs.statuses import OEmbedInput
 from statuses.serializers.oembed import WIDTH, OEmbedSerializer
-from statuses.serializers.presenting import entity_of
+from statuses.serializers.presenting import present_status
 
 
 class OEmbedViewSet(ApiViewSet):
@@ -24,4 +24,4 @@ class OEmbedViewSet(ApiViewSet):
         """OEmbed of the local post at `url` if it is public or unlisted, else 404."""
         form = OEmbedInput.read(request)
         context = {"width": form.maxwidth or WIDTH, "height": form.maxheight}
-        return OEmbedSerializer(entity_of(find_embeddable_at(form.url).id, None), context=context).data
+        return OEmbedSerializer(present_status(find_embeddable_at(form.url).id, None), context=context).data

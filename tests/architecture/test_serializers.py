@@ -68,9 +68,10 @@ RULES: dict[str, tuple[str, Callable[[ast.AST], bool]]] = {
 }
 
 
-#: What joins encoded entities, and the parts of entities that are kept encoded apart from the rest.
+#: What joins cached parts of entities with their counters, and makes these parts.
 JOINING = {
     "accounts/serializers/account.py",
+    "accounts/serializers/own_account.py",
     "moderation/serializers/announcement.py",
     "notifications/serializers/notification.py",
     "statuses/serializers/presenting.py",

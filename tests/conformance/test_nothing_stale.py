@@ -241,7 +241,7 @@ def test_after_a_change_every_answer_is_that_of_a_server_that_remembers_nothing(
         work()
         after = world.answers()
         redis.client("cache").flushdb()
-        own_account._kept.clear()
+        own_account._cached.clear()
         anew = world.answers()
         assert {place: (after[place], anew[place]) for place in after if after[place] != anew[place]} == {}, name
         assert after != before, f"{name} shows nowhere"

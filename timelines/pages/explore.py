@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -71,8 +70,7 @@ def _tags() -> dict[str, Any]:
 
 
 def _links() -> dict[str, Any]:
-    cards = present_trending_links(load_cards(list_allowed_ids(TrendKind.LINK)[:LINKS_LIMIT]), None)
-    entities = orjson.loads(orjson.dumps(cards))
+    entities = present_trending_links(load_cards(list_allowed_ids(TrendKind.LINK)[:LINKS_LIMIT]), None)
     return {"links": [shown_card(entity) | {"people": _people_of(entity)} for entity in entities]}
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from accounts.serializers.account import present_accounts
 from accounts.serializers.tag import DayOfUseSerializer
 from social.api.serializers import EntitySerializer
@@ -15,7 +13,7 @@ from social.kernel import clock
 from statuses.models import PreviewCard
 from statuses.queries.cards import load_shown_cards
 from statuses.queries.page import hydrate
-from statuses.serializers.card import encode_cards
+from statuses.serializers.card import present_cards
 from statuses.serializers.presenting import present_by_id
 from timelines.models import Conversation, List, Marker
 from timelines.queries.trends import load_link_histories
@@ -98,12 +96,10 @@ class SearchSerializer(EntitySerializer):
 
 
 class TrendingLinkSerializer(EntitySerializer):
-    """Trends::Link: a preview card with the history of links to its page. The context has `cards`, encoded by id, and
-    `histories`.
-    """
+    """Trends::Link: a preview card with the history of links to its page. The context has `cards`, by id, and `histories`."""
 
     def to_representation(self, instance: PreviewCard) -> dict[str, Any]:
-        entity: dict[str, Any] = orjson.loads(self.context["cards"][instance.id])
+        entity: dict[str, Any] = self.context["cards"][instance.id]
         return entity | {"history": DayOfUseSerializer(self.context["histories"][instance.id], many=True).data}
 
 
@@ -113,7 +109,7 @@ def present_trending_links(cards: Sequence[PreviewCard], viewer_id: int | None) 
     if not shown:
         return []
     context = {
-        "cards": encode_cards(load_shown_cards(shown, viewer_id), viewer_id),
+        "cards": present_cards(load_shown_cards(shown, viewer_id), viewer_id),
         "histories": load_link_histories([card.id for card in shown]),
     }
     entities: list[Any] = TrendingLinkSerializer(shown, many=True, context=context).data

@@ -9,9 +9,7 @@ import orjson
 from social.kernel.text.searching import Text
 from statuses.policies.filters import Filters
 from statuses.serializers.status import searched_text_of
-from timelines.stores.messages import Message
-
-_NO_RESULTS = b'"filtered":[]'
+from timelines.stores.messages import Event, Message
 
 
 def with_filters(message: Message, filters: Filters, moment: datetime) -> Message:
@@ -21,15 +19,14 @@ def with_filters(message: Message, filters: Filters, moment: datetime) -> Messag
     The message is returned unchanged if no filter matches, or if it contains no post. Posts on public streams are never
     boosts. Reading a long post takes a while: never call this in an event loop.
     """
-    if message.payload is None or _NO_RESULTS not in message.payload:
+    if message.payload is None or message.event not in (Event.UPDATE, Event.STATUS_UPDATE):
         return message
     if message.searched is None:
         entity = orjson.loads(message.payload)
-        message.searched = int(entity["id"]), Text(searched_text_of(entity))
-    number, text = message.searched
-    results = filters.results(filters.search(text), [number], moment)
+        message.searched = entity, Text(searched_text_of(entity))
+    entity, text = message.searched
+    results = filters.results(filters.search(text), [int(entity["id"])], moment)
     if not results:
         return message
-    # JSON escapes quotation marks inside strings, so these bytes can only be the member `filtered`.
-    shown = message.payload.replace(_NO_RESULTS, b'"filtered":%b' % orjson.dumps(results), 1)
+    shown = orjson.dumps(entity | {"filtered": results})
     return Message(message.event, shown, message.facts, message.recipients)

@@ -85,9 +85,8 @@ class Message:
     # Texts are the same for every client of a stream, so each is created once per message and process.
     _texts: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
     _frames: dict[tuple[str, ...], bytes] = field(default_factory=dict, repr=False, compare=False)
-    # Id of the message's post and the text that filters search, which are the same for every viewer; created on first
-    # use.
-    searched: tuple[int, Text] | None = field(default=None, repr=False, compare=False)
+    # The message's post and the text that filters search, which are the same for every viewer; created on first use.
+    searched: tuple[dict[str, Any], Text] | None = field(default=None, repr=False, compare=False)
     # Messages for viewers with filters, by account: see `timelines.consumers.viewers`.
     filtered: dict[int, tuple[object, Future[Message]]] = field(default_factory=dict, repr=False, compare=False)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import orjson
 from django.http import HttpResponse
 from django.utils.translation import get_language
 from rest_framework.request import Request
@@ -25,7 +24,7 @@ from moderation.serializers.inputs.admin_figures import (
 from moderation.viewsets.admin.base import AdminViewSet
 from social.api import access
 from social.api.declarations import Endpoint
-from social.api.responses import render, reply
+from social.api.responses import reply
 from social.kernel import fragments
 
 _READ = access.staff("admin:read", Permission.VIEW_DASHBOARD)
@@ -69,10 +68,10 @@ class AdminFiguresViewSet(AdminViewSet):
     def _answer(known: Sequence[str], count: Callable[[str], Any], kept: Mapping[str, str]) -> HttpResponse:
         """Answer the figures in this order: cached where possible, the others counted now."""
         found = fragments.load(kept.values())
-        encoded = {key: found[name] for key, name in kept.items() if name in found}
-        fresh = {key: render(count(key)) for key in known if key not in encoded}
+        cached = {key: found[name] for key, name in kept.items() if name in found}
+        fresh = {key: count(key) for key in known if key not in cached}
         fragments.save({kept[key]: figure for key, figure in fresh.items() if key in kept})
-        return reply([orjson.Fragment((encoded | fresh)[key]) for key in known])
+        return reply([(cached | fresh)[key] for key in known])
 
     def retain(self, request: Request) -> HttpResponse:
         """Retention: how many of the users who signed up in each period were still seen in the following periods."""

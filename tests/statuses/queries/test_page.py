@@ -194,7 +194,7 @@ def test_the_words_that_filters_look_at_are_kept_beside_the_body(alice: Account)
         serializer = PageSerializer(hydrate([status.id], None))
         assert serializer.data
         fragments.save(serializer.fresh)
-        assert serializer.bodies[status.id].words.decode() == "food\n\nHam & **eggs** #spam\n\na plate"
+        assert serializer.bodies[status.id]["words"] == "food\n\nHam & **eggs** #spam\n\na plate"
 
 
 def test_relations_of_a_page_know_everybody_a_verdict_may_ask_about(
