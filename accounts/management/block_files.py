@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +16,22 @@ from social.management.base import OperatorCommand
 from social.management.progress import progress_bar
 
 
-def read_in(command: OperatorCommand, kind: BlockFile[Any], file: str, options: Mapping[str, Any]) -> None:
-    """Import a file (`-` is standard input), or with `dry_run` only print what the import would do: a line for each
-    entry, and the counts.
+def read_in(
+    command: OperatorCommand, kind: BlockFile[Any], file: str, *, replace: bool, yes: bool, dry_run: bool
+) -> None:
+    """Import a file (`-` is standard input), or in a dry run only print what the import would do: a line for each entry,
+    and the counts.
 
-    Raises CommandError if the file cannot be read, if follows would end and the option `yes` is not set, or if every
-    line is refused.
+    Raises OSError if the file cannot be read, and CommandError if follows would end without `yes` or every line is refused.
     """
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise CommandError(f"{file}: {error.strerror}.") from None
-    planned = plan_file(kind, read_file(kind, data), replace=options["replace"])
+    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    planned = plan_file(kind, read_file(kind, data), replace=replace)
     for plan in planned:
         name_follows(command, plan.entry.name, plan.follows)
     ending = any(plan.follows is not None for plan in planned)
-    command.ask(_("These follows would end.") if ending else "", options)
+    command.confirm(_("These follows would end.") if ending else "", yes=yes, dry_run=dry_run)
     done: list[Planned[Any]] = planned
-    if not options["dry_run"]:
+    if not dry_run:
         with progress_bar("Lines", len(planned)) as advance:
             done = []
             for plan in import_file(kind, by=OPERATOR, planned=planned):
@@ -51,16 +48,13 @@ def read_in(command: OperatorCommand, kind: BlockFile[Any], file: str, options: 
 
 
 def write_out(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -> None:
-    """Print all blocks as a file, or write them to the new file `output`. Raises CommandError if it cannot be created."""
+    """Print all blocks as a file, or write them to the new file `output`. Raises OSError if it cannot be created."""
     if output is None:
         for line in export_file(kind):
             command.stdout.write(line, ending="")
         return
-    try:
-        with output.open("x") as file:
-            file.writelines(export_file(kind))
-    except OSError as error:
-        raise CommandError(f"{output}: {error.strerror}.") from None
+    with output.open("x") as file:
+        file.writelines(export_file(kind))
 
 
 def name_follows(command: BaseCommand, domain: str, follows: FollowsUnder | None) -> None:

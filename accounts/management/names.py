@@ -1,14 +1,17 @@
-"""Looks up the users and accounts that are named on the command line; an unknown name is an error of one sentence."""
+"""Users and accounts that are named on the command line; an unknown name is an error of one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, TypeVar
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, User
 from accounts.queries.accounts import has_address, split_address
+from social.kernel.errors import KernelError
 
 
 def find_user_named(name: str) -> User:
@@ -45,3 +48,38 @@ def find_accounts_named(addresses: Sequence[str]) -> list[Account]:
     """Find the accounts with these addresses, each once, in their order. Raises CommandError like `find_users_named`."""
     found = (find_account_named(address) for address in addresses)
     return list({account.pk: account for account in found}.values())
+
+
+#: Arguments of commands: local users by username, and accounts of any server by address.
+LocalUser = Annotated[User, find_user_named, ("metavar", "USERNAME")]
+LocalUsers = Annotated[Sequence[User], find_users_named, ("metavar", "USERNAME")]
+AnyAccount = Annotated[Account, find_account_named, ("metavar", "ADDRESS")]
+AnyAccounts = Annotated[Sequence[Account], find_accounts_named, ("metavar", "ADDRESS")]
+
+
+_Row = TypeVar("_Row", bound=Model)
+_Person = TypeVar("_Person", Account, User)
+
+
+def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, sentence: str) -> tuple[Iterable[_Row], int]:
+    """Return the named rows, or the rows of the query if --all was given, with their number. Raises CommandError with
+    the sentence unless exactly one of both was given.
+    """
+    if bool(named) is (everybody is not None):
+        raise CommandError(sentence)
+    return (named, len(named)) if everybody is None else (everybody.iterator(), everybody.count())
+
+
+def for_each(
+    command: BaseCommand, people: Iterable[_Person], count: int, act: Callable[[_Person], object], *, dry_run: bool
+) -> None:
+    """Call `act` for each, unless it is a dry run, and print a line for each, with what `act` returns if that is text.
+    Raises CommandError that names the first for which a service refuses.
+    """
+    for number, one in enumerate(people, start=1):
+        address = one.acct if isinstance(one, Account) else one.account.username
+        try:
+            note = "" if dry_run else act(one)
+        except KernelError as error:
+            raise CommandError(f"@{address}: {error.message}") from None
+        command.stdout.write(f"{number}/{count} @{address}{note if isinstance(note, str) else ''}")

@@ -1,24 +1,17 @@
-"""Selection of remote accounts for a command: the named accounts, the accounts of a server, or all accounts that were not
-refreshed lately.
-"""
+"""Selection of remote accounts for a command, and the report about what was found for each."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
-from accounts.management.names import find_accounts_named
 from accounts.models import Account
-from federation.remote.refreshing import list_known
+from federation.remote.refreshing import Finding, list_known
 from social.kernel.text.names import normalise_domain
-
-_LIMIT = 1000
 
 
 @dataclass(frozen=True)
@@ -28,35 +21,34 @@ class Selection:
     accounts: Sequence[Account]
     about: str
 
-    @property
-    def count(self) -> int:
-        return len(self.accounts)
-
-    @staticmethod
-    def add_arguments(parser: ArgumentParser, *, days: int) -> None:
-        parser.add_argument("addresses", nargs="*", metavar="ADDRESS", help="ada@there.example")
-        parser.add_argument("--domain", help="everybody of this server")
-        parser.add_argument("--all", action="store_true", help="everybody of all other servers")
-        parser.add_argument("--days", type=int, default=days, help=f"who was not seen for so long ({days})")
-        parser.add_argument(
-            "--limit", type=int, default=_LIMIT, help=f"at most so many, longest unseen first ({_LIMIT})"
-        )
-
     @classmethod
-    def of(cls, options: dict[str, Any]) -> Selection:
-        """Return the accounts that the options select. Raises CommandError."""
-        if sum(map(bool, (options["addresses"], options["domain"], options["all"]))) != 1:
+    def of(cls, named: Sequence[Account], *, domain: str, all: bool, days: int, limit: int) -> Selection:
+        """Return the named accounts, or those of a server or of all servers that were not seen for a number of days,
+        those not seen for longest first. Raises CommandError unless exactly one of the three is given.
+        """
+        if sum(map(bool, (named, domain, all))) != 1:
             raise CommandError(_("Name accounts, or say --domain or --all."))
-        if options["addresses"]:
-            named = find_accounts_named(options["addresses"])
+        if named:
             for account in named:
                 if account.local:
                     raise CommandError(_("@%(name)s is an account of this server.") % {"name": account.username})
             return cls(named, " ".join(f"@{account.acct}" for account in named))
-        domain = normalise_domain(options["domain"]) if options["domain"] else None
-        if options["domain"] and domain is None:
-            raise CommandError(_("%(domain)s is no domain.") % {"domain": options["domain"]})
-        if options["limit"] < 1 or not 0 <= options["days"] <= 36500:
-            raise CommandError(_("--limit wants a whole number above 0, --days one that is not negative."))
-        rows = list_known(domain, unseen_for=timedelta(days=options["days"]))
-        return cls(list(rows[: options["limit"]]), domain or "*")
+        name = domain_named(domain) if domain else None
+        return cls(list(list_known(name, unseen_for=timedelta(days=days))[:limit]), name or "*")
+
+    def report(self, command: BaseCommand, found: Iterable[tuple[Account, Finding]], *, brief: bool) -> None:
+        """Print a line for each account, or if `brief` for every hundredth and for those that are gone, then the counts."""
+        counts = dict.fromkeys(Finding, 0)
+        for number, (account, finding) in enumerate(found, start=1):
+            counts[finding] += 1
+            if not brief or finding is Finding.GONE or not number % 100:
+                command.stdout.write(f"{number}/{len(self.accounts)} @{account.acct} {finding}")
+        command.stdout.write(", ".join(f"{finding} {count}" for finding, count in counts.items() if count) or "nobody")
+
+
+def domain_named(name: str) -> str:
+    """Return the normalised domain. Raises CommandError if it is none."""
+    domain = normalise_domain(name)
+    if domain is None:
+        raise CommandError(_("%(domain)s is no domain.") % {"domain": name})
+    return domain

@@ -14,6 +14,18 @@ import click
 _SHOWN_AFTER: Final = 1.0
 
 
+def steps(advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Return a function that advances a progress bar to a total, for work that reports totals."""
+    before = 0
+
+    def reach(total: int) -> None:
+        nonlocal before
+        advance(total - before)
+        before = total
+
+    return reach
+
+
 @contextmanager
 def progress_bar(label: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show the progress in a terminal after the first second; other outputs get only the label.

@@ -46,7 +46,7 @@ def connect(url: str) -> psycopg.Connection[Any]:
             str(error).strip().splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
         )
         raise OperatorError(
-            f"PostgreSQL at {without_password(url)} does not let us in: {reason}. Check DATABASE_URL and that the server runs."
+            f"PostgreSQL at {without_password(url)} refuses us: {reason}. Check DATABASE_URL and that the server runs."
         ) from None
     except (ValueError, TypeError, KeyError):
         raise OperatorError(

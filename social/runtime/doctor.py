@@ -42,16 +42,16 @@ def examine() -> Iterator[Check]:
     for check in _CHECKS:
         if check in _ASK_THE_DATABASE and not answers:
             # Other checks of the database are skipped: each would wait for the time-out of the connection pool.
-            yield Check(_title(check), "failed", "the database does not answer", "See to the database first.")
+            yield Check(_title(check), "failed", "the database does not answer", "Repair the database first.")
             continue
         try:
             for found in check():
                 answers = answers and (found.name, found.state) != ("database", "failed")
                 yield found
         except Error as error:
-            yield Check(_title(check), "failed", first_line(error), "See to the database first.")
+            yield Check(_title(check), "failed", first_line(error), "Repair the database first.")
         except redis.RedisError as error:
-            yield Check(_title(check), "failed", first_line(error), "See to Redis first.")
+            yield Check(_title(check), "failed", first_line(error), "Repair Redis first.")
 
 
 def _title(check: Callable[[], Iterator[Check]]) -> str:

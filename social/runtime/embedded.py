@@ -293,7 +293,7 @@ def owned_servers(data_dir: Path) -> Iterator[None]:
     while (lock := try_lock(path)) is None:
         if time.monotonic() > deadline:
             raise OperatorError(
-                f"A command (process {holder(path)}) has the servers of {data_dir} running. Let it end, or stop it."
+                f"A command (process {holder(path)}) is using the servers of {data_dir}. Wait until it ends, or stop it."
             )
         if not reported:
             reported = True

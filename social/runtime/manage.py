@@ -317,8 +317,8 @@ def _take_domain(command: str) -> None:
                 from social.settings.env import manage_command
 
                 raise OperatorError(
-                    f"The first start of this server has not ended, so nobody knows its domain yet. "
-                    f"Let it end, or begin it: {manage_command('run')}"
+                    f"The first start of this server is not complete, so its domain is not known yet. "
+                    f"Wait until it is complete, or start it: {manage_command('run')}"
                 )
             time.sleep(0.1)
     if command != "setup":

@@ -52,7 +52,7 @@ def refuse_unfinished(data_dir: Path, *, but: str = "") -> None:
     mark = _read(data_dir)
     if mark is not None and mark["what"] != but:
         raise OperatorError(
-            f"{mark['what']} of {data_dir} was interrupted, and what is there is not whole. Let it end: {mark['remedy']}"
+            f"{mark['what']} of {data_dir} was interrupted, and its data is incomplete. Complete it: {mark['remedy']}"
         )
 
 

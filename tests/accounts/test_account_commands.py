@@ -156,6 +156,7 @@ class TestKeys:
 
     @pytest.mark.parametrize("wrong", [(), ("ada", "--all")])
     def test_it_must_be_said_whose(self, wrong: tuple[str, ...]) -> None:
+        make_account("ada")
         with pytest.raises(CommandError, match="--all"):
             said("rotate_keys", *wrong)
 
@@ -219,5 +220,6 @@ class TestFollowing:
     @pytest.mark.parametrize("wrong", [(), ("--by", "ada", "--all")])
     def test_it_must_be_said_who(self, wrong: tuple[str, ...]) -> None:
         make_account("target")
+        make_account("ada")
         with pytest.raises(CommandError, match="--all"):
             said("follow_account", "target", *wrong)

@@ -56,7 +56,7 @@ def test_doing_it_again_changes_nothing_and_gives_the_same_token() -> None:
     said = io.StringIO()
     again = create("alice", "--confirmed", "--token", "read", said=said)
     assert again == {key: value for key, value in first.items() if key != "password"}
-    assert said.getvalue() == "@alice exists already; only what was asked for beyond that was done.\n"
+    assert said.getvalue() == "@alice exists already; only role, confirmation and token were applied.\n"
     assert User.objects.count() == 1
 
 

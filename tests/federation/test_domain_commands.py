@@ -74,7 +74,7 @@ def test_servers_are_shown_with_their_figures_and_asked_again(posted: Status) ->
     assert set(figures("--failing")) == {"one.example", "xn--strae-oqa.example"}, "also a relay, whom no address names"
     assert set(figures("Straße.example")) == {"xn--strae-oqa.example"}
     assert "one.example" in said("show_domains")
-    assert said("show_domains", "--retry", "one.example") == "one.example is asked again. Deliveries: 1.\n"
+    assert said("show_domains", "--retry", "one.example") == "one.example is contacted again. Deliveries: 1.\n"
     one = figures()["one.example"]
     assert [one[name] for name in ("waiting", "given_up", "failures")] == [1, 0, 0]
     assert said("show_domains", "two.example", "--failing").strip() == "Every known server answers as it should."
@@ -135,7 +135,7 @@ def test_what_is_sent_to_the_host_of_a_server_stands_under_the_name_that_its_peo
     assert (">one.example<" in host, ">web.uno.example<" in host) == (True, True)
     for name in ("one.example", "web.uno.example"):
         assert len(json.loads(said("show_deliveries", "--json", "--host", name))) == 1
-    assert said("show_domains", "--retry", "web.uno.example") == "one.example is asked again. Deliveries: 1.\n"
+    assert said("show_domains", "--retry", "web.uno.example") == "one.example is contacted again. Deliveries: 1.\n"
     assert (Host.objects.get().failures, Delivery.objects.get(host="web.uno.example").attempts) == (0, 0)
     assert drop(by=OPERATOR, rows=deliveries_to("one.example")) == 1
 
@@ -238,7 +238,7 @@ def test_the_end_of_a_server_is_sent_to_every_known_one(
         "nothing is sent before the worker runs"
     )
     drain("default")
-    assert "Deliveries on their way: 4." in said("self_destruct")
+    assert "4 deliveries are waiting" in said("self_destruct")
     work()
     sent = [asked.activity() for asked in elsewhere.asked if asked.path == "/inbox"]
     gone = [(activity["type"], activity["object"]) for activity in sent]

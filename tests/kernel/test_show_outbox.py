@@ -141,7 +141,7 @@ def test_somebody_without_the_right_gets_no_actions(request_of: Callable[[Any], 
 
 
 @pytest.mark.parametrize(
-    ("option", "words"), [(["--limit", "-1"], "above 0"), (["--queue", "nothing"], "There is no queue nothing")]
+    ("option", "words"), [(["--limit", "-1"], "from 1"), (["--queue", "nothing"], "There is no queue nothing")]
 )
 def test_what_cannot_be_meant_is_said(option: list[str], words: str) -> None:
     with pytest.raises(CommandError, match=words):

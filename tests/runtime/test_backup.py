@@ -171,7 +171,7 @@ def test_a_marked_data_directory_names_the_remedy(tmp_path: Path) -> None:
     begin(tmp_path, what="The restore", remedy="manage.py restore x")
     assert find_mark(tmp_path) == "The restore"
     refuse_unfinished(tmp_path, but="The restore")
-    with pytest.raises(OperatorError, match=r"Let it end: manage\.py restore x"):
+    with pytest.raises(OperatorError, match=r"Complete it: manage\.py restore x"):
         refuse_unfinished(tmp_path)
     end(tmp_path)
     refuse_unfinished(tmp_path)

@@ -276,7 +276,7 @@ def test_a_database_that_does_not_answer_is_said_at_once(examine: Examine, monke
     found = examine()
     assert found["database"].state == "failed"
     assert "geheim" not in found["database"].detail
-    assert found["migrations"].remedy == "See to the database first."
+    assert found["migrations"].remedy == "Repair the database first."
     assert found["redis cache"].state == "ok"
 
 

@@ -1,11 +1,5 @@
-"""`manage.py changepassword`: asks for a new password for a local user, and revokes all their sessions and tokens."""
-
-from __future__ import annotations
-
 import getpass
 import warnings
-from argparse import ArgumentParser
-from typing import Any
 
 from django.core.management.base import CommandError
 from django.db.models import Q
@@ -19,24 +13,24 @@ from social.management.base import OperatorCommand
 from social.settings.env import manage_command
 
 
+# Replaces Django's command, which would leave every access token valid (security row 24).
 class Command(OperatorCommand):
-    """Replaces Django's command, which would leave every access token valid (security row 24)."""
+    """Change the password of a local user, which is asked for twice; ends all sessions, tokens and streams of the user.
 
-    help = "Change a local user's password, asked for twice; ends every session, token and stream of theirs."
+    username: username or e-mail address
+    """
+
     requires_migrations_checks = True
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("username", help="username or e-mail address")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        name = options["username"].removeprefix("@")
+    def run(self, username: str) -> None:
+        name = username.removeprefix("@")
         either = has_address(name, None, "account__") | Q(email__lower=name.lower())
         user = User.objects.select_related("account").filter(either).first()
         if user is None:
             raise CommandError(_("There is no local account @%(name)s.") % {"name": name})
-        password = self._ask(user.account.username)
-        set_password(by=OPERATOR, user=user, password=password)
-        self.stdout.write(_("The password of @%(name)s was changed.") % {"name": user.account.username})
+        name = user.account.username
+        set_password(by=OPERATOR, user=user, password=self._ask(name))
+        self.stdout.write(_("The password of @%(name)s was changed.") % {"name": name})
 
     @staticmethod
     def _ask(username: str) -> str:

@@ -1,17 +1,11 @@
-"""`manage.py create_invite`: creates an invitation and prints its link."""
-
-from __future__ import annotations
-
 import json
-from argparse import ArgumentParser
 from datetime import timedelta
-from typing import Any
 
 from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.management.names import find_user_named
+from accounts.management.names import LocalUser
 from accounts.policies.staff import OPERATOR
 from accounts.services.activation import create_invite
 from social.kernel import links
@@ -19,31 +13,31 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Create an invitation; accounts that are created with an operator's invitation need no approval."""
+    """Create an invitation and print its code and link as JSON. Accounts created with it need no approval, unless it is in
+    somebody's name: then that person's role decides.
 
-    help = "Make an invitation; prints its code and link as JSON."
+    inviter: in whose name
+    max_uses: how many people may use it; any number by default
+    days: how long it can be used; for ever by default
+    autofollow: people who use it follow the inviter
+    comment: a note for staff
+    """
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--inviter", metavar="USERNAME", help="in whose name; their role decides about approval")
-        parser.add_argument("--max-uses", type=int, help="how many people may use it; any number by default")
-        parser.add_argument("--days", type=int, help="how long it can be used; for ever by default")
-        parser.add_argument("--autofollow", action="store_true", help="who comes by it follows the inviter")
-        parser.add_argument("--comment", default="", help="what it is for; staff see it")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        inviter = None
-        if options["inviter"]:
-            inviter = find_user_named(options["inviter"])
+    def run(
+        self, *, inviter: LocalUser | None = None, max_uses: int | None = None, days: int | None = None,
+        autofollow: bool, comment: str = "",
+    ) -> None:  # fmt: skip
         try:
+            expires_in = timedelta(days=days) if days is not None else None
             invite = create_invite(
                 by=OPERATOR,
                 inviter=inviter,
-                max_uses=options["max_uses"],
-                expires_in=timedelta(days=options["days"]) if options["days"] is not None else None,
-                autofollow=options["autofollow"],
-                comment=options["comment"],
+                max_uses=max_uses,
+                expires_in=expires_in,
+                autofollow=autofollow,
+                comment=comment,
             )
         except OverflowError:
-            raise CommandError(_("That is longer than a calendar goes.")) from None
+            raise CommandError(_("That is too far in the future.")) from None
         link = links.web_url(reverse("invitation", args=[invite.code]))
         self.stdout.write(json.dumps({"code": invite.code, "url": link}))

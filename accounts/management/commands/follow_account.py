@@ -1,65 +1,49 @@
-"""`manage.py follow_account`: makes local accounts follow an account."""
-
-from __future__ import annotations
-
-from argparse import ArgumentParser
-from collections.abc import Iterable
 from typing import Any
 
 from allauth.account.models import EmailAddress
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from accounts.management.names import find_users_named
-from accounts.models import Account, User
+from accounts.management.names import LocalUsers, for_each, named_or_all
+from accounts.models import User
 from accounts.policies.audience import is_present
 from accounts.policies.staff import OPERATOR
 from accounts.services.remote_accounts import find_or_resolve
 from accounts.services.staff import follow_on_behalf
 from social.kernel.errors import KernelError, NotFound
+from social.management.base import OperatorCommand
 
 
-class Command(BaseCommand):
-    """Make local accounts follow an account; accounts that block it or are blocked by it are skipped."""
+class Command(OperatorCommand):
+    """Make local accounts follow an account of this or another server; accounts that block it or that it blocks do not.
 
-    help = "Have people of this server follow an account, of this server or of another."
+    address: the account to follow: ada, or ada@there.example
+    by: who follows it
+    all: everybody who can use their account follows it
+    """
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("address", help="whom: ada, or ada@there.example")
-        parser.add_argument("--by", nargs="+", metavar="USERNAME", help="who shall follow")
-        parser.add_argument("--all", action="store_true", help="everybody who can use their account")
-        parser.add_argument("--dry-run", action="store_true", help="only say who would follow")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        if bool(options["by"]) is options["all"]:
-            raise CommandError(_("Say who shall follow: --by with names, or --all."))
+    def run(self, address: str, *, by: LocalUsers = (), all: bool, dry_run: bool) -> None:
         try:
-            target = find_or_resolve(options["address"])
+            target = find_or_resolve(address)
         except NotFound:
             raise CommandError(
-                _("There is no account %(address)s, here or where it says.") % {"address": options["address"]}
+                _("There is no account %(address)s, neither here nor on its server.") % {"address": address}
             ) from None
-        users: Iterable[User]
-        if options["all"]:
-            everybody = _usable().exclude(account=target)
-            users, count = everybody.iterator(), everybody.count()
-        else:
-            users = find_users_named(options["by"])
-            count = len(users)
-        self._follow(target, users, count, dry_run=options["dry_run"])
-
-    def _follow(self, target: Account, users: Iterable[User], count: int, *, dry_run: bool) -> None:
+        everybody = _usable().exclude(account=target) if all else None
+        users, count = named_or_all(by, everybody, _("Say who is to follow: --by with names, or --all."))
         refused = 0
-        for number, user in enumerate(users, start=1):
-            note = ""
-            if not dry_run:
-                try:
-                    follow_on_behalf(by=OPERATOR, user=user, target=target)
-                except KernelError as error:
-                    refused += 1
-                    note = f": {error.message}"
-            self.stdout.write(f"{number}/{count} @{user.account.username}{note}")
+
+        def follow(user: User) -> str:
+            nonlocal refused
+            try:
+                follow_on_behalf(by=OPERATOR, user=user, target=target)
+            except KernelError as error:
+                refused += 1
+                return f": {error.message}"
+            return ""
+
+        for_each(self, users, count, follow, dry_run=dry_run)
         if refused and refused == count:
             raise CommandError(_("Nobody could follow @%(acct)s.") % {"acct": target.acct})
 

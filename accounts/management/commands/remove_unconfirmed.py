@@ -1,39 +1,23 @@
-"""`manage.py remove_unconfirmed`: removes users who never confirmed their e-mail address."""
-
-from __future__ import annotations
-
-from argparse import ArgumentParser
 from datetime import timedelta
-from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from accounts.services.confirmations import UNCONFIRMED_RETENTION, list_unconfirmed, remove_unconfirmed
 from social.kernel import clock
+from social.management.base import Days, OperatorCommand
 
 
-class Command(BaseCommand):
-    """Remove unconfirmed users earlier than the scheduler, which every hour removes users unconfirmed for seven days."""
+class Command(OperatorCommand):
+    """Remove people who signed up and never confirmed their e-mail address; their usernames are free again. The scheduler
+    does this every hour for people who signed up more than seven days ago.
 
-    help = "Remove people who signed up and never confirmed their e-mail address; their names are free again."
+    days: people who signed up more than this number of days ago (%(default)s)
+    """
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--days",
-            type=int,
-            default=UNCONFIRMED_RETENTION.days,
-            help=f"who signed up longer ago than this ({UNCONFIRMED_RETENTION.days} by default)",
-        )
-        parser.add_argument("--dry-run", action="store_true", help="only say who would be removed")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        if not 0 <= options["days"] <= 36500:
-            raise CommandError(_("--days takes a number from 0 to 36500."))
-        kept = timedelta(days=options["days"])
-        if options["dry_run"]:
+    def run(self, *, days: Days = UNCONFIRMED_RETENTION.days, dry_run: bool) -> None:
+        kept = timedelta(days=days)
+        if dry_run:
             for address in list_unconfirmed(before=clock.now() - kept).iterator():
                 self.stdout.write(f"@{address.user.account.username} {address.user.created_at.date()}")
             return
-        count = remove_unconfirmed(kept=kept)
-        self.stdout.write(_("%(count)d removed.") % {"count": count})
+        self.stdout.write(_("%(count)d removed.") % {"count": remove_unconfirmed(kept=kept)})

@@ -1,7 +1,3 @@
-"""`manage.py seed_demo`: creates people, posts, pictures and a report to look at during development."""
-
-from __future__ import annotations
-
 import io
 import secrets
 from typing import Any
@@ -54,15 +50,14 @@ SCOPES = ["read", "write", "follow"]
 
 
 class Command(OperatorCommand):
-    """Create the demonstration through the client API, so that posts have all their consequences. It can run only once."""
+    """Create people, posts, pictures and a report for development; only on a server whose domain is this machine."""
 
-    help = "Make people, posts, pictures and a report for developing; only where the domain is this machine."
-
-    def handle(self, *args: Any, **options: Any) -> None:
+    # Through the client API, so that posts have all their consequences.
+    def run(self) -> None:
         if not is_loopback(settings.LOCAL_DOMAIN):
             raise CommandError(f"{settings.LOCAL_DOMAIN} is not this machine: its people are real.")
         if User.objects.filter(account__username="demo").exists():
-            self.stdout.write("The demonstration is there already: @demo exists.")
+            self.stdout.write("The demonstration exists already: there is an account @demo.")
             return
         password = secrets.token_urlsafe(9)
         people = {name: _Person(name, password) for name, *_ in PEOPLE}

@@ -1,46 +1,35 @@
-"""`manage.py purge_domain`: removes all data of a server."""
+from typing import Annotated
 
-from __future__ import annotations
-
-from argparse import ArgumentParser
-from typing import Any
-
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, Domain
 from accounts.policies.staff import OPERATOR
 from federation.remote.servers import purge_server
 from social.kernel.text.names import normalise_domain
+from social.management.base import OperatorCommand
 
-_REPORTED = 100
 
+class Command(OperatorCommand):
+    """Delete all accounts of a server with everything they have written; this cannot be undone. Accounts come back when this
+    server meets them again: block the server to prevent that. After an interruption, run the command again.
 
-class Command(BaseCommand):
-    """A run that was interrupted continues where it stopped when it is started again."""
+    domain: there.example
+    dry_run: only count the accounts
+    yes: needed without --dry-run, because this cannot be undone
+    """
 
-    help = (
-        "Delete every account of a server with all that it has written. They come back when they are met again: block the "
-        "server to keep them away."
-    )
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("domain", metavar="DOMAIN", help="there.example")
-        parser.add_argument("--dry-run", action="store_true", help="only count the accounts")
-        parser.add_argument("--yes", action="store_true", help="needed without --dry-run: there is no way back")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        domain = normalise_domain(options["domain"]) or ""
+    def run(self, domain: Annotated[str, ("metavar", "DOMAIN")], *, dry_run: bool, yes: bool) -> None:
+        domain = normalise_domain(domain) or ""
         count = Account.objects.filter(domain=domain, deleted_at=None).count()
         if not count and not Domain.objects.filter(name=domain).exists():
             raise CommandError(_("No such server is known."))
-        if options["dry_run"]:
+        if dry_run:
             self.stdout.write(f"{domain}  {count}")
             return
-        if not options["yes"]:
-            raise CommandError(_("%(count)d accounts would be deleted. Say --yes to go on.") % {"count": count})
+        self.confirm(_("%(count)d accounts would be deleted.") % {"count": count}, yes=yes)
         purged = 0
         for purged, account in enumerate(purge_server(by=OPERATOR, domain=domain), start=1):
-            if not purged % _REPORTED:
+            if not purged % 100:
                 self.stdout.write(f"{purged}/{count} @{account.acct}")
         self.stdout.write(f"{domain}  {purged}")

@@ -1,36 +1,29 @@
-"""`manage.py refresh_accounts`: fetches remote accounts again."""
-
-from __future__ import annotations
-
-from argparse import ArgumentParser
-from typing import Any
-
-from django.core.management.base import BaseCommand
-
+from accounts.management.names import AnyAccounts
 from accounts.policies.staff import OPERATOR
 from federation.management.selection import Selection
-from federation.remote.refreshing import Finding, refresh_accounts
+from federation.remote.refreshing import refresh_accounts
+from social.management.base import Days, Limit, OperatorCommand
 
 
-class Command(BaseCommand):
-    """Fetches accounts one after the other; when the run is interrupted, the accounts already fetched remain updated."""
+class Command(OperatorCommand):
+    """Fetch accounts of other servers again, with names, pictures, keys and inboxes. After an interruption, the accounts
+    that were already fetched stay updated.
 
-    help = "Fetch accounts of other servers again: names, pictures, keys, inboxes."
+    accounts: ada@there.example
+    domain: all accounts of this server
+    all: all accounts of all other servers
+    days: only accounts that were not seen for this number of days (%(default)s)
+    limit: at most this many, those not seen for longest first (%(default)s)
+    dry_run: only list the accounts that would be fetched
+    """
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        Selection.add_arguments(parser, days=0)
-        parser.add_argument("--dry-run", action="store_true", help="only say who would be asked for")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        chosen = Selection.of(options)
-        if options["dry_run"]:
+    def run(
+        self, accounts: AnyAccounts = (), *, domain: str = "", all: bool, days: Days = 0, limit: Limit = 1000, dry_run: bool
+    ) -> None:  # fmt: skip
+        chosen = Selection.of(accounts, domain=domain, all=all, days=days, limit=limit)
+        if dry_run:
             for account in chosen.accounts:
                 self.stdout.write(f"@{account.acct}")
-            return
-        counts = dict.fromkeys(Finding, 0)
-        for number, (account, found) in enumerate(
-            refresh_accounts(by=OPERATOR, accounts=chosen.accounts, about=chosen.about), start=1
-        ):
-            counts[found] += 1
-            self.stdout.write(f"{number}/{chosen.count} @{account.acct} {found}")
-        self.stdout.write(", ".join(f"{found} {count}" for found, count in counts.items() if count) or "nobody")
+        else:
+            found = refresh_accounts(by=OPERATOR, accounts=chosen.accounts, about=chosen.about)
+            chosen.report(self, found, brief=False)

@@ -1,68 +1,48 @@
-"""`manage.py show_deliveries`: lists the deliveries to other servers, retries them or drops them."""
+from typing import Annotated, Any
 
-from __future__ import annotations
-
-import json
-from argparse import ArgumentParser
-from typing import Any
-
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.policies.staff import OPERATOR
+from federation.management.selection import domain_named
 from federation.models import Delivery
 from federation.outbound.queueing import deliveries_to, drop, retry_all
 from social.kernel.clock import iso
-from social.kernel.text.names import normalise_domain
-from social.management.tables import table
+from social.management.base import Limit, OperatorCommand
+
+_Which = Annotated[str | None, ("metavar", "ID|all")]
 
 
-class Command(BaseCommand):
-    """Bodies are not shown: they may hold private posts."""
+# Bodies are not shown: they may hold private posts.
+class Command(OperatorCommand):
+    """List the activities that wait for delivery to other servers and those that were given up; retry or drop them.
 
-    help = "Show activities on their way to other servers and those that were given up; try them again or drop them."
+    host: only deliveries to this server
+    given_up: only deliveries that were given up
+    limit: at most this many, oldest first (%(default)s)
+    retry: try again from now on, with the full number of attempts
+    drop: never deliver
+    """
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", help="only those for this server")
-        parser.add_argument("--given-up", action="store_true", help="only those that were given up")
-        parser.add_argument("--limit", type=int, default=100, help="show at most so many, oldest first (100)")
-        parser.add_argument("--json", action="store_true", help="machine-readable")
-        chosen = parser.add_mutually_exclusive_group()
-        chosen.add_argument("--retry", metavar="ID|all", help="another set of attempts from now on")
-        chosen.add_argument("--drop", metavar="ID|all", help="never send it")
+    exclusive = ("retry", "drop")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Retry or drop deliveries; list them when neither is requested."""
-        if options["limit"] < 1:
-            raise CommandError(_("--limit wants a whole number above 0."))
-        rows = Delivery.objects.all()
-        if options["host"]:
-            host = normalise_domain(options["host"])
-            if host is None:
-                raise CommandError(_("%(domain)s is no domain.") % {"domain": options["host"]})
-            rows = deliveries_to(host)
-        if options["given_up"]:
+    def run(
+        self, *, host: Annotated[str | None, domain_named] = None, given_up: bool, limit: Limit = 100, json: bool,
+        retry: _Which = None, drop_: _Which = None,
+    ) -> None:  # fmt: skip
+        rows = deliveries_to(host) if host else Delivery.objects.all()
+        if given_up:
             rows = rows.filter(dead_at__isnull=False)
-        if options["retry"]:
-            count = retry_all(by=OPERATOR, rows=_chosen(rows, options["retry"]))
+        if retry:
+            count = retry_all(by=OPERATOR, rows=_chosen(rows, retry))
             self.stdout.write(_("%(count)d retried.") % {"count": count})
-        elif options["drop"]:
-            count = drop(by=OPERATOR, rows=_chosen(rows, options["drop"]))
+        elif drop_:
+            count = drop(by=OPERATOR, rows=_chosen(rows, drop_))
             self.stdout.write(_("%(count)d dropped.") % {"count": count})
         else:
-            self._show(
-                [_described(row) for row in rows.select_related("activity").order_by("id")[: options["limit"]]],
-                options["json"],
-            )
-
-    def _show(self, rows: list[dict[str, Any]], as_json: bool) -> None:
-        if as_json:
-            self.stdout.write(json.dumps(rows, indent=1))
-        elif rows:
-            table(self.stdout, rows)
-        else:
-            self.stdout.write(_("Nothing is on its way."))
+            shown = [_described(row) for row in rows.select_related("activity").order_by("id")[:limit]]
+            self.print_rows(shown, as_json=json, empty=_("Nothing is on its way."))
 
 
 def _chosen(rows: QuerySet[Delivery], which: str) -> QuerySet[Delivery]:

@@ -1,10 +1,5 @@
-"""`manage.py rotate_secrets`: replaces secrets without losing the data that they protect."""
-
-from __future__ import annotations
-
 import os
-from argparse import ArgumentParser
-from typing import Any, Final
+from typing import Final, Literal
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -29,48 +24,43 @@ _FORMER_KEYS: Final = {"secret-key": "SECRET_KEY_FALLBACKS", "encryption-key": "
 
 
 class Command(OperatorCommand):
-    """Command that replaces a secret. The server must be stopped: a running process would continue to write with the
-    old secret.
+    """Replace a secret in secrets.json after somebody else may have seen it. secret-key: sessions, links in e-mails and
+    addresses of files stay valid by the former key, until --forget-old. encryption-key: second factors and signing keys are
+    encrypted again; --forget-old does that again and removes the former keys. web-push: a new pair of keys, which ends every
+    subscription of an application (--yes). To replace the signing keys of accounts, use rotate_keys. Stop the server first;
+    with several machines, copy secrets.json to the others before they start.
+
+    kind: which secret
+    forget_old: remove former keys instead of adding a new one
+    yes: needed for web-push, because subscriptions end
     """
 
-    help = (
-        "Replace a secret in secrets.json on the day it may be in the wrong hands. secret-key: sessions, links in mails and "
-        "addresses of files stay valid by the former one, until --forget-old. encryption-key: what it protects (second "
-        "factors, signing keys) is encrypted anew; --forget-old does that again and removes the former keys. web-push: a new "
-        "pair, with which every subscription of an application ends: --yes. Signing keys of accounts: rotate_keys. "
-        "Stop the server first; with several machines, copy secrets.json to the others before they start."
-    )
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("secret", choices=list(_NAMES), help="which one")
-        parser.add_argument("--forget-old", action="store_true", help="remove former keys instead of adding a new one")
-        parser.add_argument("--yes", action="store_true", help="needed for web-push: subscriptions end")
-        parser.add_argument("--dry-run", action="store_true", help="say what would be done, and change nothing")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        kind = options["secret"]
+    # A running process would continue to write with the old secret.
+    def run(
+        self, kind: Literal["secret-key", "encryption-key", "web-push"], *, forget_old: bool, yes: bool, dry_run: bool
+    ) -> None:
         if given := [name for name in _NAMES[kind] if os.environ.get(name)]:
             raise CommandError(
                 f"{' and '.join(given)} is in the environment of the server, which cannot be changed from here."
             )
-        if not options["dry_run"] and (pid := running_supervisor(env.DATA_DIR)) is not None:
+        if not dry_run and (pid := running_supervisor(env.DATA_DIR)) is not None:
             raise CommandError(f"Stop the server first (process {pid}), on every machine.")
-        if options["forget_old"] and kind not in _FORMER_KEYS:
+        if forget_old and kind not in _FORMER_KEYS:
             raise CommandError("Former keys for Web Push are not kept.")
         stored = secrets_file.read_secrets(env.DATA_DIR)
-        changed = self._forgotten(kind, stored) if options["forget_old"] else self._renewed(kind, stored)
-        if options["dry_run"]:
+        changed = self._forgotten(kind, stored) if forget_old else self._renewed(kind, stored)
+        if dry_run:
             self.stdout.write(self._plan(kind))
             return
-        if kind == "web-push" and not options["yes"]:
-            raise CommandError(f"{self._plan(kind)} Say --yes to go on.")
-        if kind == "encryption-key" and options["forget_old"]:
+        if kind == "web-push":
+            self.confirm(self._plan(kind), yes=yes)
+        if kind == "encryption-key" and forget_old:
             # The former keys are still in the file: if the command is killed here, all rows can still be decrypted.
             self._reencrypt(stored["FIELD_ENCRYPTION_KEYS"])
         secrets_file.replace_secrets(env.DATA_DIR, stored | changed)
         if kind == "web-push":
             self.stdout.write(f"{forget_all_subscriptions(by=OPERATOR)} subscriptions ended.")
-        if kind == "encryption-key" and not options["forget_old"]:
+        if kind == "encryption-key" and not forget_old:
             self._reencrypt(changed["FIELD_ENCRYPTION_KEYS"])
         with transaction.atomic(), connection.cursor() as cursor:
             fingerprints.keep_fingerprints(cursor, load_secrets(env.DATA_DIR))

@@ -1,43 +1,28 @@
-"""`manage.py remove_statuses`: removes old remote posts with which no local account has interacted."""
-
-from __future__ import annotations
-
-from argparse import ArgumentParser
 from datetime import timedelta
-from typing import Any
-
-from django.core.management.base import BaseCommand, CommandError
-from django.utils.translation import gettext as _
+from typing import Annotated
 
 from accounts.policies.staff import OPERATOR
+from social.management.base import OperatorCommand, would
 from statuses.services.removing import remove_remote_statuses
 
-_DAYS = 90
-_REPORTED = 20
 
+class Command(OperatorCommand):
+    """Remove old posts of other servers that no local account has answered, boosted, quoted, favourited or bookmarked, that
+    mention no local account, and whose authors no local account follows. The server may run meanwhile, and the command can
+    be interrupted and run again.
 
-class Command(BaseCommand):
-    """Remove posts; can be interrupted and repeated at any time."""
+    days: only posts older than this number of days (%(default)s)
+    of_followed: also remove posts of accounts that local accounts follow
+    dry_run: only count the posts
+    """
 
-    help = "Remove old posts of other servers that nobody here has answered, boosted, liked, kept or is mentioned in."
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--days", type=int, default=_DAYS, help=f"posts that are older than so many days ({_DAYS})")
-        parser.add_argument("--of-followed", action="store_true", help="also posts of people who are followed here")
-        parser.add_argument("--dry-run", action="store_true", help="count, and remove nothing")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        if not 1 <= options["days"] <= 36500:
-            raise CommandError(_("--days wants a whole number above 0."))
+    def run(self, *, days: Annotated[int, range(1, 36_501)] = 90, of_followed: bool, dry_run: bool) -> None:
         removed = 0
         steps = remove_remote_statuses(
-            by=OPERATOR,
-            older_than=timedelta(days=options["days"]),
-            of_followed=options["of_followed"],
-            dry_run=options["dry_run"],
+            by=OPERATOR, older_than=timedelta(days=days), of_followed=of_followed, dry_run=dry_run
         )
         for number, progress in enumerate(steps, start=1):
             removed = progress.removed
-            if not number % _REPORTED:
+            if not number % 20:
                 self.stdout.write(f"{progress.looked_at} looked at, {removed} removed")
-        self.stdout.write(f"{removed} would be removed" if options["dry_run"] else f"{removed} removed")
+        self.stdout.write(f"{removed} {would(dry_run)}removed")
