@@ -7,8 +7,6 @@ from django.utils.translation import gettext_lazy as _
 
 
 class ModerationConfig(AppConfig):
-    """Configuration of the app."""
-
     name = "moderation"
     verbose_name = _("Moderation")
     default_auto_field = "django.db.models.BigAutoField"

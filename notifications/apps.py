@@ -6,8 +6,6 @@ from django.apps import AppConfig
 
 
 class NotificationsConfig(AppConfig):
-    """Configuration of the app."""
-
     name = "notifications"
     default_auto_field = "django.db.models.BigAutoField"
 

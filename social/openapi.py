@@ -23,7 +23,6 @@ class OpenApiViewSet(ApiViewSet):
     endpoints = {"document": Endpoint(anyone(), "OpenApi", cache_control="public, max-age=300")}
 
     def document(self, request: Request) -> HttpResponse:
-        """The OpenAPI document."""
         return HttpResponse(DOCUMENT.read_bytes(), content_type=CONTENT_TYPE)
 
 

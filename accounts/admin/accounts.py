@@ -95,8 +95,6 @@ class HomeFilter(ConditionFilter):
 
 
 class StateFilter(ConditionFilter):
-    """Filter by moderation state."""
-
     title = gettext_lazy("state")
     parameter_name = "state"
     conditions = {

@@ -35,7 +35,6 @@ class BlockListAdmin(EditedAdmin):
 
     @admin.action(description=gettext_lazy("Remove"), permissions=["manage"])
     def remove(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        """Remove the chosen rows."""
         by = acting(request)
         return self.each(
             request,

@@ -63,7 +63,6 @@ class RoleForm(DraftForm):
 
     @property
     def draft(self) -> RoleDraft:
-        """The submitted draft."""
         sent = self.cleaned_data
         return RoleDraft(
             name=sent.get("name") or "",

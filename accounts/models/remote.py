@@ -64,8 +64,6 @@ class CopyPurpose(models.TextChoices):
 
 
 class CopyState(models.TextChoices):
-    """Progress of a copy."""
-
     WAITING = "waiting"
     READY = "ready"
     FAILED = "failed"

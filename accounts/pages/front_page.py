@@ -44,7 +44,6 @@ _PHONE_APPS: Final = {
 
 @require_safe
 def front(request: HttpRequest) -> HttpResponse:
-    """`/`: the front page."""
     if not isinstance(request.user, User):
         return allow_caching(show(request, "pages/front.html", _for_visitors()))
     state = find_sign_in_state(request.user)

@@ -98,7 +98,6 @@ class ProfileForm(ServiceForm):
                 del self.fields[f"remove_{name}"]
 
     def change(self) -> ProfileChange:
-        """The changed values."""
         sent = self.cleaned_data
         changed = set(self.changed_data)
         values: dict[str, Any] = {

@@ -216,8 +216,6 @@ class AddPasskeyView(AddWebAuthnView):
 
 
 class RenamePasskeyView(EditWebAuthnView):
-    """Renames a passkey."""
-
     template_name = "mfa/webauthn/edit_form.html"
     success_url = reverse_lazy("mfa_index")
 

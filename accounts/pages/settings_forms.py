@@ -126,7 +126,6 @@ class PreferencesForm(ServiceForm):
         return ProfileChange(**{name: self.cleaned_data[name] for name in names if name in self.changed_data})
 
     def change(self) -> PreferencesChange:
-        """The other changed values."""
         names = (
             *("locale", "time_zone", "expand_media", "expand_spoilers", "autoplay_gifs"),
             *("noindex", "show_application"),

@@ -99,7 +99,6 @@ def email_errors(email: str) -> list[FieldError]:
 
 
 def password_errors(password: str) -> list[FieldError]:
-    """Errors of a password."""
     if not password.strip():
         return [FieldError("password", "ERR_BLANK", _("can't be blank"))]
     if len(password) < PASSWORD_MINIMUM:

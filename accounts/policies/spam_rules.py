@@ -60,7 +60,6 @@ class SpamRuleDraft:
 
 
 def rule_errors(draft: SpamRuleDraft) -> list[FieldError]:
-    """Errors of a rule."""
     errors = []
     if not draft.name.strip():
         errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))

@@ -65,8 +65,6 @@ class PickerEmojiSerializer(CustomEmojiSerializer):
 
 
 class RoleSerializer(EntitySerializer):
-    """Role."""
-
     def to_representation(self, instance: Role) -> dict[str, Any]:
         return {
             "id": str(instance.id),

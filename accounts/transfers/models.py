@@ -12,8 +12,6 @@ from social.kernel.lengths import ADDRESS_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_
 
 
 class ImportState(models.TextChoices):
-    """Progress of an import."""
-
     WAITING = "waiting"
     """Uploaded, but not yet confirmed by its owner."""
     RUNNING = "running"
@@ -90,8 +88,6 @@ class ImportRow(models.Model):
 
 
 class ArchiveState(models.TextChoices):
-    """Progress of an archive."""
-
     BUILDING = "building"
     READY = "ready"
 

@@ -14,8 +14,6 @@ from social.api.viewsets import ApiViewSet
 
 
 class CustomEmojisViewSet(ApiViewSet):
-    """`/api/v1/custom_emojis`."""
-
     endpoints = {"list": Endpoint(anyone(), "CustomEmoji", many=True)}
 
     def list(self, request: Request) -> HttpResponse:

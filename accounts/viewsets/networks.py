@@ -179,8 +179,6 @@ def _respond(page: ListPage[Any], viewer_id: int | None) -> HttpResponse:
 
 
 class DomainBlocksViewSet(ApiViewSet):
-    """`/api/v1/domain_blocks`."""
-
     endpoints = {
         "list": Endpoint(
             user("read:blocks", "follow"), "Text", many=True, paging=ByCursor(Limit(100, 200), prev="since_id")

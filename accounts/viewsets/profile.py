@@ -72,8 +72,6 @@ class ProfileViewSet(ApiViewSet):
 
 
 class PreferencesViewSet(ApiViewSet):
-    """`/api/v1/preferences`."""
-
     endpoints = {"retrieve": Endpoint(user("read:accounts"), "Preferences")}
 
     def retrieve(self, request: Request) -> Any:

@@ -33,8 +33,6 @@ class WhoFilter(ConditionFilter):
 
 
 class ActionFilter(DropdownFilter):
-    """Filter by action."""
-
     title = gettext_lazy("action")
     parameter_name = "action"
 

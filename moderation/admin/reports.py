@@ -324,7 +324,6 @@ class ReportAdmin(InboxAdmin):
     )
 
     def waiting(self) -> QuerySet[Report]:
-        """Return the open reports."""
         return Report.objects.filter(action_taken_at=None)
 
     def name_of(self, row: Report) -> str:

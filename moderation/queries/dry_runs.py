@@ -81,7 +81,6 @@ class DryRun:
     complete: bool = True
 
     def add(self, caught: Caught) -> None:
-        """Add a match."""
         self.met += 1
         self.account_ids.add(caught.account_id)
         if len(self.samples) < SAMPLES_LIMIT:

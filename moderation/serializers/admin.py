@@ -234,8 +234,6 @@ class CanonicalEmailBlockSerializer(EntitySerializer):
 
 
 class MeasureSerializer(EntitySerializer):
-    """Admin::Measure."""
-
     def to_representation(self, instance: Measured) -> dict[str, Any]:
         found: dict[str, Any] = {"key": instance.key, "unit": instance.unit, "total": str(instance.total)}
         if instance.unit == "bytes":

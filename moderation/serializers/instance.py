@@ -43,8 +43,6 @@ PINNED_STATUSES_LIMIT = 5
 
 
 class RuleSerializer(EntitySerializer):
-    """Rule."""
-
     def to_representation(self, instance: InstanceRule) -> dict[str, Any]:
         return {
             "id": str(instance.id),
@@ -221,8 +219,6 @@ def _moment(moment: datetime | None) -> str | None:
 
 
 class TermsOfServiceSerializer(EntitySerializer):
-    """TermsOfService."""
-
     def to_representation(self, instance: ShownTerms) -> dict[str, Any]:
         return {
             "effective_date": str(instance.terms.effective_date),
@@ -245,8 +241,6 @@ class ActivitySerializer(EntitySerializer):
 
 
 class DomainBlockSerializer(EntitySerializer):
-    """DomainBlock."""
-
     def to_representation(self, instance: ShownDomainBlock) -> dict[str, Any]:
         return {
             "domain": instance.domain,

@@ -18,8 +18,6 @@ from social.kernel.errors import Invalid
 
 
 class AnnouncementsViewSet(ApiViewSet):
-    """`/api/v1/announcements`."""
-
     endpoints = {
         "list": Endpoint(optional_user(), "Announcement", many=True),
         "dismiss": Endpoint(user("write:accounts"), EMPTY),

@@ -20,8 +20,6 @@ from social.kernel.errors import NotFound
 
 
 class ReportsViewSet(ApiViewSet):
-    """`/api/v1/reports`."""
-
     endpoints = {
         "create": Endpoint(user("write:reports"), "Report", input=ReportInput, throttles=family("reports")),
     }

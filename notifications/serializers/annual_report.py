@@ -32,8 +32,6 @@ class AnnualReportsSerializer(EntitySerializer):
 
 
 class AnnualReportStateSerializer(EntitySerializer):
-    """AnnualReportState."""
-
     def to_representation(self, instance: str) -> dict[str, Any]:
         return {"state": str(instance)}
 

@@ -58,8 +58,6 @@ def _filter(form: ListInput | CountInput, *, include_filtered: bool = False) -> 
 
 
 class NotificationsViewSet(ApiViewSet):
-    """`/api/v1/notifications`."""
-
     endpoints = {
         "list": Endpoint(user("read:notifications"), "Notification", many=True, input=ListInput, paging=_PAGES),
         "retrieve": Endpoint(user("read:notifications"), "Notification"),

@@ -34,8 +34,6 @@ _WRITE: Final = user("write:notifications")
 
 
 class NotificationPolicyViewSet(ApiViewSet):
-    """`/api/v2/notifications/policy`."""
-
     endpoints = {
         "retrieve": Endpoint(_READ, "NotificationPolicy"),
         "update": Endpoint(_WRITE, "NotificationPolicy", input=PolicyInput),

@@ -31,7 +31,6 @@ class Port(Generic[T]):
         self._implementation = implementation
 
     def unplug(self) -> None:
-        """Remove the implementation."""
         self._implementation = None
 
     def get(self) -> T:

@@ -11,9 +11,7 @@ _WIDEST: Final = 60
 class Output(Protocol):
     """Stream to which a command prints."""
 
-    def write(self, msg: str) -> None:
-        """Write a line."""
-        ...
+    def write(self, msg: str) -> None: ...
 
 
 def table(output: Output, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -86,11 +86,9 @@ TABLE = "social_installation"
 class Cursor(Protocol):
     """Common part of Django's and psycopg's cursors: the queries of this module are run with and without Django."""
 
-    def execute(self, sql: Any, params: Any = ..., /) -> Any:
-        """Execute one statement."""
+    def execute(self, sql: Any, params: Any = ..., /) -> Any: ...
 
-    def fetchone(self) -> Any:
-        """The next row."""
+    def fetchone(self) -> Any: ...
 
 
 def stored_installation(cursor: Cursor) -> dict[str, Any]:

@@ -61,12 +61,10 @@ class Embedded:
 
     @property
     def database_url(self) -> str:
-        """The value of DATABASE_URL."""
         return f"postgres://social@{quote(str(self.sockets), safe='')}/social"
 
     @property
     def redis_url(self) -> str:
-        """The value of REDIS_URL."""
         return f"unix://{quote(str(self.sockets))}/valkey.sock?db=0"
 
     def environment(self) -> dict[str, str]:

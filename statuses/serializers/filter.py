@@ -26,15 +26,11 @@ class FilterSerializer(EntitySerializer):
 
 
 class FilterKeywordSerializer(EntitySerializer):
-    """The entity "FilterKeyword"."""
-
     def to_representation(self, instance: FilterKeyword) -> dict[str, Any]:
         return {"id": str(instance.id), "keyword": instance.keyword, "whole_word": instance.whole_word}
 
 
 class FilterStatusSerializer(EntitySerializer):
-    """The entity "FilterStatus"."""
-
     def to_representation(self, instance: FilterStatus) -> dict[str, Any]:
         return {"id": str(instance.id), "status_id": str(instance.status_id)}
 

@@ -177,8 +177,6 @@ def _is_for_anybody(media: MediaAttachment) -> bool:
 
 
 class PollsViewSet(ApiViewSet):
-    """`/api/v1/polls/:id`."""
-
     endpoints = {
         "retrieve": Endpoint(optional_user("read:statuses"), "Poll"),
         "vote": Endpoint(user("write:statuses"), "Poll", input=VoteInput),

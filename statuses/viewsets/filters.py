@@ -87,8 +87,6 @@ class FiltersViewSet(ApiViewSet):
 
 
 class FilterKeywordsViewSet(ApiViewSet):
-    """`/api/v2/filters/keywords/:id`."""
-
     endpoints = {
         "retrieve": Endpoint(_READ_ACCESS, "FilterKeyword"),
         "update": Endpoint(_WRITE_ACCESS, "FilterKeyword", input=KeywordInput),
@@ -112,8 +110,6 @@ class FilterKeywordsViewSet(ApiViewSet):
 
 
 class FilterStatusesViewSet(ApiViewSet):
-    """`/api/v2/filters/statuses/:id`."""
-
     endpoints = {"retrieve": Endpoint(_READ_ACCESS, "FilterStatus"), "destroy": Endpoint(_WRITE_ACCESS, "Empty")}
 
     def retrieve(self, request: Request, id: int) -> Any:

@@ -16,8 +16,6 @@ from statuses.serializers.presenting import present_status
 
 
 class OEmbedViewSet(ApiViewSet):
-    """`/api/oembed`."""
-
     endpoints = {"retrieve": Endpoint(anyone(), "OEmbed", input=OEmbedInput)}
 
     def retrieve(self, request: Request) -> Any:

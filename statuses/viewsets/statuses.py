@@ -307,8 +307,6 @@ class StatusesViewSet(ApiViewSet):
 
 
 class AccountStatusesViewSet(ApiViewSet):
-    """`/api/v1/accounts/:id/statuses`."""
-
     endpoints = {
         "list": Endpoint(
             optional_user("read:statuses"),
@@ -362,8 +360,6 @@ def _respond_with_accounts(page: ListPage[Any], account_ids: Sequence[int], view
 
 
 class ScheduledStatusesViewSet(ApiViewSet):
-    """`/api/v1/scheduled_statuses`."""
-
     endpoints = {
         "list": Endpoint(user("read:statuses"), "ScheduledStatus", many=True, paging=ByCursor(Limit(20, 40))),
         "retrieve": Endpoint(user("read:statuses"), "ScheduledStatus"),

@@ -143,7 +143,6 @@ class ConnectionRegistry:
 
     @property
     def connections(self) -> int:
-        """Number of open connections."""
         return len(self._connections)
 
     def enter(self, connection: Listening) -> None:

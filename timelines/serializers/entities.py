@@ -83,8 +83,6 @@ class Results:
 
 
 class SearchSerializer(EntitySerializer):
-    """Search."""
-
     def to_representation(self, instance: Results) -> dict[str, Any]:
         """Return the entity with all four lists, whichever kinds were requested."""
         return {

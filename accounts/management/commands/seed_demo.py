@@ -99,7 +99,6 @@ class _Person:
         return _answer(self._client.post(path, body or {}, content_type="application/json"))
 
     def present(self, name: str, biography: str, colour: str) -> None:
-        """Fill in the profile."""
         self._colour = colour
         pictures = {"avatar": _picture(colour, 0, 400, 400), "header": _picture(colour, 1, 1500, 500)}
         body = {"display_name": name, "note": biography, "discoverable": "true"} | pictures

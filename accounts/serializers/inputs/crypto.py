@@ -17,8 +17,6 @@ _INT32 = 2**31 - 1
 
 
 class OneTimeKeyInput(Input[OneTimeKeyDraft]):
-    """A one-time key."""
-
     fields = ("key_id", "key", "signature")
 
 

@@ -82,7 +82,6 @@ def export_list(request: HttpRequest, name: str) -> HttpResponseBase:
 
 @require_POST
 def ask_for_archive(request: HttpRequest) -> HttpResponse:
-    """Have an archive built."""
     try:
         request_archive(account=signed_in(request).account)
     except Conflict as refusal:

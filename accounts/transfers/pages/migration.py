@@ -62,7 +62,6 @@ def migration(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def cancel_migration(request: HttpRequest) -> HttpResponse:
-    """Cancel the move."""
     cancel_move(user=signed_in(request))
     messages.success(request, _("This account can be used again."))
     return redirect("settings_migration")
@@ -95,7 +94,6 @@ def aliases(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def forget_alias(request: HttpRequest) -> HttpResponse:
-    """Remove an alias."""
     remove_alias(account=signed_in(request).account, uri=request.POST.get("uri", ""))
     return redirect("settings_aliases")
 

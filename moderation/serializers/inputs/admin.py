@@ -92,8 +92,6 @@ class ActionInput(Form):
 
 
 class ReportsInput(Input[ReportFilter]):
-    """Filter of reports."""
-
     fields = ("resolved", "unresolved")
     account_id = IdField()
     target_account_id = IdField()

@@ -58,8 +58,6 @@ _SERVER_PAGES = ByCursor(Limit(100, 500))
 
 
 class AdminDomainBlocksViewSet(AdminViewSet):
-    """`/api/v1/admin/domain_blocks`."""
-
     endpoints = {
         "list": Endpoint(_READ_BLOCKS, "AdminDomainBlock", many=True, paging=_SERVER_PAGES),
         "retrieve": Endpoint(_READ_BLOCKS, "AdminDomainBlock"),
@@ -101,8 +99,6 @@ class AdminDomainBlocksViewSet(AdminViewSet):
 
 
 class AdminDomainAllowsViewSet(AdminViewSet):
-    """`/api/v1/admin/domain_allows`."""
-
     endpoints = {
         "list": Endpoint(_READ_ALLOWS, "AdminDomainAllow", many=True, paging=_SERVER_PAGES),
         "retrieve": Endpoint(_READ_ALLOWS, "AdminDomainAllow"),
@@ -140,8 +136,6 @@ _BLOCK_PAGES = ByCursor(Limit(100, 200))
 
 
 class AdminEmailDomainBlocksViewSet(AdminViewSet):
-    """`/api/v1/admin/email_domain_blocks`."""
-
     endpoints = {
         "list": Endpoint(_READ_DOMAINS, "AdminEmailDomainBlock", many=True, paging=_BLOCK_PAGES),
         "retrieve": Endpoint(_READ_DOMAINS, "AdminEmailDomainBlock"),
@@ -177,8 +171,6 @@ class AdminEmailDomainBlocksViewSet(AdminViewSet):
 
 
 class AdminIpBlocksViewSet(AdminViewSet):
-    """`/api/v1/admin/ip_blocks`."""
-
     endpoints = {
         "list": Endpoint(_READ_NETWORKS, "AdminIpBlock", many=True, paging=_BLOCK_PAGES),
         "retrieve": Endpoint(_READ_NETWORKS, "AdminIpBlock"),
@@ -214,8 +206,6 @@ class AdminIpBlocksViewSet(AdminViewSet):
 
 
 class AdminCanonicalEmailBlocksViewSet(AdminViewSet):
-    """`/api/v1/admin/canonical_email_blocks`."""
-
     endpoints = {
         "list": Endpoint(_READ_ADDRESSES, "AdminCanonicalEmailBlock", many=True, paging=_BLOCK_PAGES),
         "retrieve": Endpoint(_READ_ADDRESSES, "AdminCanonicalEmailBlock"),

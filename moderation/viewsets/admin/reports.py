@@ -40,8 +40,6 @@ def _address(post: Post) -> str:
 
 
 class AdminReportsViewSet(AdminViewSet):
-    """`/api/v1/admin/reports`."""
-
     endpoints = {
         "list": Endpoint(_READ, "AdminReport", many=True, input=ReportsInput, paging=ByCursor(Limit(100, 200))),
         "retrieve": Endpoint(_READ, "AdminReport"),

@@ -142,8 +142,6 @@ _PRESENT: Final = {
 
 
 class AdminLinkPublishersViewSet(AdminViewSet):
-    """`/api/v1/admin/trends/links/publishers`."""
-
     endpoints = {
         "list": Endpoint(_STAFF, "PreviewCardProvider", many=True, paging=ByCursor(Limit(100, 200))),
         "approve": Endpoint(_WRITER, "PreviewCardProvider"),
@@ -169,8 +167,6 @@ class AdminLinkPublishersViewSet(AdminViewSet):
 
 
 class AdminTagsViewSet(AdminViewSet):
-    """`/api/v1/admin/tags`."""
-
     endpoints = {
         "list": Endpoint(_STAFF, "AdminTag", many=True, paging=ByCursor(Limit(100, 200))),
         "retrieve": Endpoint(_STAFF, "AdminTag"),
