@@ -26,21 +26,18 @@ OLDEST_VERSION = 15
 DJANGO_OPTIONS: Final = {"pool", "server_side_binding", "assume_role", "isolation_level"}
 
 
+def parameters(url: str) -> dict[str, Any]:
+    """The parameters of libpq's connection to the database of a URL."""
+    config = env.database(url)
+    options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in DJANGO_OPTIONS}
+    names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+    return {name: config[key] or None for name, key in names.items()} | options
+
+
 def connect(url: str) -> psycopg.Connection[Any]:
     """A connection in autocommit mode. Raises OperatorError if the server is too old or does not answer within 5 s."""
     try:
-        config = env.database(url)
-        options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in DJANGO_OPTIONS}
-        connection = psycopg.connect(
-            dbname=config["NAME"] or None,
-            user=config["USER"] or None,
-            password=config["PASSWORD"] or None,
-            host=config["HOST"] or None,
-            port=config["PORT"] or None,
-            connect_timeout=5,
-            autocommit=True,
-            **options,
-        )
+        connection: psycopg.Connection[Any] = psycopg.connect(connect_timeout=5, autocommit=True, **parameters(url))
     except psycopg.Error as error:
         reason = (
             str(error).strip().splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")

@@ -7,7 +7,6 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -30,7 +29,7 @@ def open_data_dir(path: Path) -> None:
     except OSError as error:
         raise OperatorError(
             f"The data directory {path} cannot be used ({error.strerror}: {error.filename}). {_remedy(error)}, "
-            f"or name another with --data-dir."
+            f"or set DATA_DIR to another one."
         ) from None
 
 
@@ -48,13 +47,14 @@ def _user() -> str:
     return str(os.geteuid())
 
 
-def check_room(path: Path, needed: int) -> None:
-    """Raise OperatorError if this user has fewer than `needed` bytes free on the disk of `path`."""
-    free = shutil.disk_usage(path).free
+def check_room(path: Path, needed: int, *, elsewhere: str = "set DATA_DIR to a directory on another disk") -> None:
+    """Raise OperatorError if this user has fewer than `needed` bytes free on the disk of `path`, which need not exist."""
+    place = next(place for place in (path, *path.parents) if place.exists())
+    free = shutil.disk_usage(place).free
     if free < needed:
         raise OperatorError(
             f"The disk of {path} is full: {free >> 20} MB are free, {needed >> 20} MB are needed. "
-            f"Free some space, or name a directory on another disk with --data-dir."
+            f"Free some space, or {elsewhere}."
         )
 
 
@@ -105,6 +105,15 @@ def holder(path: Path) -> str:
         return "unknown"
 
 
+def is_locked(path: Path) -> bool:
+    """Tell whether a process holds the exclusive lock of a file; False if there is no such file."""
+    if not path.exists():
+        return False
+    if (lock := try_lock(path, shared=True)) is not None:
+        lock.close()
+    return lock is None
+
+
 def _supervisor_lock(data_dir: Path) -> Path:
     return data_dir / "run" / "supervisor.lock"
 
@@ -112,22 +121,15 @@ def _supervisor_lock(data_dir: Path) -> Path:
 def running_supervisor(data_dir: Path) -> str | None:
     """The process id of the data directory's supervisor; None if no supervisor runs."""
     path = _supervisor_lock(data_dir)
-    lock = try_lock(path, shared=True) if path.exists() else None
-    if lock is None:
-        return holder(path) if path.exists() else None
-    lock.close()
-    return None
+    return holder(path) if is_locked(path) else None
 
 
-@contextlib.contextmanager
-def sole_supervisor(data_dir: Path) -> Iterator[None]:
+def sole_supervisor(data_dir: Path) -> IO[str]:
     """Lock the data directory for one supervisor. Raises OperatorError while another process has the lock."""
     path = _supervisor_lock(data_dir)
-    lock = try_lock(path)
-    if lock is None:
+    if (lock := try_lock(path)) is None:
         raise OperatorError(
             f"{data_dir} is already run by process {holder(path)}. "
-            f"Stop that one, or give this one its own --data-dir, --port and --streaming-port."
+            f"Stop that one, or give this one its own DATA_DIR, --port and --streaming-port."
         )
-    with lock:
-        yield
+    return lock

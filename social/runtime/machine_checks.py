@@ -86,7 +86,8 @@ def storage() -> Iterator[Check]:
             )
             return
     if env.MEDIA_STORAGE is not None:
-        yield _object_storage(env.MEDIA_STORAGE["OPTIONS"]["bucket_name"])
+        bucket = env.MEDIA_STORAGE["OPTIONS"]["bucket_name"]
+        yield _served(f"the bucket {bucket}", "Check MEDIA_STORAGE: address, keys, bucket, and that it exists.")
         return
     if not Postgres(env.DATA_DIR).cluster.exists():
         detail = f"{env.DATA_DIR} is writable; every machine must see the same {env.DATA_DIR / 'media'}"
@@ -94,19 +95,26 @@ def storage() -> Iterator[Check]:
     else:
         yield Check("storage", "ok", f"{env.DATA_DIR} is writable")
     if "//" in settings.MEDIA_URL:
-        yield _served(f"files of {env.DATA_DIR / 'media'}")
+        yield _served(f"files of {env.DATA_DIR / 'media'}", "Check owner, mode and free space.")
 
 
-def _object_storage(bucket: str) -> Check:
+def _served(what: str, remedy: str) -> Check:
+    """Check that a small file can be stored, is served, and can be removed; `remedy` is for a storage that fails."""
     try:
-        return _served(f"the bucket {bucket}")
+        fault = _reading_fault()
     except Exception as error:
-        detail = f"the bucket {bucket} cannot be used ({first_line(error.__cause__ or error)})"
-        return Check("storage", "failed", detail, "Check MEDIA_STORAGE: address, keys, bucket, and that it exists.")
+        return Check("storage", "failed", f"{what} cannot be used ({first_line(error.__cause__ or error)})", remedy)
+    if not fault:
+        return Check("storage", "ok", f"{what}: readers get them from {settings.MEDIA_URL}")
+    remedy = "Let everybody read the bucket (a policy of the bucket, or &acl=public-read in MEDIA_STORAGE)"
+    remedy = f"{remedy}, and check MEDIA_BASE_URL." if env.MEDIA_STORAGE else "Check MEDIA_BASE_URL."
+    return Check("storage", "failed", f"{what}: a file was stored, and {settings.MEDIA_URL} {fault}", remedy)
 
 
-def _served(what: str) -> Check:
-    """Store a small file, check that it is served, and remove it. Raises the errors of the storage."""
+def _reading_fault() -> str:
+    """What is wrong with the answer for a file that is stored meanwhile; empty if it is served. Raises the errors of
+    the storage.
+    """
     path = default_storage.save(f"doctor/{token_hex(16)}.gif", ContentFile(_PIXEL))
     address = media_storage.url(path)
     try:
@@ -119,11 +127,7 @@ def _served(what: str) -> Check:
         fault = f"does not answer ({first_line(error)})"
     finally:
         default_storage.delete(path)
-    if not fault:
-        return Check("storage", "ok", f"{what}: readers get them from {settings.MEDIA_URL}")
-    remedy = "Let everybody read the bucket (a policy of the bucket, or &acl=public-read in MEDIA_STORAGE)"
-    remedy = f"{remedy}, and check MEDIA_BASE_URL." if env.MEDIA_STORAGE else "Check MEDIA_BASE_URL."
-    return Check("storage", "failed", f"{what}: a file was stored, and {settings.MEDIA_URL} {fault}", remedy)
+    return fault
 
 
 def decoding() -> Iterator[Check]:

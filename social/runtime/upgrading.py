@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from social.runtime import unfinished
+from social.runtime.backups import archive
 from social.runtime.backups.archive import Report
 from social.runtime.backups.sql import dump, load
 from social.runtime.datadir import check_room
@@ -85,8 +86,8 @@ def upgrade(data_dir: Path, report: Report, *, again: str) -> Path:
         server = _Server(old)
         server.start()
         try:
-            with report("Dump", None) as advance:
-                dump(server.database_url, path, advance)
+            with report("Dump", None) as advance, dump(server.database_url) as source, path.open("xb") as target:
+                archive.copy(source, target, advance)
         finally:
             server.stop()
         shutil.rmtree(new.cluster, ignore_errors=True)

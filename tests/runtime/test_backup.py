@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import gzip
 import io
 import json
@@ -13,18 +15,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import psycopg
 import pytest
 import requests
-from django.db import connection
+from django.db import OperationalError, connection
 from PIL import Image
 
 from accounts.services import remote_copies
 from social.kernel.media import storage
+from social.runtime import database
 from social.runtime.backups import archive, restoring, saving, sql
-from social.runtime.backups.archive import Entry, Manifest
+from social.runtime.backups.archive import Manifest
 from social.runtime.backups.restoring import Target, check
 from social.runtime.failures import OperatorError
 from social.runtime.unfinished import begin, end, find_mark, refuse_unfinished
@@ -50,8 +55,12 @@ def backup(tmp_path: Path) -> Path:
     lines = []
     for name in (archive.DATABASE, archive.SECRETS, "media/a.png"):
         (folder / name).write_text(f"what is in {name}")
-        lines.append(Entry(name, archive.checksum(folder / name)).line())
+        lines.append(_line(folder, name))
     return _sealed(folder, lines)
+
+
+def _line(folder: Path, name: str) -> str:
+    return f"{archive.checksum(folder / name)}  {name}\n"
 
 
 def _sealed(folder: Path, lines: list[str]) -> Path:
@@ -105,8 +114,7 @@ def test_a_backup_that_was_changed_whole_is_known_by_its_digest(backup: Path) ->
     digest = archive.digest_of(backup)
     archive.check_digest(backup, f"{digest.upper()}\n")
     (backup / "media/a.png").write_text("another")
-    lines = [Entry(name, archive.checksum(backup / name)).line() for name in (archive.DATABASE, archive.SECRETS)]
-    _sealed(backup, lines)
+    _sealed(backup, [_line(backup, name) for name in (archive.DATABASE, archive.SECRETS)])
     archive.verify(backup, silent)
     with pytest.raises(OperatorError, match="was changed since it was taken"):
         archive.check_digest(backup, digest)
@@ -119,13 +127,14 @@ def test_a_dump_that_was_changed_runs_no_program_and_loads_nothing(tmp_path: Pat
     with psycopg.connect(f"{base}/postgres", autocommit=True) as server:
         server.execute("DROP DATABASE IF EXISTS changed_dump")
         server.execute("CREATE DATABASE changed_dump")
-        with psycopg.connect(url, autocommit=True) as database:
-            database.execute("CREATE TABLE kept (word text)")
-            database.execute(
+        with psycopg.connect(url, autocommit=True) as connected:
+            connected.execute("CREATE TABLE kept (word text)")
+            connected.execute(
                 "INSERT INTO kept SELECT 'x\\! ' || repeat('word', number) FROM generate_series(1, 500) number"
             )
         whole = tmp_path / "whole.sql.gz"
-        sql.dump(url, whole, lambda _bytes: None)
+        with sql.dump(url) as source:
+            whole.write_bytes(source.read())
         text = gzip.decompress(whole.read_bytes()).decode()
         assert "\\restrict" in text
         harms = [
@@ -144,9 +153,16 @@ def test_a_dump_that_was_changed_runs_no_program_and_loads_nothing(tmp_path: Pat
                 sql.load(url, changed, lambda _bytes: None)
         assert not ran.exists()
         sql.load(url, whole, lambda _bytes: None)
-        with psycopg.connect(url) as database:
-            assert database.execute("SELECT count(*), to_regclass('evil') FROM kept").fetchone() == (500, None)
+        with psycopg.connect(url) as connected:
+            assert connected.execute("SELECT count(*), to_regclass('evil') FROM kept").fetchone() == (500, None)
         server.execute("DROP DATABASE changed_dump WITH (FORCE)")
+
+
+def test_a_server_newer_than_every_pg_dump_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = SimpleNamespace(info=SimpleNamespace(server_version=99_0001))
+    monkeypatch.setattr(database, "connect", lambda _url: nullcontext(server))
+    with pytest.raises(OperatorError, match=r"is PostgreSQL 99.*postgresql-client-99"), sql.dump("postgres://a/b"):
+        pass
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_text("{}x"), lambda path: path.write_text("[]")])
@@ -295,13 +311,14 @@ def test_a_wiped_server_is_restored_as_it_was(
     assert "password" in json.loads(again.stdout), "who came after the backup is gone"
 
 
-# Where the process is killed: before a function of `restoring` is called, or when it has returned.
+# Where the process is killed: before a function of `restoring` is called, within it, or when it has returned.
 POINTS = [
     ("before", "_restore_files"),
-    ("before", "_load"),
-    ("within", "_load"),
-    ("after", "_load"),
-    ("after", "_put_secrets"),
+    ("before", "load"),
+    ("within", "load"),
+    ("after", "load"),
+    ("after", "_move_sequences_on"),
+    ("before", "_forget_what_was"),
     ("after", "_forget_what_was"),
 ]
 _KILLED = """
@@ -357,10 +374,12 @@ def test_files_of_an_object_storage_are_copied_only_when_asked(settings: Any, tm
         assert list(saving._media_files(False)) == []
         assert list(saving._media_files(True)) == [(kept, 9)]
         for path, source in saving._sources(True):
-            saving._copy(path, source, tmp_path, lambda _amount: None)
+            (tmp_path / path).parent.mkdir(parents=True)
+            (tmp_path / path).write_bytes(source.read())
+        (tmp_path / archive.CHECKSUMS).write_text(_line(tmp_path, f"media/{kept}"))
         storage.remove(kept)
         for _time in range(2):
-            restoring._store(tmp_path / "media" / kept, kept)
+            restoring._restore_files(tmp_path, lambda _amount: None)
         assert server.client.get_object(Bucket=BUCKET, Key=kept)["Body"].read() == b"a picture"
 
 
@@ -394,9 +413,10 @@ def test_what_interrupted_backups_left_is_removed_and_not_what_is_being_taken(se
     foreign = [tmp_path / f"{name}{archive.PARTIAL}" for name in ("photographs", f"not.{DOMAIN}-20260101T000000Z")]
     for folder in (killed, taken, earlier, *foreign, tmp_path / f"{DOMAIN}-20260104T000000Z"):
         folder.mkdir()
-    for folder in (killed, *foreign):
-        (folder / archive.LOCK).touch()
-    with saving._own(taken):
+    for folder in (killed, taken, *foreign):
+        (folder / archive.CHECKSUMS).touch()
+    with (taken / archive.CHECKSUMS).open() as lines:
+        fcntl.flock(lines, fcntl.LOCK_EX)
         assert archive.find_interrupted(tmp_path, DOMAIN) == [killed, earlier]
         assert saving.remove_interrupted(tmp_path) == [killed, earlier]
     assert {folder.name for folder in tmp_path.iterdir()} == {
@@ -404,3 +424,22 @@ def test_what_interrupted_backups_left_is_removed_and_not_what_is_being_taken(se
     }  # fmt: skip
     with saving._sole(), pytest.raises(OperatorError, match="just now"):
         saving.remove_interrupted(tmp_path)
+
+
+def test_a_backup_that_fails_is_removed_and_one_whose_time_cannot_be_noted_is_kept(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = tmp_path / "data"
+    (tmp_path / "data" / "run").mkdir(parents=True)
+    manifest = Manifest(1, DOMAIN, "2026-01-01", "0.1.0", 18, 1, "included", 0, 0, "", [])
+    full = OSError(errno.ENOSPC, "No space left on device")
+    for failing, error, words in (
+        ("_fill", full, "No space left on device. Check owner and free space"),
+        ("write_setting", OperationalError("the server ended"), "is whole, but its time was not noted: the server"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(saving, "_fill", Mock(return_value=manifest))
+            patch.setattr(saving, failing, Mock(side_effect=error))
+            with pytest.raises(OperatorError, match=words):
+                saving.save(saving.Plan(tmp_path / failing, True, 0, 0, 0), silent)
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "write_setting"}

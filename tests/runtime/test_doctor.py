@@ -172,6 +172,14 @@ def test_a_bucket_that_is_missing(examine: Examine, monkeypatch: pytest.MonkeyPa
     assert "that it exists" in check.remedy
 
 
+def test_a_folder_of_files_that_cannot_be_written(examine: Examine, settings: Any) -> None:
+    settings.MEDIA_ROOT, settings.MEDIA_URL = "/proc/social", "http://127.0.0.1:1/"
+    check = examine()["storage"]
+    assert check.state == "failed"
+    assert "cannot be used" in check.detail
+    assert "free space" in check.remedy
+
+
 def test_readers_who_do_not_get_what_is_stored(
     examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:

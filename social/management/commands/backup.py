@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from argparse import ArgumentParser, ArgumentTypeError
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from django.template.defaultfilters import filesizeformat
 
 from social.management.progress import progress_bar
 from social.runtime.backups import archive
-from social.runtime.backups.saving import plan, remove, remove_interrupted, save
+from social.runtime.backups.saving import plan, remove_interrupted, save
 
 
 class Command(BaseCommand):
@@ -70,7 +71,9 @@ class Command(BaseCommand):
         manifest = save(found, progress_bar)
         if options["keep"]:
             older = archive.find_older(folder.parent, settings.LOCAL_DOMAIN, keep=options["keep"])
-            self._say_removed([remove(former) for former in older], options)
+            for former in older:
+                shutil.rmtree(former)
+            self._say_removed(older, options)
         digest = archive.digest_of(folder)
         if options["json"]:
             self.stdout.write(json.dumps(asdict(manifest) | {"folder": str(folder), "digest": digest}, indent=1))

@@ -1,8 +1,8 @@
 """Format of a backup: a folder with `manifest.json`, `checksums.sha256`, `database.sql.gz`, `secrets.json`, `media` and
 `private`.
 
-`checksums.sha256` has the format of `sha256sum -c`, and the manifest holds the checksum of that file. The name of the
-folder ends with `.partial` until the backup is complete.
+`checksums.sha256` has the format of `sha256sum -c`, and the manifest holds the checksum of that file. Until the backup
+is complete, the name of the folder ends with `.partial`, and the process that takes the backup has locked the checksums.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
 from social.kernel.releases import known_fields
-from social.runtime.datadir import try_lock
+from social.runtime.datadir import is_locked
 from social.runtime.failures import OperatorError
 
 FORMAT: Final = 1
 MANIFEST, CHECKSUMS, DATABASE, SECRETS = "manifest.json", "checksums.sha256", "database.sql.gz", "secrets.json"
 FOLDERS: Final = ("media", "private")
 PARTIAL: Final = ".partial"
-LOCK: Final = ".lock"
-"""File in the folder of an incomplete backup, locked by the process that takes the backup."""
 CHUNK: Final = 1 << 20
 
 Advance = Callable[[int], None]
@@ -83,18 +81,9 @@ def find_interrupted(parent: Path, domain: str) -> list[Path]:
     taken now.
     """
     name = re.compile(rf"{re.escape(domain.replace(':', '_'))}-\d{{8}}T\d{{6}}Z{re.escape(PARTIAL)}", re.ASCII)
-    return sorted(path for path in parent.glob(f"*{PARTIAL}") if name.fullmatch(path.name) and not _is_taken(path))
-
-
-def _is_taken(partial: Path) -> bool:
-    path = partial / LOCK
-    if not path.exists():
-        return False
-    lock = try_lock(path, shared=True)
-    if lock is None:
-        return True
-    lock.close()
-    return False
+    return sorted(
+        path for path in parent.glob(f"*{PARTIAL}") if name.fullmatch(path.name) and not is_locked(path / CHECKSUMS)
+    )
 
 
 def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
@@ -110,26 +99,14 @@ def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
     return [folder for _time, folder in sorted(found, reverse=True)[keep:]]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A file of a backup, as `checksums.sha256` lists it."""
-
-    path: str
-    digest: str
-
-    def line(self) -> str:
-        """The file's line in `checksums.sha256`."""
-        return f"{self.digest}  {self.path}\n"
-
-
-def entries(folder: Path) -> Iterator[Entry]:
-    """Yield the files that a backup lists. Raises OperatorError for a damaged list."""
+def entries(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield path and digest of each file that a backup lists. Raises OperatorError for a damaged list."""
     with (folder / CHECKSUMS).open() as lines:
         for line in lines:
             digest, _, path = line.rstrip("\n").partition("  ")
             if len(digest) != 64 or not _is_known(path):
                 raise OperatorError(f"{folder / CHECKSUMS} is damaged: {path!r:.200} does not belong to a backup.")
-            yield Entry(path, digest)
+            yield path, digest
 
 
 def _is_known(path: str) -> bool:
@@ -140,7 +117,7 @@ def _is_known(path: str) -> bool:
 
 
 def digest_of(folder: Path) -> str:
-    """The digest of a whole backup, which is the digest of its manifest: the manifest holds the digest of all checksums."""
+    """The digest of a whole backup: that of its manifest, which holds the digest of all checksums."""
     return checksum(folder / MANIFEST)
 
 
@@ -152,29 +129,25 @@ def check_digest(folder: Path, digest: str) -> None:
         )
 
 
-def _refuse_link(folder: Path, path: str) -> None:
-    place = folder / path
-    if place.resolve() != folder.resolve() / path or not place.is_file():
-        raise OperatorError(f"{place} is a link, or no file, which no backup has. Take another backup.")
-
-
 def verify(folder: Path, report: Report) -> Manifest:
     """Read every file of a backup and compare it with its checksum.
 
     Raises OperatorError for the first file that is missing, is a link, or differs from its checksum.
     """
     manifest = read_manifest(folder)
+    missing = {DATABASE, SECRETS}
     try:
         if checksum(folder / CHECKSUMS) != manifest.checksums:
             raise OperatorError(f"{folder / CHECKSUMS} is not the one of this backup. Take another backup.")
-        missing = {DATABASE, SECRETS}
         with report("Checking", manifest.bytes) as advance:
-            for entry in entries(folder):
-                (folder / entry.path).lstat()
-                _refuse_link(folder, entry.path)
-                missing.discard(entry.path)
-                if checksum(folder / entry.path, advance) != entry.digest:
-                    raise OperatorError(f"{folder / entry.path} is not what was stored. Take another backup.")
+            for path, digest in entries(folder):
+                file = folder / path
+                file.lstat()
+                if file.resolve() != folder.resolve() / path or not file.is_file():
+                    raise OperatorError(f"{file} is a link, or no file, which no backup has. Take another backup.")
+                if checksum(file, advance) != digest:
+                    raise OperatorError(f"{file} is not what was stored. Take another backup.")
+                missing.discard(path)
     except OSError as error:
         raise OperatorError(f"{error.filename}: {error.strerror}. The backup is not whole; take another one.") from None
     if missing:

@@ -23,7 +23,7 @@ from social import __version__
 from social.kernel.media import storage
 from social.runtime import database, secrets_file, unfinished
 from social.runtime.backups import archive
-from social.runtime.backups.archive import Manifest, Report
+from social.runtime.backups.archive import Advance, Manifest, Report
 from social.runtime.backups.sql import Undecided, load
 from social.runtime.datadir import check_room
 from social.runtime.failures import OperatorError
@@ -31,7 +31,6 @@ from social.runtime.options import remember
 from social.settings import env
 
 _NAME: Final = "The restore"
-_MEDIA: Final = "media/"
 _CLOSING_SECONDS: Final = 3.0
 _TABLES: Final = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
 _OTHERS: Final = """
@@ -102,71 +101,66 @@ def check(folder: Path, manifest: Manifest, target: Target, *, replace: bool) ->
             f"The backup was taken by a newer release ({manifest.version}; this is {__version__}, which lacks {newer[0]}). "
             f"Restore it with that one."
         )
-    _check_secrets(_stored_secrets(folder))
+    stored = _stored_secrets(folder)
+    if wrong := [name for name in _given_secrets() if os.environ[name].strip() != stored.get(name)]:
+        raise OperatorError(f"{' and '.join(wrong)} in the environment are not those of the backup. Unset them.")
     if manifest.media != "included" and storage.is_local():
         raise OperatorError("The files of this backup are in an object storage: set MEDIA_STORAGE as it was.")
     check_room(env.DATA_DIR, manifest.database_bytes + manifest.bytes)
 
 
-def _check_secrets(stored: dict[str, Any]) -> None:
-    given = [name for name in secrets_file.NAMES if name in os.environ and name not in secrets_file.temporary]
-    if wrong := [name for name in given if os.environ[name].strip() != stored.get(name)]:
-        raise OperatorError(f"{' and '.join(wrong)} in the environment are not those of the backup. Unset them.")
+def _given_secrets() -> list[str]:
+    return [name for name in secrets_file.NAMES if name in os.environ and name not in secrets_file.temporary]
 
 
 def _stored_secrets(folder: Path) -> dict[str, Any]:
     path = folder / archive.SECRETS
     try:
-        stored = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+        return dict(json.loads(path.read_text()).items())
+    except (OSError, ValueError, AttributeError) as error:
         raise OperatorError(f"{path} is damaged ({error}). Take another backup.") from None
-    if not isinstance(stored, dict):
-        raise OperatorError(f"{path} is damaged. Take another backup.")
-    return stored
 
 
 def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *, again: str) -> None:
     """Restore a verified and checked backup. `again` is the command with which an interrupted restore is repeated.
 
-    Raises OperatorError when something fails: an empty server is then still empty, and an existing one unchanged, unless
-    the message says otherwise.
+    Raises OperatorError when files or database cannot be restored: an empty server is then still empty, and an existing
+    one unchanged, unless the message says otherwise.
     """
     unfinished.begin(env.DATA_DIR, what=_NAME, remedy=again)
     try:
-        _restore_files(folder, manifest, report)
-        _load(folder / archive.DATABASE, report)
-        _move_sequences_on()
+        with report("Files", manifest.bytes) as advance:
+            _restore_files(folder, advance)
+        with report("Database", (folder / archive.DATABASE).stat().st_size) as advance:
+            load(os.environ["DATABASE_URL"], folder / archive.DATABASE, advance)
     except (OSError, OperatorError) as error:
         if not (target.interrupted or isinstance(error, Undecided)):
             unfinished.end(env.DATA_DIR)
         if isinstance(error, OSError):
             raise OperatorError(f"{error.filename}: {error.strerror}. Check owner and free space.") from None
         raise
-    _put_secrets(folder)
+    # From here on the database is the backup's: a failure leaves the mark, and the restore must be repeated.
+    _move_sequences_on()
+    if len(_given_secrets()) < len(secrets_file.NAMES):
+        secrets_file.replace_secrets(env.DATA_DIR, _stored_secrets(folder))
     _forget_what_was()
     remember(env.DATA_DIR, manifest.domain)
     os.sync()
     unfinished.end(env.DATA_DIR)
 
 
-def _restore_files(folder: Path, manifest: Manifest, report: Report) -> None:
+def _restore_files(folder: Path, advance: Advance) -> None:
     """Store every file at its former path. An existing file is the same file, since no name is used twice."""
-    with report("Files", manifest.bytes) as advance:
-        for entry in archive.entries(folder):
-            source = folder / entry.path
-            if entry.path.startswith(_MEDIA):
-                _store(source, entry.path.removeprefix(_MEDIA))
-            elif entry.path not in (archive.DATABASE, archive.SECRETS):
-                _place(source, env.DATA_DIR / entry.path)
-            advance(source.stat().st_size)
-
-
-def _store(source: Path, path: str) -> None:
-    if storage.is_local():
-        _place(source, Path(settings.MEDIA_ROOT) / path)
-    elif not storage.exists(path):
-        with source.open("rb") as file:
-            storage.put(path, file)
+    for path, _digest in archive.entries(folder):
+        source, stored = folder / path, path.removeprefix("media/")
+        if path.startswith("private/"):
+            _place(source, env.DATA_DIR / path)
+        elif stored != path and storage.is_local():
+            _place(source, Path(settings.MEDIA_ROOT) / stored)
+        elif stored != path and not storage.exists(stored):
+            with source.open("rb") as file:
+                storage.put(stored, file)
+        advance(source.stat().st_size)
 
 
 def _place(source: Path, target: Path) -> None:
@@ -178,24 +172,12 @@ def _place(source: Path, target: Path) -> None:
     unfinished_file.replace(target)
 
 
-def _load(path: Path, report: Report) -> None:
-    with report("Database", path.stat().st_size) as advance:
-        load(os.environ["DATABASE_URL"], path, advance)
-
-
 def _move_sequences_on() -> None:
     """Move sequences beyond the numbers that were used after the backup: other servers may know ids made of these
     numbers, such as the ids of likes, and an id must never name two things.
     """
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(_MOVE_ON, [NUMBERS_PASSED_OVER])
-
-
-def _put_secrets(folder: Path) -> None:
-    """Write the secrets of the backup to `secrets.json`, unless the environment has all secrets."""
-    if all(name in os.environ and name not in secrets_file.temporary for name in secrets_file.NAMES):
-        return
-    secrets_file.replace_secrets(env.DATA_DIR, _stored_secrets(folder))
 
 
 def _forget_what_was() -> None:

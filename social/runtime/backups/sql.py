@@ -1,28 +1,31 @@
-"""A database as compressed SQL: written in one snapshot, loaded in one transaction."""
+"""A database as compressed SQL: written by pg_dump in one snapshot, loaded in one transaction."""
 
 from __future__ import annotations
 
 import contextlib
 import gzip
+import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
 from social.runtime import database
 from social.runtime.backups.archive import CHUNK, Advance
-from social.runtime.backups.programs import Program, program
+from social.runtime.embedded import Embedded
 from social.runtime.failures import OperatorError
+from social.runtime.postgres import package_folder
 from social.runtime.processes import die_with_parent
+from social.settings import env
 
-_LOOK_SECONDS: Final = 0.2
 # A statement at the head of a dump that PostgreSQL before version 17 does not know.
 _UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
 _ROWS: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
@@ -50,36 +53,64 @@ class Undecided(OperatorError):
     """Loss of the connection during COMMIT, which leaves unknown whether the database was loaded."""
 
 
-def _version(url: str) -> int:
-    with database.connect(url) as connection:
-        return connection.info.server_version // 10000
-
-
-def dump(url: str, target: Path, advance: Advance, *, without: Sequence[str] = ()) -> None:
-    """Write a database to a new file, except the rows of the tables `without`. `advance` is called with the number of
-    bytes written.
-
-    Raises OperatorError with the last message of pg_dump.
+def _pg_dump(url: str) -> str:
+    """The path of a pg_dump that is not older than the server: the embedded PostgreSQL's for the embedded server. For
+    another server that in PATH is preferred, because the embedded one has no TLS. Raises OperatorError without one.
     """
-    found = program("pg_dump", url, oldest=_version(url))
-    options = ["--no-owner", "--no-privileges", "--compress=1", f"--file={target}"]
-    options += [f"--exclude-table-data={table}" for table in without]
-    target.touch(mode=0o600)
-    written = 0
+    with database.connect(url) as connection:
+        oldest = connection.info.server_version // 10000
+    # It runs as our own user, so the wheel's folder is sufficient: no other user needs access to it.
+    found = [shutil.which("pg_dump"), str(package_folder() / "pginstall18" / "bin" / "pg_dump")]
+    if url == Embedded(env.DATA_DIR).database_url:
+        found.reverse()
+    for path in filter(None, found):
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30).stdout
+            if (major := re.search(r"\) (\d+)", said)) and int(major[1]) >= oldest:
+                return path
+    raise OperatorError(
+        f"The server is PostgreSQL {oldest}, and no pg_dump of that version was found. "
+        f"Install its client programs (Debian: postgresql-client-{oldest})."
+    )
+
+
+@contextlib.contextmanager
+def dump(url: str, *, without: Sequence[str] = ()) -> Iterator[IO[bytes]]:
+    """A stream from which a database is read, except the rows of the tables `without`.
+
+    Raises OperatorError, with the last message of pg_dump, at the end of the block if the dump is not complete.
+    """
+    parameters = database.parameters(url)
+    # The password is in the environment, which other users cannot see.
+    password = parameters.pop("password")
+    environment = {**os.environ, "PGPASSWORD": password} if password else None
+    command = [
+        _pg_dump(url),
+        f"--dbname={make_conninfo(**parameters)}",
+        "--no-owner",
+        "--no-privileges",
+        "--compress=1",
+    ]
+    command += [f"--exclude-table-data={table}" for table in without]
     with tempfile.TemporaryFile() as said:
-        process = _start(found, options, subprocess.DEVNULL, said)
-        with process:
+        with subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            preexec_fn=die_with_parent(signal.SIGKILL),
+        ) as process:
+            assert process.stdout is not None
             try:
-                while process.poll() is None:
-                    time.sleep(_LOOK_SECONDS)
-                    size = target.stat().st_size
-                    advance(size - written)
-                    written = size
+                yield process.stdout
             except BaseException:
                 process.kill()
                 raise
         if process.returncode != 0:
-            raise OperatorError(f"pg_dump failed: {_last_line(said)}")
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
+            raise OperatorError(f"pg_dump failed: {lines[-1]}")
 
 
 def load(url: str, path: Path, advance: Advance) -> None:
@@ -143,21 +174,6 @@ def _rows(lines: Iterator[bytes]) -> Iterator[bytes]:
             yield b"".join(found)
             found, size = [], 0
     yield b"".join(found)
-
-
-def _last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    return (said.read().decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
-
-
-def _start(found: Program, options: Sequence[str], source: int, said: IO[bytes]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [*found.command, *options],
-        env=found.environment,
-        stdin=source,
-        stderr=said,
-        preexec_fn=die_with_parent(signal.SIGKILL),
-    )
 
 
 def _moves(file: IO[bytes], advance: Advance) -> Callable[[], None]:
