@@ -111,7 +111,7 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
         raise OperatorError(
             f"This installation is {stored} for ever (its name is in every address given out), not {domain}. "
             f"Start it with --domain {stored} (a port that is part of it stays part of it: only where the server listens "
-            f"is up to --port), or give {domain} its own --data-dir or DATABASE_URL."
+            f"is up to --port), or give {domain} its own DATA_DIR or DATABASE_URL."
         )
     return stored is not None
 

@@ -170,7 +170,7 @@ def check_ports() -> None:
         while (error := _cannot_listen(port)) is not None:
             if error.errno != errno.EADDRINUSE:
                 raise OperatorError(
-                    f"Cannot listen on {env.BIND} port {port}: {error.strerror}. Use --bind or {option}."
+                    f"Cannot listen on {env.BIND} port {port}: {error.strerror}. Set BIND, or use {option}."
                 )
             if time.monotonic() > deadline:
                 raise OperatorError(

@@ -8,37 +8,26 @@ import os
 import sys
 import time
 import warnings
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from social.runtime.datadir import open_data_dir, running_supervisor, sole_supervisor
 from social.runtime.failures import OperatorError
-from social.runtime.options import recall, recall_domain, take_options
+from social.runtime.options import add_options, recall, recall_domain, take_options
+from social.runtime.postgres import Postgres
+from social.runtime.secrets_file import NAMES, generate_secrets, has_secrets, use_temporary_secrets
 from social.runtime.unfinished import find_mark, refuse_unfinished
 
 if TYPE_CHECKING:
     import psycopg
 
 #: Commands that only read and write files and need no servers.
-SERVERLESS_COMMANDS = frozenset(
-    [
-        "help",
-        "version",
-        "--help",
-        "-h",
-        "--version",
-        "makemessages",
-        "compilemessages",
-        "makemigrations",
-        "startapp",
-        "startproject",
-        "diffsettings",
-        "collectstatic",
-        "findstatic",
-        "check",
-        "test",
-    ]
-)
+SERVERLESS_COMMANDS = {
+    "help", "version", "--help", "-h", "--version", "makemessages", "compilemessages", "makemigrations", "startapp",
+    "startproject", "diffsettings", "collectstatic", "findstatic", "check", "test",
+}  # fmt: skip
 #: Commands that create an installation. All other commands need an existing installation and never create one.
 STARTING_COMMANDS = frozenset(["run", "setup", "migrate"])
 #: Commands that may run before the first start has stored the domain. Other commands could create ids with a wrong domain.
@@ -55,8 +44,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def main(argv: list[str]) -> int:
     """Run one command and return the exit code. Errors that an operator can correct are printed in one line.
 
-    With `--traceback` the traceback is shown. Options that the settings read (`--data-dir` for every command; `--port`
-    and the like for `run`, `setup` and `doctor`) are moved into the environment first.
+    With `--traceback` the traceback is shown. Options that the settings read (`--port` and the like for `run`, `setup`
+    and `doctor`) are moved into the environment first.
     """
     arguments = take_options(argv[1:])
     command = arguments[0] if arguments else "help"
@@ -116,23 +105,17 @@ def _dispatch(command: str, arguments: list[str]) -> int:
 
 def _restore(arguments: list[str]) -> int:
     """Run `restore`, also if no installation exists. It runs with temporary secrets, not the secrets of the restored server."""
-    from social.runtime.datadir import open_data_dir, sole_supervisor
-    from social.runtime.secrets_file import use_temporary_secrets
-
     data_dir = _data_dir()
     recall(data_dir)
     open_data_dir(data_dir)
     use_temporary_secrets()
     # A dry run changes nothing, so it may run while the server runs.
-    taken = contextlib.nullcontext() if "--dry-run" in arguments else sole_supervisor(data_dir)
-    with taken, _servers("restore"):
+    with contextlib.nullcontext() if "--dry-run" in arguments else sole_supervisor(data_dir), _servers("restore"):
         return _django(arguments)
 
 
 def _upgrade_database(arguments: list[str]) -> int:
     """Run `upgrade_database`, which starts the servers itself, one version after the other."""
-    from social.runtime.datadir import sole_supervisor
-
     recall(_data_dir())
     _require_installation(or_unfinished=True)
     _use_temporary_secrets()
@@ -155,9 +138,6 @@ def _data_dir() -> Path:
 
 def _prepare_data_dir(*, renewing: bool) -> None:
     """Create the data directory and its secrets if needed; `renewing` generates lost ones again. Raises OperatorError."""
-    from social.runtime.datadir import open_data_dir
-    from social.runtime.secrets_file import generate_secrets, has_secrets
-
     data_dir = _data_dir()
     open_data_dir(data_dir)
     if has_secrets(data_dir):
@@ -172,8 +152,6 @@ def _prepare_data_dir(*, renewing: bool) -> None:
 def _was_begun(data_dir: Path) -> bool:
     """Tell whether the database of an installation exists: its data needs the secrets with which it was made."""
     if not os.environ.get("DATABASE_URL"):
-        from social.runtime.postgres import Postgres
-
         return Postgres(data_dir).cluster.exists()
     from social.runtime import database
     from social.runtime.fingerprints import stored_fingerprints
@@ -184,10 +162,6 @@ def _was_begun(data_dir: Path) -> bool:
 
 def _require_installation(*, or_unfinished: bool = False) -> None:
     """Raise OperatorError if there is no installation, so that a command never creates one by mistake."""
-    from social.runtime.datadir import open_data_dir
-    from social.runtime.postgres import Postgres
-    from social.runtime.secrets_file import NAMES
-
     data_dir = _data_dir()
     elsewhere = bool(os.environ.get("DATABASE_URL"))
     cluster = Postgres(data_dir).cluster
@@ -208,16 +182,12 @@ def _require_installation(*, or_unfinished: bool = False) -> None:
 
 def _wait_for_cluster(cluster: Path, data_dir: Path) -> None:
     """Wait until a first start that is under way has created its cluster."""
-    from social.runtime.datadir import running_supervisor
-
     deadline = time.monotonic() + FIRST_START_SECONDS
     while not cluster.exists() and running_supervisor(data_dir) is not None and time.monotonic() < deadline:
         time.sleep(0.1)
 
 
 def _use_temporary_secrets() -> None:
-    from social.runtime.secrets_file import has_secrets, use_temporary_secrets
-
     if not has_secrets(_data_dir()):
         use_temporary_secrets()
 
@@ -254,10 +224,6 @@ def _is_own(path: str) -> bool:
 
 def _run(arguments: list[str]) -> int:
     """Run `run` without loading Django: `run` only starts other processes, and should start quickly and use little memory."""
-    from argparse import ArgumentParser
-
-    from social.runtime.options import add_options
-
     parser = ArgumentParser(prog="manage.py run")
     add_options(parser)
     parser.add_argument("--traceback", action="store_true")
@@ -307,7 +273,6 @@ def _take_domain(command: str) -> None:
     Raises OperatorError if the first start does not end.
     """
     from social.runtime import database
-    from social.runtime.datadir import running_supervisor
 
     data_dir = _data_dir()
     deadline = time.monotonic() + FIRST_START_SECONDS
@@ -345,13 +310,14 @@ def _connected(command: str) -> psycopg.Connection[Any]:
             if time.monotonic() > deadline:
                 raise
             if not said:
-                said = True
                 print(f"{error} Waiting for it, {DATABASE_SECONDS:.0f} s at most.", file=sys.stderr, flush=True)
+            said = True
         time.sleep(0.5)
 
 
 def _django(arguments: list[str]) -> int:
     from django.core.management import execute_from_command_line
+    from django.db import connections
 
     _forgo_pool()
     try:
@@ -361,20 +327,10 @@ def _django(arguments: list[str]) -> int:
             print(end.code, file=sys.stderr)
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
-        _close_connections()
+        # The embedded servers may stop afterwards. The command has already reported errors of the database.
+        with contextlib.suppress(Exception):
+            connections.close_all()
     return 0
-
-
-def _close_connections() -> None:
-    """Close all connections, since the embedded servers may stop afterwards."""
-    from django.conf import settings
-    from django.db import connections
-
-    if not settings.configured:
-        return
-    with contextlib.suppress(Exception):  # the command has already reported errors of the database
-        for connection in connections.all(initialized_only=True):
-            connection.close()
 
 
 def _explain(error: Exception) -> str | None:

@@ -15,49 +15,29 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Final
 
-#: option -> (variable, what it means)
-OPTIONS = {
+#: The options of the commands below: option -> (variable, what it means). All other settings are read from the environment.
+OPTIONS: Final = {
     "--port": ("PORT", "Port of the web server (default 8000)."),
     "--streaming-port": ("STREAMING_PORT", "Port of the streaming server (default 4000)."),
-    "--domain": (
-        "LOCAL_DOMAIN",
-        "The domain in the addresses of this installation, for ever (default localhost:PORT).",
-    ),
-    "--workers": ("WEB_WORKERS", "Web processes (default 2)."),
-    "--bind": ("BIND", "Address to listen on (default 127.0.0.1)."),
+    "--domain": ("LOCAL_DOMAIN", "Domain in the addresses of this installation, for ever (default localhost:PORT)."),
 }
-DATA_DIR = ("--data-dir", "DATA_DIR", "Where everything is kept (default var).")
-#: The commands that take all these options; every command takes --data-dir.
-COMMANDS_WITH_OPTIONS = ("run", "setup", "doctor")
+COMMANDS_WITH_OPTIONS: Final = ("run", "setup", "doctor")
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Declare the options for `--help`. When a command runs, `take_options` has already moved them into the environment."""
+    """Declare the options. When a command runs, `take_options` has already moved them into the environment."""
     for option, (variable, text) in OPTIONS.items():
-        parser.add_argument(option, metavar=variable, help=f"{text} Environment: {variable}.")
-    parser.add_argument(DATA_DIR[0], metavar=DATA_DIR[1], help=f"{DATA_DIR[2]} Environment: {DATA_DIR[1]}.")
+        parser.add_argument(option, metavar=variable, dest=variable, help=f"{text} Environment: {variable}.")
 
 
 def take_options(arguments: list[str]) -> list[str]:
-    """Move the options into the environment and return the other arguments; an option without a value is not moved."""
-    taken = {DATA_DIR[0]: DATA_DIR[1]}
-    if arguments and arguments[0] in COMMANDS_WITH_OPTIONS:
-        taken |= {option: variable for option, (variable, _) in OPTIONS.items()}
-    rest: list[str] = []
-    waiting = iter(arguments)
-    for argument in waiting:
-        option, equals, value = argument.partition("=")
-        if option not in taken:
-            rest.append(argument)
-            if argument == "--":
-                rest += list(waiting)
-            continue
-        if not equals:
-            value = next(waiting, "")
-        if value:
-            os.environ[taken[option]] = value
-        else:
-            rest.append(option)
+    """Move the options into the environment and return the other arguments."""
+    if not arguments or arguments[0] not in COMMANDS_WITH_OPTIONS:
+        return arguments
+    parser = ArgumentParser(prog=f"manage.py {arguments[0]}", add_help=False, allow_abbrev=False)
+    add_options(parser)
+    taken, rest = parser.parse_known_args(arguments)
+    os.environ.update({variable: value for variable, value in vars(taken).items() if value is not None})
     return rest
 
 
@@ -86,12 +66,12 @@ def remember(data_dir: Path, local_domain: str) -> None:
         temporary.replace(_file(data_dir))
 
 
-def _noted(data_dir: Path) -> dict[str, object]:
+def _remembered(data_dir: Path) -> dict[str, str]:
     try:
         values = json.loads(_file(data_dir).read_text())
-    except (OSError, ValueError):
+        return {name: values[name] for name in NAMES if isinstance(values.get(name), str)}
+    except (OSError, ValueError, AttributeError):
         return {}
-    return values if isinstance(values, dict) else {}
 
 
 def recall_domain(data_dir: Path) -> None:
@@ -100,8 +80,8 @@ def recall_domain(data_dir: Path) -> None:
 
     With a loopback domain, the pages and the API move to the new port (WEB_DOMAIN); accounts' addresses keep the old one.
     """
-    stored = _noted(data_dir).get("LOCAL_DOMAIN")
-    if not isinstance(stored, str) or os.environ.get("LOCAL_DOMAIN"):
+    stored = _remembered(data_dir).get("LOCAL_DOMAIN")
+    if stored is None or os.environ.get("LOCAL_DOMAIN"):
         return
     os.environ["LOCAL_DOMAIN"] = stored
     host, colon, _port = stored.rpartition(":")
@@ -112,8 +92,6 @@ def recall_domain(data_dir: Path) -> None:
 
 def recall(data_dir: Path) -> None:
     """Put the stored values into the environment, unless it has values for them. Call this before the settings are read."""
-    values = _noted(data_dir)
-    for name in NAMES:
-        value = values.get(name)
-        if isinstance(value, str) and not os.environ.get(name):
+    for name, value in _remembered(data_dir).items():
+        if not os.environ.get(name):
             os.environ[name] = value

@@ -39,8 +39,8 @@ def manage_command(arguments: str) -> str:
         program = f"{shlex.quote(sys.executable)} {shlex.quote(program)}"
     elif Path.cwd() == ROOT:
         program = "./manage.py"
-    data_dir = "" if DATA_DIR == ROOT / "var" else f" --data-dir {shlex.quote(str(DATA_DIR))}"
-    return f"{program} {arguments}{data_dir}"
+    data_dir = "" if DATA_DIR == ROOT / "var" else f"DATA_DIR={shlex.quote(str(DATA_DIR))} "
+    return f"{data_dir}{program} {arguments}"
 
 
 def in_url(host: str) -> str:

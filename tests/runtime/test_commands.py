@@ -32,45 +32,33 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PORT", "STREAMING_PORT", "LOCAL_DOMAIN", "WEB_WORKERS", "BIND"):
+    for name in ("PORT", "STREAMING_PORT", "LOCAL_DOMAIN"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("DATA_DIR", "unchanged")
 
 
 def test_options_of_run_reach_the_settings() -> None:
-    arguments = [
-        "run",
-        "--port",
-        "81",
-        "--streaming-port=82",
-        "--domain=a.example",
-        "--workers",
-        "3",
-        "--data-dir",
-        "/x",
-    ]
-    assert take_options(arguments) == ["run"]
-    assert [os.environ[name] for name in ("PORT", "STREAMING_PORT", "LOCAL_DOMAIN", "WEB_WORKERS", "DATA_DIR")] == [
-        *("81", "82", "a.example", "3", "/x")
-    ]
+    arguments = ["run", "--port", "81", "--streaming-port=82", "--traceback", "--domain=a.example"]
+    assert take_options(arguments) == ["run", "--traceback"]
+    assert [os.environ[name] for name in ("PORT", "STREAMING_PORT", "LOCAL_DOMAIN")] == ["81", "82", "a.example"]
 
 
 def test_other_commands_keep_their_own_options() -> None:
-    arguments = ["forget_domain", "--domain", "a.example", "--data-dir=/x", "--port", "1", "--", "--data-dir", "y"]
-    assert take_options(arguments) == ["forget_domain", "--domain", "a.example", "--port", "1", "--", "--data-dir", "y"]
-    assert os.environ["DATA_DIR"] == "/x"
+    arguments = ["forget_domain", "--domain", "a.example", "--port", "1", "--", "--port", "y"]
+    assert take_options(arguments) == arguments
     assert "LOCAL_DOMAIN" not in os.environ
 
 
-def test_an_option_without_its_value_is_not_swallowed() -> None:
-    assert take_options(["run", "--port"]) == ["run", "--port"]
+def test_an_option_without_its_value_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        take_options(["run", "--port"])
+    assert "manage.py run: error: argument --port: expected one argument" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["run", "setup", "doctor"])
 def test_help_names_every_option_and_needs_no_server(data_dir: Path, command: str) -> None:
     done = manage(command, "--help", environment=clean_environment(DATA_DIR=str(data_dir)))
     assert done.returncode == 0, done.stderr
-    for option in ("--port", "--streaming-port", "--domain", "--workers", "--bind", "--data-dir"):
+    for option in ("--port", "--streaming-port", "--domain"):
         assert option in done.stdout
     assert not (data_dir / "postgres").exists()
 
@@ -136,7 +124,7 @@ def test_a_database_without_tables_is_reported_in_one_line(data_dir: Path) -> No
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith("manage.py shell: The database lacks something this release needs: ")
-    assert line.endswith(f"Run ./manage.py setup --data-dir {data_dir}")
+    assert line.endswith(f"Run DATA_DIR={data_dir} ./manage.py setup")
 
 
 def make(folder: Path, python: str) -> subprocess.CompletedProcess[str]:

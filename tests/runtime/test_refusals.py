@@ -66,12 +66,12 @@ def test_a_taken_port(data_dir: Path, option: str) -> None:
 
 
 def test_an_address_that_is_not_ours(data_dir: Path) -> None:
-    assert "Cannot listen on 192.0.2.1" in refusal(run(data_dir, "--bind", "192.0.2.1"))
+    assert "Cannot listen on 192.0.2.1" in refusal(run(data_dir, BIND="192.0.2.1"))
 
 
 def test_a_data_directory_that_cannot_be_made() -> None:
     line = refusal(run(Path("/proc/social")))
-    assert re.search(r"The data directory /proc/social cannot be used .*--data-dir", line)
+    assert re.search(r"The data directory /proc/social cannot be used .*set DATA_DIR", line)
 
 
 @as_root
@@ -309,7 +309,7 @@ def test_an_unknown_option_of_run(data_dir: Path) -> None:
 @pytest.mark.parametrize("command", ["doctor", "show_outbox", "shell", "help", "version"])
 def test_a_mistyped_data_directory_is_left_alone(data_dir: Path, command: str) -> None:
     wrong = data_dir / "wrong"
-    done = manage(command, "--data-dir", str(wrong), environment=clean_environment())
+    done = manage(command, environment=clean_environment(DATA_DIR=str(wrong)))
     if command not in ("help", "version"):
         assert "Nothing is set up in" in refusal(done)
     assert not wrong.exists()

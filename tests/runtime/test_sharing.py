@@ -88,7 +88,7 @@ def test_a_command_that_is_killed_leaves_the_servers_to_the_next(data_dir: Path,
 
 
 def test_a_second_supervisor_of_a_data_directory_is_refused(data_dir: Path) -> None:
-    refused = pytest.raises(OperatorError, match=r"already run by process \d+\..*--data-dir")
+    refused = pytest.raises(OperatorError, match=r"already run by process \d+\..*DATA_DIR")
     with sole_supervisor(data_dir), refused, sole_supervisor(data_dir):
         pass
     with sole_supervisor(data_dir):

@@ -12,8 +12,8 @@ from social.settings.declared import SETTINGS
 
 _SETTINGS_HEAD = """# Settings
 
-Read from the environment; `manage.py run` takes some as options too (`make run ARGS="--port 8080"`, see
-`./manage.py run --help`). Unset, a server at `localhost` lets everybody sign up without confirmation and writes its mail to
+Read from the environment; `manage.py run`, `setup` and `doctor` take ports and domain as options too (`make run
+ARGS="--port 8080"`). Unset, a server at `localhost` lets everybody sign up without confirmation and writes its mail to
 `var/mail`; any other domain asks for both. A variable whose name is nearly that of a setting is refused.
 
 | variable | default | meaning |
