@@ -6,7 +6,6 @@ import json
 import os
 import select
 import time
-from collections import deque
 from itertools import cycle
 
 from social.kernel.logs import redact
@@ -31,8 +30,7 @@ class Console:
         self.fd = fd
         self._colour = os.isatty(fd) and "NO_COLOR" not in os.environ if colour is None else colour
         self._json = as_json
-        self._pending: deque[bytes] = deque()
-        self._size = 0
+        self._pending = bytearray()
         self._dropped = 0
         self._closed = False
         self._palette = cycle(_COLOURS)
@@ -70,39 +68,26 @@ class Console:
         if self._closed or not text:
             return
         data = text.encode(errors="replace")
-        if self._size + len(data) > _PENDING_LIMIT:
+        if len(self._pending) + len(data) > _PENDING_LIMIT:
             self._dropped += 1
             return
         if self._dropped:
-            note = self._shape("run", f"{self._dropped} lines were dropped: nobody read them.").encode()
+            self._pending += self._shape("run", f"{self._dropped} lines were dropped: nobody read them.").encode()
             self._dropped = 0
-            self._push(note)
-        self._push(data)
-
-    def _push(self, data: bytes) -> None:
-        self._size += len(data)
-        for start in range(0, len(data), _CHUNK):
-            self._pending.append(data[start : start + _CHUNK])
+        self._pending += data
 
     def write_some(self) -> None:
         """Write as much as `fd` takes without blocking; call this when `select` reports that `fd` is writable."""
-        while self._pending and not self._closed:
+        while self._pending:
             try:
                 if not select.select([], [self.fd], [], 0)[1]:
                     return
-                written = os.write(self.fd, self._pending[0])
+                del self._pending[: os.write(self.fd, self._pending[:_CHUNK])]
             except BlockingIOError:
                 return
             except OSError:  # the reader is gone: the server runs on without output
                 self._closed = True
                 self._pending.clear()
-                self._size = 0
-                return
-            self._size -= written
-            if written == len(self._pending[0]):
-                self._pending.popleft()
-            else:
-                self._pending[0] = self._pending[0][written:]
 
     def finish(self, seconds: float = 1.0) -> None:
         """Write the remaining lines for at most `seconds`; lines that the reader does not take by then are lost."""

@@ -58,43 +58,37 @@ def check_room(path: Path, needed: int, *, elsewhere: str = "set DATA_DIR to a d
         )
 
 
-def _open_lock(path: Path) -> IO[str]:
-    try:
-        return path.open("a+")
-    except OSError as error:
-        raise OperatorError(f"{path} cannot be opened: {error.strerror}. Give it to user {_user()} (chown).") from None
-
-
 def try_lock(path: Path, *, shared: bool = False) -> IO[str] | None:
     """A lock on a file, held until the returned file is closed or this process ends; None if another process holds it.
 
     The kernel releases the lock when its process ends, so that a killed holder leaves nothing to clean up.
     """
-    file = _open_lock(path)
     try:
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        return _lock(path, fcntl.LOCK_NB, shared=shared)
     except BlockingIOError:
-        file.close()
         return None
-    if not shared:
-        _sign(file)
-    return file
 
 
 def wait_for_lock(path: Path, *, shared: bool = False) -> IO[str]:
     """Take a lock as `try_lock` does, but wait until other processes release it."""
-    file = _open_lock(path)
-    fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+    return _lock(path, 0, shared=shared)
+
+
+def _lock(path: Path, flags: int, *, shared: bool) -> IO[str]:
+    try:
+        file = path.open("a+")
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be opened: {error.strerror}. Give it to user {_user()} (chown).") from None
+    try:
+        fcntl.flock(file, flags | (fcntl.LOCK_SH if shared else fcntl.LOCK_EX))
+    except BlockingIOError:
+        file.close()
+        raise
     if not shared:
-        _sign(file)
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
     return file
-
-
-def _sign(file: IO[str]) -> None:
-    file.seek(0)
-    file.truncate()
-    file.write(str(os.getpid()))
-    file.flush()
 
 
 def holder(path: Path) -> str:
