@@ -112,7 +112,7 @@ def _served(what: str, remedy: str) -> Check:
 
 
 def _reading_fault() -> str:
-    """What is wrong with the answer for a file that is stored meanwhile; empty if it is served. Raises the errors of
+    """The fault in the answer for a file that is stored meanwhile; empty if it is served. Raises the errors of
     the storage.
     """
     path = default_storage.save(f"doctor/{token_hex(16)}.gif", ContentFile(_PIXEL))
