@@ -121,7 +121,7 @@ def test_a_command_before_the_first_start_is_refused(machine: Machine) -> None:
     done = machine.run("create_account", "alice", "--email", "alice@example.com")
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-    assert re.search(r"first start of this server has not ended.*DATA_DIR=\S+ \S+ run$", line)
+    assert re.search(r"first start of this server is not complete.*DATA_DIR=\S+ \S+ run$", line)
 
 
 def test_setup_waits_for_a_database_that_comes_up_after_it(machine: Machine, tmp_path: Path) -> None:
