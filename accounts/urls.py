@@ -2,10 +2,10 @@
 
 from django.urls import path, re_path
 
+from accounts.collections.viewsets import CollectionsViewSet
 from accounts.pages.manifest import manifest
 from accounts.pages.person import collection
 from accounts.viewsets.accounts import AccountsViewSet
-from accounts.viewsets.collections import CollectionsViewSet
 from accounts.viewsets.crypto import CryptoViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
 from accounts.viewsets.media_proxy import EmojiPicturesViewSet, ProfilePicturesViewSet

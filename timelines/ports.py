@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from accounts.models import Account, Collection
+from accounts.collections.models import Collection
+from accounts.models import Account
 from social.kernel.ports import Port
 from statuses.models import Status
 

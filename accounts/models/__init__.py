@@ -1,10 +1,10 @@
 """Models of the app: accounts, users, tokens, follows, sign-up blocks and others."""
 
 # Imported so that Django finds the tables of the features; everybody else imports them from there.
+import accounts.collections.models
 import accounts.transfers.models  # noqa: F401
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.administration import AuditEntry, SiteSetting
-from accounts.models.collection import Collection, CollectionItem
 from accounts.models.custom_emoji import CustomEmoji
 from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
@@ -48,8 +48,6 @@ __all__ = [
     "AuditEntry",
     "Block",
     "CanonicalEmailBlock",
-    "Collection",
-    "CollectionItem",
     "CopyFetch",
     "CustomEmoji",
     "Device",

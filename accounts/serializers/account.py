@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils.functional import cached_property
 
+from accounts.collections.policies import Audience, featuring_audience, is_approved
 from accounts.models import Account, ActorType, CustomEmoji, Role, User
-from accounts.policies.collections import Audience, featuring_audience, is_approved
 from accounts.policies.relations import Relations
 from accounts.policies.remote_copies import proxied_url
 from accounts.policies.visibility import default_visibility

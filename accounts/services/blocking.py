@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from accounts.collections.services.local import remove_between
 from accounts.events import (
     AccountBlocked,
     AccountMuted,
@@ -20,7 +21,6 @@ from accounts.events import (
     DomainUnblocked,
 )
 from accounts.models import Account, AccountDomainBlock, Block, Follow, Mute
-from accounts.services.collections import remove_between
 from accounts.services.following import end_following, pair_name
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from accounts.models import Account, Collection, CollectionItem
-from accounts.models.collection import ItemState
+from accounts.collections.models import Collection, CollectionItem, ItemState
+from accounts.models import Account
 from accounts.policies.audience import is_present
 from federation.documents.actors import hashtag
 from federation.documents.context import PUBLIC, with_context

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.models.collection import REMOTE_DESCRIPTION_LIMIT, REMOTE_ITEMS_LIMIT, REMOTE_NAME_LIMIT
+from accounts.collections.models import REMOTE_DESCRIPTION_LIMIT, REMOTE_ITEMS_LIMIT, REMOTE_NAME_LIMIT
+from accounts.collections.services.remote import RemoteCollection, RemoteItem
 from accounts.models.tag import TAG_LIMIT
-from accounts.services.remote_collections import RemoteCollection, RemoteItem
 from federation.documents.reading import (
     Rejected,
     first,

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.db import transaction
 
-from accounts.models import Collection, CollectionItem
-from accounts.policies.collections import may_be_featured
+from accounts.collections.models import Collection, CollectionItem
+from accounts.collections.policies import may_be_featured
+from accounts.collections.services.remote import allow_item, end_item, keep_item, settle_item
 from accounts.queries.relations import load_relations
-from accounts.services.remote_collections import allow_item, end_item, keep_item, settle_item
 from federation.documents.reading import Rejected, first, kinds_of, same_origin, web_uri
 from federation.documents.received_collections import is_featured_collection, read_item
 from federation.events import FeatureAnswerDue

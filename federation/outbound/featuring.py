@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from accounts.collections.models import Collection, CollectionItem, ItemState
 from accounts.events import (
     CollectionChanged,
     CollectionItemAdded,
@@ -12,8 +13,7 @@ from accounts.events import (
     CollectionListed,
     FeaturedTagChanged,
 )
-from accounts.models import Account, Collection, CollectionItem, FeaturedTag, Tag
-from accounts.models.collection import ItemState
+from accounts.models import Account, FeaturedTag, Tag
 from federation.documents import activities, featured_collections
 from federation.documents.actors import featured_tag
 from federation.events import FeatureAnswerDue

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import NAMESPACE_URL, uuid5
 
-from accounts.models import Account, Collection
+from accounts.collections.models import Collection
+from accounts.models import Account
 from accounts.services.instance_actor import instance_actor
 from federation.documents import activities
 from federation.outbound.audience import inbox_of

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from accounts.models import Account, Collection, CollectionItem, Follow
-from accounts.models.collection import ItemState
+from accounts.collections.models import Collection, CollectionItem, ItemState
+from accounts.collections.services.remote import find_member, keep_collection, note_consent, settle_item
+from accounts.models import Account, Follow
 from accounts.policies.audience import is_present
-from accounts.services.remote_collections import find_member, keep_collection, note_consent, settle_item
 from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of, web_uri
 from federation.documents.received_collections import is_featured_collection, items_of, read_collection
 from federation.reasons import Reason

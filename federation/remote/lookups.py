@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from html import unescape
 from typing import Final
 
-from accounts.models import Account, Collection
+from accounts.collections.models import Collection
+from accounts.models import Account
 from accounts.queries.accounts import by_address
 from accounts.services.remote_accounts import is_stale
 from federation.documents.reading import Rejected, kinds_of, origin_of, parse, uri_of

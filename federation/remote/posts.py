@@ -8,8 +8,8 @@ from typing import Final
 
 from django.db import transaction
 
+from accounts.collections.queries import find_linked
 from accounts.models import Account, Follow
-from accounts.queries.collections import find_linked
 from federation.documents.context import PUBLIC_NAMES, visibility_of
 from federation.documents.reading import Rejected, origin_of
 from federation.documents.received_notes import ReceivedNote, is_note, read_note

@@ -11,7 +11,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import DateTimeField, Q, QuerySet, TextField, Value
 from django.db.models.functions import Lower
 
-from accounts.models import Account, Collection
+from accounts.collections.models import Collection
+from accounts.models import Account
 from accounts.queries.accounts import has_address
 from federation.documents.reading import Rejected
 from federation.models import Tombstone

@@ -14,9 +14,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
+from accounts.collections.models import Collection, CollectionItem, ItemState
 from accounts.events import AccountFollowed
-from accounts.models import Account, Collection, CollectionItem, Follow
-from accounts.models.collection import ItemState
+from accounts.models import Account, Follow
 from accounts.services.profile_links import links_to_verify
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue

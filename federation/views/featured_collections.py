@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from accounts.models import Collection, CollectionItem
-from accounts.models.collection import ItemState
+from accounts.collections.models import Collection, CollectionItem, ItemState
+from accounts.collections.queries import find_collection, list_of_account
 from accounts.policies.audience import is_present
-from accounts.queries.collections import find_collection, list_of_account
 from accounts.queries.relations import load_relations
 from federation.documents import collections
 from federation.documents.context import with_context

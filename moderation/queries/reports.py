@@ -10,7 +10,8 @@ from typing import Final
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from accounts.models import Account, Collection, Follow
+from accounts.collections.models import Collection
+from accounts.models import Account, Follow
 from moderation.models import Appeal, InstanceRule, Report, Strike
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id

@@ -6,7 +6,8 @@ from typing import Final
 
 from django.db import models
 
-from accounts.models import Account, Collection, SeveredAccount
+from accounts.collections.models import Collection
+from accounts.models import Account, SeveredAccount
 from moderation.models import Report, Strike
 from notifications.models.annual_report import AnnualReport
 from social.kernel import clock

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
 
+from accounts.collections.queries import ShownCollection, load_shown
 from accounts.models import Account, SeveredAccount
 from accounts.policies.audience import PRESENT
 from accounts.queries.accounts import CountedAccounts, load_accounts, load_counted_accounts
-from accounts.queries.collections import ShownCollection, load_shown
 from accounts.queries.networks import load_severances
 from moderation.models import Appeal, Report, Strike
 from moderation.queries.reports import load_appeals, load_reports, load_strikes

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from accounts.collections.serializers import CollectionSerializer
 from accounts.serializers.account import PartialAccountSerializer, present_counted_accounts
-from accounts.serializers.collection import CollectionSerializer
 from accounts.serializers.severance import SeveranceSerializer
 from moderation.serializers.report import ReportSerializer, StrikeSerializer
 from notifications.policies.fallbacks import needs_fallback

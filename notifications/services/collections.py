@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from accounts.collections.models import CollectionItem, ItemState
 from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved
-from accounts.models import CollectionItem
-from accounts.models.collection import ItemState
 from notifications.models import Notification, NotificationType
 from notifications.services.notifying import Note, notify, notify_anew
 

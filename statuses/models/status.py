@@ -7,7 +7,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account, Application, Collection, Tag, Visibility
+from accounts.collections.models import Collection
+from accounts.models import Account, Application, Tag, Visibility
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths

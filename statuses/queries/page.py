@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from accounts.collections.queries import ShownCollection, load_whole, seen_by
 from accounts.models import Account
 from accounts.policies.relations import NO_RELATIONS, Relations
 from accounts.queries.accounts import account_fragment_key, approving, load_accounts
-from accounts.queries.collections import ShownCollection, load_whole, seen_by
 from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.queries.relations import featuring_ids, load_hiding, load_reading
 from social.kernel import fragments

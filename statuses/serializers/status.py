@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from accounts.collections.serializers import CollectionSerializer
 from accounts.models import CustomEmoji
 from accounts.models.account import acct_of
 from accounts.policies.relations import Relations

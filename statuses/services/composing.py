@@ -15,8 +15,8 @@ from django.conf import settings
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from accounts.collections.queries import find_linked
 from accounts.models import Account, User
-from accounts.queries.collections import find_linked
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.languages import choose_language

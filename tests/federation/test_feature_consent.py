@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, Collection, CollectionItem, User
-from accounts.models.collection import ItemState
+from accounts.collections.models import Collection, CollectionItem, ItemState
+from accounts.models import Account, User
 from accounts.services.blocking import block_account, block_domain
 from federation.remote.actors import fetch_actor
 from notifications.models import Notification

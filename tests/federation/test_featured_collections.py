@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from accounts.models import Account, CollectionItem, User
-from accounts.models.collection import ItemState
+from accounts.collections.models import CollectionItem, ItemState
+from accounts.models import Account, User
 from accounts.services.blocking import block_account
 from federation.models import OutboundActivity
 from social.kernel import clock, links

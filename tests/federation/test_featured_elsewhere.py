@@ -12,8 +12,14 @@ from typing import Any, Final
 
 import pytest
 
-from accounts.models import Account, Collection, CollectionItem, User
-from accounts.models.collection import REMOTE_COLLECTIONS_LIMIT, REMOTE_ITEMS_LIMIT, ItemState
+from accounts.collections.models import (
+    REMOTE_COLLECTIONS_LIMIT,
+    REMOTE_ITEMS_LIMIT,
+    Collection,
+    CollectionItem,
+    ItemState,
+)
+from accounts.models import Account, User
 from accounts.services.blocking import block_account, block_domain
 from federation.models import Fetch, FetchKind
 from federation.remote.actors import end_actor, fetch_actor

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from accounts.models import Account, AccountStat, Block, Collection, Follow, FollowRequest
+from accounts.collections.models import Collection
+from accounts.models import Account, AccountStat, Block, Follow, FollowRequest
 from federation.documents.reading import Rejected
 from federation.models import StepKind, ThreadStep, ThreadWalk
 from federation.remote.actors import fetch_actor, refresh

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, Collection, CollectionItem
-from accounts.models.collection import ItemState
+from accounts.collections.models import Collection, CollectionItem, ItemState
+from accounts.models import Account
 from federation.documents.notes import load_notes, note_document
 from federation.models import Fetch, FetchKind
 from federation.remote.actors import fetch_actor

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, Collection
+from accounts.collections.models import Collection
+from accounts.models import Account
 from accounts.services.instance_actor import instance_actor
 from federation.inbound import flag
 from federation.models import InboundActivity

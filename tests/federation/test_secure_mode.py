@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from accounts.models import Account, Collection, CollectionItem, CustomEmoji
+from accounts.collections.models import Collection, CollectionItem
+from accounts.models import Account, CustomEmoji
 from federation.remote.actors import fetch_actor
 from moderation.models import DomainAllow
 from statuses.models import Quote

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from accounts.models import Account, Block, Collection, CollectionItem, FeaturedTag, Follow, FollowRequest
-from accounts.models.collection import ItemState
+from accounts.collections.models import Collection, CollectionItem, ItemState
+from accounts.models import Account, Block, FeaturedTag, Follow, FollowRequest
 from moderation.models import Report
 from statuses.models import Favourite, Pin, PollVote, Quote, QuoteState, Status
 from tests.factories.accounts import make_token

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from accounts.models import Account, Collection, CollectionItem, Follow, FollowRequest
-from accounts.models.collection import ItemState
+from accounts.collections.models import Collection, CollectionItem, ItemState
+from accounts.models import Account, Follow, FollowRequest
 from accounts.services.following import FollowChange, follow_account
 from federation.remote.actors import fetch_actor
 from statuses.models import Quote, Status

@@ -10,7 +10,8 @@ import pytest
 from django.core import mail
 from django.db import connection
 
-from accounts.models import Account, Collection, User
+from accounts.collections.models import Collection
+from accounts.models import Account, User
 from moderation.models import InstanceRule, Report
 from moderation.policies.reports import ReportDraft
 from moderation.services.reports import file_report

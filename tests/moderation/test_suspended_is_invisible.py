@@ -12,11 +12,11 @@ from typing import Any, Final
 import pytest
 from django.test import Client
 
-from accounts.policies.collections import CollectionDraft
+from accounts.collections.policies import CollectionDraft
+from accounts.collections.services.local import create_collection
 from accounts.policies.staff import OPERATOR
 from accounts.services import sanctions
 from accounts.services.audit import write_setting
-from accounts.services.collections import create_collection
 from accounts.services.following import FollowChange, follow_account
 from accounts.services.private import endorse_account
 from social.api.access import AccessKind

@@ -8,8 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts.collections.models import CollectionItem
 from accounts.events import CollectionItemAdded
-from accounts.models import CollectionItem, User
+from accounts.models import User
 from notifications.models import Notification
 from notifications.services.collections import notify_added
 from tests.factories.accounts import make_token, make_user

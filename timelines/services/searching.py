@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from django.db.models import OuterRef, Q
 
+from accounts.collections.models import Collection as PeopleCollection
+from accounts.collections.queries import find_linked
 from accounts.models import Account, Tag
-from accounts.models import Collection as PeopleCollection
 from accounts.policies.relations import blocked_by
 from accounts.queries.accounts import by_address, has_address, list_accounts, split_address
-from accounts.queries.collections import find_linked
 from accounts.queries.discovery import search_accounts
 from accounts.queries.tags import search_tags
 from accounts.services.remote_accounts import proper_address

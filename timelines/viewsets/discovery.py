@@ -10,12 +10,12 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
+from accounts.collections.queries import find_shown
+from accounts.collections.serializers import CollectionSerializer
 from accounts.models import Tag
-from accounts.queries.collections import find_shown
 from accounts.queries.tags import list_followed_tags, named_tag, view_tags
 from accounts.queries.users import find_own_account
 from accounts.serializers.account import present_accounts
-from accounts.serializers.collection import CollectionSerializer
 from accounts.serializers.tag import present_tags
 from accounts.services.tags import follow_tag, unfeature_tag_named, unfollow_tag
 from social.api.access import optional_user, user

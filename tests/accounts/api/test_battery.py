@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.models import (
-    AccessToken,
-    Collection,
-    CollectionItem,
-    CustomEmoji,
-    Device,
-    EncryptedMessage,
-    RemoteCopy,
-)
+from accounts.collections.models import Collection, CollectionItem
+from accounts.models import AccessToken, CustomEmoji, Device, EncryptedMessage, RemoteCopy
 from accounts.models.remote import CopyPurpose, CopyState
 from accounts.policies.remote_copies import digest_of
 from social.kernel import clock

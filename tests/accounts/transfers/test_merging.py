@@ -11,16 +11,8 @@ from django.apps import apps
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from accounts.models import (
-    Account,
-    AccountNote,
-    AccountStat,
-    AuditEntry,
-    Collection,
-    CollectionItem,
-    Follow,
-    FollowRequest,
-)
+from accounts.collections.models import Collection, CollectionItem
+from accounts.models import Account, AccountNote, AccountStat, AuditEntry, Follow, FollowRequest
 from accounts.policies.staff import OPERATOR, staff_of
 from accounts.queries.relations import load_relations
 from accounts.services.blocking import block_account, mute_account

@@ -11,8 +11,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account, Collection, CollectionItem
-from accounts.models.collection import ItemState
+from accounts.collections.models import Collection, CollectionItem, ItemState
+from accounts.models import Account
 from accounts.queries.relations import load_relations_of
 from statuses.models import LinkedCollection, Status
 from statuses.models.status import COLLECTIONS_LIMIT

@@ -10,16 +10,16 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved, CollectionListed
-from accounts.models import Account, Collection, CollectionItem, User
-from accounts.models.collection import ITEMS_LIMIT, ItemState
-from accounts.policies.collections import (
+from accounts.collections.models import ITEMS_LIMIT, Collection, CollectionItem, ItemState
+from accounts.collections.policies import (
     CollectionDraft,
     draft_errors,
     may_be_featured,
     too_many_collections,
     too_many_items,
 )
+from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved, CollectionListed
+from accounts.models import Account, User
 from accounts.queries.accounts import list_accounts
 from accounts.queries.relations import load_relations
 from accounts.services.tags import ensure_tags

@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account, Collection, CollectionItem, Role, User
+from accounts.collections.models import Collection, CollectionItem
+from accounts.models import Account, Role, User
 from social.kernel import clock
 from tests.factories.accounts import make_account, make_token, make_user
 from tests.support.client import Api

@@ -9,8 +9,8 @@ from typing import Final
 
 from django.db.models import Q, QuerySet
 
-from accounts.models import Account, Collection, CollectionItem
-from accounts.models.collection import ItemState
+from accounts.collections.models import Collection, CollectionItem, ItemState
+from accounts.models import Account
 from accounts.policies.audience import is_present
 from accounts.policies.relations import Relations
 from accounts.queries.accounts import load_accounts

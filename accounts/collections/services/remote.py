@@ -13,10 +13,16 @@ from typing import Any
 
 from django.db import transaction
 
+from accounts.collections.models import (
+    REMOTE_COLLECTIONS_LIMIT,
+    REMOTE_ITEMS_LIMIT,
+    Collection,
+    CollectionItem,
+    ItemState,
+)
+from accounts.collections.services.local import removed
 from accounts.events import CollectionChanged, CollectionItemAdded
-from accounts.models import Account, Collection, CollectionItem
-from accounts.models.collection import REMOTE_COLLECTIONS_LIMIT, REMOTE_ITEMS_LIMIT, ItemState
-from accounts.services.collections import removed
+from accounts.models import Account
 from accounts.services.tags import ensure_tags
 from social.kernel import clock
 from social.kernel.errors import Conflict

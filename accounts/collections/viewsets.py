@@ -9,10 +9,10 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from accounts.models import Collection
-from accounts.policies.collections import CollectionDraft
-from accounts.queries.accounts import find_account
-from accounts.queries.collections import (
+from accounts.collections.inputs import CollectionInput, ItemInput
+from accounts.collections.models import Collection
+from accounts.collections.policies import CollectionDraft
+from accounts.collections.queries import (
     find_collection,
     find_item,
     find_shown,
@@ -20,16 +20,13 @@ from accounts.queries.collections import (
     list_with_account,
     show,
 )
-from accounts.queries.users import find_own_account, find_user
-from accounts.serializers.account import present_accounts
-from accounts.serializers.collection import (
+from accounts.collections.serializers import (
     CollectionsSerializer,
     CollectionWithAccountsSerializer,
     WrappedCollectionItemSerializer,
     WrappedCollectionSerializer,
 )
-from accounts.serializers.inputs.collections import CollectionInput, ItemInput
-from accounts.services.collections import (
+from accounts.collections.services.local import (
     add_item,
     create_collection,
     delete_collection,
@@ -37,6 +34,9 @@ from accounts.services.collections import (
     revoke_item,
     update_collection,
 )
+from accounts.queries.accounts import find_account
+from accounts.queries.users import find_own_account, find_user
+from accounts.serializers.account import present_accounts
 from social.api.access import optional_user, user
 from social.api.declarations import Endpoint
 from social.api.pagination import ByOffset, Limit

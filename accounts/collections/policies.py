@@ -11,8 +11,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from accounts.collections.models import DESCRIPTION_LIMIT, NAME_LIMIT
 from accounts.models import Account
-from accounts.models.collection import DESCRIPTION_LIMIT, NAME_LIMIT
 from accounts.models.tag import TAG_LIMIT
 from accounts.policies.relations import Relations
 from social.kernel.errors import FieldError

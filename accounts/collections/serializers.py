@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.models import CollectionItem
-from accounts.queries.collections import ShownCollection
+from accounts.collections.models import CollectionItem
+from accounts.collections.queries import ShownCollection
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
 

@@ -1,0 +1,1 @@
+"""Collections: lists of accounts that their owner recommends to others."""
