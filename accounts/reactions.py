@@ -1,5 +1,6 @@
 """Reactions: which event calls which service, task or query."""
 
+from accounts.copies.services.copying import COPIES
 from accounts.events import (
     AccountDeleted,
     AccountErasureDue,
@@ -34,7 +35,6 @@ from accounts.services.mails import (
     send_security_mails,
 )
 from accounts.services.profile_links import verify_profile_links
-from accounts.services.remote_copies import COPIES
 from accounts.services.severing import sever_blocked_domains, sever_suspended
 from accounts.services.tokens import forget_revoked
 from accounts.transfers.services.archives import write_archives

@@ -26,7 +26,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "sweep-outbox": _every("social.tasks.sweep_outbox", seconds=5),
     "end-timed-mutes": _every("accounts.services.blocking.end_timed_mutes", minutes=1),
     "make-missing-keys": _every("accounts.services.key_pairs.make_missing_keys", "media", minutes=1),
-    "trim-remote-copies": _every("accounts.services.copy_removal.trim_copies", minutes=1),
+    "trim-remote-copies": _every("accounts.copies.services.removal.trim_copies", minutes=1),
     "ask-for-software": _every("federation.remote.software.request_software", minutes=10),
     "compute-trends": _every("timelines.services.trends.compute_trends", minutes=5),
     "count-activity": _every("moderation.services.activity.count_activity", minutes=10),
@@ -65,6 +65,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
 FORMER_NAMES: Final = {
     "accounts.services.archives.forget_archives": "accounts.transfers.services.archives.forget_archives",
     "accounts.services.importing.forget_imports": "accounts.transfers.services.importing.forget_imports",
+    "accounts.services.copy_removal.trim_copies": "accounts.copies.services.removal.trim_copies",
 }
 
 

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.utils.functional import cached_property
 
 from accounts.collections.policies import Audience, featuring_audience, is_approved
+from accounts.copies.policies import proxied_url
 from accounts.models import Account, ActorType, CustomEmoji, Role, User
 from accounts.policies.relations import Relations
-from accounts.policies.remote_copies import proxied_url
 from accounts.policies.visibility import default_visibility
 from accounts.queries.accounts import CountedAccounts, Counters, load_counted_accounts
 from accounts.queries.emojis import EmojiLookup, account_texts

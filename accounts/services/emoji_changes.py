@@ -12,13 +12,13 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.copies.services.copying import request_copy
 from accounts.models import CustomEmoji
 from accounts.models.remote import CopyPurpose, CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from accounts.services.emoji_packs import Terms, import_emojis
-from accounts.services.remote_copies import request_copy
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
 from social.kernel.lengths import NAME_LIMIT
 from social.kernel.media import storage

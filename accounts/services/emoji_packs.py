@@ -21,11 +21,12 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import CustomEmoji, QuarantineSource
+from accounts.copies.models import QuarantineSource
+from accounts.copies.services.quarantine import Origin, refuse_unless_clean
+from accounts.models import CustomEmoji
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
-from accounts.services.quarantine import Origin, refuse_unless_clean
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.lengths import NAME_LIMIT

@@ -10,9 +10,9 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Q
 
+from accounts.copies.services.removal import forget_copies
 from accounts.models import CustomEmoji
 from accounts.models.remote import CopyPurpose
-from accounts.services.copy_removal import forget_copies
 from social.kernel import clock
 from social.kernel.batches import BATCH
 

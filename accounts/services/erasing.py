@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
+from accounts.copies.services.removal import forget_copies
 from accounts.events import AccountDeleted, AccountErasureDue
 from accounts.models import (
     Account,
@@ -35,7 +36,6 @@ from accounts.policies.staff import NotPermitted, Staff, require
 from accounts.queries.site_settings import find_registrations
 from accounts.services.audit import record
 from accounts.services.changing import change_account
-from accounts.services.copy_removal import forget_copies
 from accounts.services.following import end_following, pair_name
 from accounts.services.profile_pictures import remove_replaced
 from accounts.services.sessions import sign_out_everywhere

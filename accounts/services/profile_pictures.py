@@ -13,10 +13,11 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.copies.models import QuarantineSource
+from accounts.copies.services.quarantine import Origin, refuse_unless_clean
 from accounts.events import ProfileUpdated
-from accounts.models import Account, QuarantineSource
+from accounts.models import Account
 from accounts.services.changing import change_account
-from accounts.services.quarantine import Origin, refuse_unless_clean
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
 from social.kernel.media import images, storage, types

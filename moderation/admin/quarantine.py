@@ -8,9 +8,9 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.accounts import account_link
 from accounts.admin.permitted import PermittedAdmin
-from accounts.models import QuarantineDecision, QuarantinedFile
+from accounts.copies.models import QuarantineDecision, QuarantinedFile
+from accounts.copies.services.quarantine import destroy_file, release_file
 from accounts.models.user import Permission
-from accounts.services.quarantine import destroy_file, release_file
 from social.api.staff_acts import Act, Words
 from social.api.staff_columns import ConditionFilter, address, lines, mark, shown
 

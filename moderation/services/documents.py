@@ -13,13 +13,14 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, QuarantineSource
+from accounts.copies.models import QuarantineSource
+from accounts.copies.services.quarantine import Origin, refuse_unless_clean
+from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.accounts import has_address
 from accounts.queries.site_settings import ACCESS_SETTING, fixed_site_settings, load_site_texts
 from accounts.services.audit import record, write_setting
-from accounts.services.quarantine import Origin, refuse_unless_clean
 from moderation.models import InstanceRule, TermsOfService
 from moderation.policies.documents import (
     ACCESS_NAMES,

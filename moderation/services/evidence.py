@@ -17,10 +17,11 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, AuditEntry, QuarantinedFile, SpamRuleMatch, User
+from accounts.copies.models import QuarantinedFile
+from accounts.copies.policies import digest_of
+from accounts.models import Account, AuditEntry, SpamRuleMatch, User
 from accounts.models.remote import CopyPurpose, RemoteCopy
 from accounts.models.user import Permission
-from accounts.policies.remote_copies import digest_of
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from moderation.models import Report, Strike

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from accounts.policies.remote_copies import proxied_url
+from accounts.copies.policies import proxied_url
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer

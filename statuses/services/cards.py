@@ -12,10 +12,10 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 
-from accounts.models import QuarantineSource
+from accounts.copies.models import QuarantineSource
+from accounts.copies.services.quarantine import Origin, is_clean
 from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address, split_address
-from accounts.services.quarantine import Origin, is_clean
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.errors import Invalid

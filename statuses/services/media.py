@@ -13,8 +13,8 @@ from typing import IO, Any, Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import QuarantineSource
-from accounts.services.quarantine import Origin, refuse_unless_clean
+from accounts.copies.models import QuarantineSource
+from accounts.copies.services.quarantine import Origin, refuse_unless_clean
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.events import publish

@@ -10,11 +10,13 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Model
 
+from accounts.copies.services import copying as remote_copies
+from accounts.copies.services import removal as copy_removal
 from accounts.models import Account, CustomEmoji, RemoteCopy
 from accounts.models.remote import CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services import audit, copy_removal, emoji_packs, remote_copies
+from accounts.services import audit, emoji_packs
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.media import storage

@@ -10,9 +10,9 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F
 
+from accounts.copies.models import QuarantinedFile, QuarantineSource
+from accounts.copies.services.quarantine import Origin, forget_released, is_clean, opened
 from accounts.events import FileReleased
-from accounts.models import QuarantinedFile, QuarantineSource
-from accounts.services.quarantine import Origin, forget_released, is_clean, opened
 from social.kernel import clock
 from social.kernel.errors import Invalid, Unavailable
 from social.kernel.events import publish

@@ -18,7 +18,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import translation
 
-from accounts.models import AuditEntry, QuarantinedFile, SpamRule, User
+from accounts.copies.models import QuarantinedFile
+from accounts.models import AuditEntry, SpamRule, User
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import hold_account
 from moderation.admin.audit_sentences import sentence

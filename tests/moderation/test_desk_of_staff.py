@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import get_resolver
 from PIL import Image
 
+from accounts.copies.policies import digest_of
 from accounts.models import AuditEntry, CustomEmoji, Invite, RemoteCopy, Role, User
 from accounts.models.remote import CopyPurpose, CopyState
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
-from accounts.policies.remote_copies import digest_of
 from accounts.policies.staff import staff_of
 from accounts.services.sanctions import suspend_account
 from moderation.models import Appeal, Report, Strike

@@ -25,7 +25,7 @@ import requests
 from django.db import OperationalError, connection
 from PIL import Image
 
-from accounts.services import remote_copies
+from accounts.copies.services import copying as remote_copies
 from social.kernel.media import storage
 from social.runtime import database
 from social.runtime.backups import archive, restoring, saving, sql

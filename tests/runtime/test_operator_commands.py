@@ -16,8 +16,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
+from accounts.copies.policies import is_key_of, proxied_url
 from accounts.models import AccountStat, AuditEntry, KeyPair
-from accounts.policies.remote_copies import is_key_of, proxied_url
 from accounts.policies.staff import OPERATOR
 from accounts.queries.site_settings import find_registrations, find_site_title, kept_days, load_site_texts
 from accounts.services.key_pairs import keys_of

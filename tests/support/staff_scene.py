@@ -7,7 +7,8 @@ from typing import Any
 
 from django.db import models
 
-from accounts.models import QuarantinedFile, User
+from accounts.copies.models import QuarantinedFile
+from accounts.models import User
 from moderation.models import Appeal, Report, Strike
 from statuses.models import HeldMedia, HeldPost
 from tests.factories.accounts import make_remote, make_user

@@ -3,10 +3,10 @@ from datetime import timedelta
 from django.conf import settings
 from django.db.models import Count, Q
 
+from accounts.copies.queries import count_bytes, sum_up
 from accounts.models import RemoteCopy
 from accounts.models.remote import CopyState
 from accounts.policies.staff import OPERATOR
-from accounts.queries.remote_copies import count_bytes, sum_up
 from social.kernel import clock
 from social.management.base import Days, OperatorCommand
 from statuses.queries.media import sum_up_attachments

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.collections.models import Collection, CollectionItem
+from accounts.copies.policies import digest_of
 from accounts.models import AccessToken, CustomEmoji, Device, EncryptedMessage, RemoteCopy
 from accounts.models.remote import CopyPurpose, CopyState
-from accounts.policies.remote_copies import digest_of
 from social.kernel import clock
 from tests.accounts.api.test_crypto import Program, message
 from tests.factories import statuses as relations

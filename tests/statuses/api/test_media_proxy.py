@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
+from accounts.copies.services import removal as copy_removal
+from accounts.copies.services.removal import trim_copies
 from accounts.models import Account, CopyFetch, RemoteCopy
 from accounts.models.remote import CopyFailure
-from accounts.services import copy_removal
-from accounts.services.copy_removal import trim_copies
 from social.api import later
 from social.api.limits import Rule
 from social.kernel import clock
@@ -291,7 +291,7 @@ def test_row_84_addresses_of_what_is_not_there_are_counted(settings: Any, path: 
 def test_files_that_have_to_be_fetched_are_limited_whoever_asks(
     elsewhere: RemoteServer, alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accounts.viewsets.media_proxy.FETCHED_FILES", Rule("few_files", 1, 600, "address"))
+    monkeypatch.setattr("accounts.copies.viewsets.FETCHED_FILES", Rule("few_files", 1, 600, "address"))
     one, two = (_entity(_attached(_file(elsewhere, picture(), name=name)), alice)["url"] for name in ("1.png", "2.png"))
     settings.RATE_LIMITS = True
     assert [_show(address).status_code for address in (one, two, one, two)] == [302, 429, 302, 429]

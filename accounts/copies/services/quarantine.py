@@ -15,8 +15,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from accounts.copies.models import QuarantineDecision, QuarantinedFile, QuarantineSource
 from accounts.events import FileReleased
-from accounts.models import QuarantineDecision, QuarantinedFile, QuarantineSource, RemoteCopy
+from accounts.models import RemoteCopy
 from accounts.models.remote import CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require

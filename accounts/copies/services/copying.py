@@ -16,11 +16,8 @@ from typing import IO, Any, Final, TypeVar, cast
 from django.conf import settings
 from django.db import transaction
 
-from accounts.events import RemoteCopyStored
-from accounts.models import CopyFetch, QuarantineSource, RemoteCopy
-from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
-from accounts.policies.refusals import FileReason
-from accounts.policies.remote_copies import (
+from accounts.copies.models import QuarantineSource
+from accounts.copies.policies import (
     ACCEPTED,
     EMOJI_TYPES,
     PICTURE_BYTES,
@@ -30,8 +27,12 @@ from accounts.policies.remote_copies import (
     is_due,
     pause_after,
 )
+from accounts.copies.services.quarantine import Origin, is_put_away, known_result, put_away
+from accounts.events import RemoteCopyStored
+from accounts.models import CopyFetch, RemoteCopy
+from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
+from accounts.policies.refusals import FileReason
 from accounts.services.profile_pictures import SHAPES
-from accounts.services.quarantine import Origin, is_put_away, known_result, put_away
 from social.kernel import clock
 from social.kernel.errors import Invalid, Unavailable
 from social.kernel.events import publish

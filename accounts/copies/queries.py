@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from accounts.copies.policies import digest_of
 from accounts.models import Account, RemoteCopy
 from accounts.models.remote import CopyPurpose, CopyState
 from accounts.policies.audience import is_present
-from accounts.policies.remote_copies import digest_of
 from social.kernel.errors import NotFound
 
 _BYTES = Coalesce(Sum("file_size"), 0) + Coalesce(Sum("preview_size"), 0)

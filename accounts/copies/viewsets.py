@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
+from accounts.copies.policies import is_due, is_key_of
+from accounts.copies.queries import find_copy, find_picture_url
+from accounts.copies.services.copying import note_served, request_copy
 from accounts.models import RemoteCopy
 from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
-from accounts.policies.remote_copies import is_due, is_key_of
 from accounts.queries import emojis
-from accounts.queries.remote_copies import find_copy, find_picture_url
-from accounts.services.remote_copies import note_served, request_copy
 from social.api.access import optional_user
 from social.api.addresses import client_ip, rate_key
 from social.api.admission import count
