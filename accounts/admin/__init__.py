@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from accounts.admin.emojis import CustomEmojiAdmin
 from accounts.admin.invites import InviteAdmin
 from accounts.admin.ip_blocks import IpBlockAdmin
 from accounts.admin.roles import RoleAdmin
@@ -12,6 +11,7 @@ from accounts.admin.sign_up_blocks import (
     UsernameBlockAdmin,
 )
 from accounts.admin.users import UserAdmin
+from accounts.emojis.admin import CustomEmojiAdmin
 
 __all__ = [
     "CanonicalEmailBlockAdmin",

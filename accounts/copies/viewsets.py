@@ -14,9 +14,9 @@ from rest_framework.request import Request
 from accounts.copies.policies import is_due, is_key_of
 from accounts.copies.queries import find_copy, find_picture_url
 from accounts.copies.services.copying import note_served, request_copy
+from accounts.emojis import queries as emojis
 from accounts.models import RemoteCopy
 from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
-from accounts.queries import emojis
 from social.api.access import optional_user
 from social.api.addresses import client_ip, rate_key
 from social.api.admission import count

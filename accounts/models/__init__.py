@@ -3,10 +3,10 @@
 # Imported so that Django finds the tables of the features; everybody else imports them from there.
 import accounts.collections.models
 import accounts.copies.models
+import accounts.emojis.models
 import accounts.transfers.models  # noqa: F401
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.administration import AuditEntry, SiteSetting
-from accounts.models.custom_emoji import CustomEmoji
 from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
 from accounts.models.relations import (
@@ -49,7 +49,6 @@ __all__ = [
     "Block",
     "CanonicalEmailBlock",
     "CopyFetch",
-    "CustomEmoji",
     "Device",
     "DismissedSuggestion",
     "Domain",

@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from accounts.collections.queries import find_shown, load_members
+from accounts.emojis.pages import with_emojis
 from accounts.models import Account, User
-from accounts.pages.emojis import with_emojis
 from accounts.serializers.account import picture_urls, present_accounts
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id

@@ -14,11 +14,12 @@ from django.utils.functional import cached_property
 
 from accounts.collections.policies import Audience, featuring_audience, is_approved
 from accounts.copies.policies import proxied_url
-from accounts.models import Account, ActorType, CustomEmoji, Role, User
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.queries import EmojiLookup, account_texts
+from accounts.models import Account, ActorType, Role, User
 from accounts.policies.relations import Relations
 from accounts.policies.visibility import default_visibility
 from accounts.queries.accounts import CountedAccounts, Counters, load_counted_accounts
-from accounts.queries.emojis import EmojiLookup, account_texts
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, fragments, links
 from social.kernel.media import storage

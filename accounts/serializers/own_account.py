@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from accounts.emojis.queries import EmojiLookup, account_texts, shortcodes_in
 from accounts.models import Account, ActorType, User
 from accounts.policies.relations import Relations
 from accounts.policies.visibility import default_visibility
 from accounts.queries.accounts import Counters
-from accounts.queries.emojis import EmojiLookup, account_texts, shortcodes_in
 from accounts.queries.users import OwnState, find_own_state, find_user_with_state
 from accounts.serializers.account import (
     CredentialAccountSerializer,

@@ -10,13 +10,13 @@ from typing import Any, Final
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from accounts.emojis.services.remote import RemoteEmoji, store_emojis
 from accounts.events import FollowsToRenew, ProfileUpdated
 from accounts.models import Account, AccountStat, Domain, KeyPair
 from accounts.models.account import USERNAME_LIMIT, SuspensionOrigin
 from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address, find_by_address, has_address, split_address
 from accounts.services.changing import change_account, note_fetched
-from accounts.services.emojis import RemoteEmoji, store_emojis
 from social.kernel import clock
 from social.kernel.errors import Conflict, NotFound
 from social.kernel.events import publish

@@ -8,11 +8,11 @@ from typing import Any, Final
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from accounts.emojis.queries import EmojiLookup
 from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
 from accounts.queries.accounts import find_account, find_by_address, list_accounts
 from accounts.queries.discovery import search_accounts
-from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_featuring, load_known_relations, load_relations
 from accounts.queries.users import find_own_account
 from accounts.serializers.account import AccountSerializer, present_accounts

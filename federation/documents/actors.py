@@ -8,7 +8,8 @@ from typing import Any
 from django.conf import settings
 
 from accounts.collections.policies import Audience, featuring_audience
-from accounts.models import Account, CustomEmoji, Tag
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account, Tag
 from accounts.serializers.account import emoji_urls
 from federation.documents.context import PUBLIC, SECURITY, WEBFINGER, with_context
 from social.kernel import clock, links

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.queries import EmojiLookup
 from accounts.models.account import acct_of
-from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_nearby_pairs
 from federation.documents.actors import emoji_object, hashtag, image
 from federation.documents.context import PUBLIC, TERMS, addresses, followers_url_of, with_context

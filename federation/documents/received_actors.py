@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accounts.collections.policies import Audience
+from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.account import DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, USERNAME_LIMIT, ActorType
-from accounts.services.emojis import RemoteEmoji
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from accounts.queries.emojis import shortcodes_in
-from accounts.services.emojis import RemoteEmoji
+from accounts.emojis.queries import shortcodes_in
+from accounts.emojis.services.remote import RemoteEmoji
 from federation.documents.reading import at_most, of_kind, text_of, time_of, web_uri
 from federation.documents.received_files import picture_of
 from federation.reasons import Reason

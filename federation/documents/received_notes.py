@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from django.utils.html import escape
 
+from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.tag import TAG_LIMIT
-from accounts.services.emojis import RemoteEmoji
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import orjson
 
+from accounts.emojis.queries import EmojiLookup, account_texts
 from accounts.models import Account
-from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.services.key_pairs import keys_of
 from accounts.transfers.services import archives
 from accounts.transfers.services.archive_files import ArchiveWriter

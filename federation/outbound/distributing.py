@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from accounts.emojis.queries import EmojiLookup, account_texts
 from accounts.events import (
     AccountBlocked,
     AccountDeleted,
@@ -22,7 +23,6 @@ from accounts.events import (
     ProfileUpdated,
 )
 from accounts.models import Account, Follow, FollowRequest
-from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.services.key_pairs import keys_of
 from accounts.transfers.models import Move
 from federation.documents import activities

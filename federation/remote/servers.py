@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from django.db import connection, transaction
 
+from accounts.emojis.services.remote import remove_emojis
 from accounts.models import Account, Domain
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR, Staff, require
 from accounts.queries.servers import list_troubled, load_names
 from accounts.services.audit import record
-from accounts.services.emojis import remove_emojis
 from accounts.services.erasing import delete_account
 from federation.events import ServerPurgeDue
 from social.kernel.batches import BATCH

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
+from accounts.emojis.queries import EmojiLookup, account_texts
 from accounts.models import Account, Follow
-from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.queries.relations import load_relations
 from accounts.queries.tags import list_featured_tags
 from accounts.serializers.account import counters

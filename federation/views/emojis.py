@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
 from federation.documents.actors import emoji_object
 from federation.documents.context import with_context
 from federation.views.negotiation import Wanted, document, not_acceptable, reads, wanted

@@ -13,8 +13,8 @@ from django.utils.html import escape
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.emojis.pages import with_emojis
 from accounts.models import Account
-from accounts.pages.emojis import with_emojis
 from accounts.pages.person import load_entities, shown_author, shown_person
 from accounts.queries.networks import list_followers, list_following
 from accounts.serializers.account import picture_urls

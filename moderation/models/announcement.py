@@ -7,7 +7,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account, CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import HTML_LIMIT, NAME_LIMIT, OBJECT_LIMIT, lengths

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from django.db.models import Case, Count, Max, Min, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
-from accounts.models import Account, CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.queries import EmojiLookup
+from accounts.models import Account
 from accounts.queries.accounts import load_accounts
-from accounts.queries.emojis import EmojiLookup
 from moderation.models import Announcement, AnnouncementDismissal, AnnouncementReaction
 from moderation.policies.announcements import is_shown
 from social.kernel import clock

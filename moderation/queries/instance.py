@@ -12,10 +12,10 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import QuerySet
 
+from accounts.emojis.queries import EmojiLookup
 from accounts.models import Account, Domain, Role
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.queries.accounts import has_address
-from accounts.queries.emojis import EmojiLookup
 from accounts.queries.site_settings import find_site_text, load_site_texts
 from moderation.models import ActivityWeek, DomainRule, InstanceRule, TermsOfService
 from moderation.models.domain_rule import DomainSeverity

@@ -14,11 +14,11 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.emojis.queries import load_emojis
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.accounts import by_address, split_address
-from accounts.queries.emojis import load_emojis
 from accounts.services.audit import record
 from moderation.events import (
     AnnouncementDue,

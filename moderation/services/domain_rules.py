@@ -13,12 +13,12 @@ from typing import Any, Final
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from accounts.emojis.services.remote import remove_emojis
 from accounts.events import FollowsSevered
 from accounts.models.user import Permission
 from accounts.policies.sign_up import taken
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record, record_changes, record_each
-from accounts.services.emojis import remove_emojis
 from accounts.services.sanctions import apply_domain_rule
 from accounts.services.severing import sever_server
 from moderation.events import DomainRuleChanged, ServerSuspended

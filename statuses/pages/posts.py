@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import escape
 from django.views.decorators.http import require_safe
 
-from accounts.pages.emojis import with_emojis
+from accounts.emojis.pages import with_emojis
 from accounts.pages.person import shown_author, shown_person
 from accounts.queries.accounts import find_local
 from social.kernel import links

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from accounts.collections.queries import ShownCollection, load_whole, seen_by
+from accounts.emojis.queries import EmojiLookup, account_texts
 from accounts.models import Account
 from accounts.policies.relations import NO_RELATIONS, Relations
 from accounts.queries.accounts import account_fragment_key, approving, load_accounts
-from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.queries.relations import featuring_ids, load_hiding, load_reading
 from social.kernel import fragments
 from statuses.models import Poll, Status

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from accounts.copies.policies import proxied_url
-from accounts.queries.emojis import EmojiLookup
+from accounts.emojis.queries import EmojiLookup
 from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock

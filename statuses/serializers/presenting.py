@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from accounts.queries.emojis import EmojiLookup
+from accounts.emojis.queries import EmojiLookup
 from accounts.serializers import account as accounts
 from accounts.serializers.collection import CollectionSerializer
 from social.api.serializers import EntitySerializer

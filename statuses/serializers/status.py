@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from accounts.collections.serializers import CollectionSerializer
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.queries import EmojiLookup
 from accounts.models.account import acct_of
 from accounts.policies.relations import Relations
-from accounts.queries.emojis import EmojiLookup
 from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links

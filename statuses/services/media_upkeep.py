@@ -12,11 +12,13 @@ from django.db.models import Model
 
 from accounts.copies.services import copying as remote_copies
 from accounts.copies.services import removal as copy_removal
-from accounts.models import Account, CustomEmoji, RemoteCopy
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.services import packs as emoji_packs
+from accounts.models import Account, RemoteCopy
 from accounts.models.remote import CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services import audit, emoji_packs
+from accounts.services import audit
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.media import storage

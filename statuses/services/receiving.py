@@ -10,8 +10,8 @@ from typing import Any, Final
 from django.db import connection, transaction
 from django.db.models import Q, TextField
 
+from accounts.emojis.services.remote import store_emojis
 from accounts.models import Account
-from accounts.services.emojis import store_emojis
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from social.kernel.locks import lock

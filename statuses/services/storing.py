@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from django.db import IntegrityError, connection, transaction
 
+from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models import Account, Tag
 from accounts.queries.relations import is_awaited
 from accounts.services.changing import count_status
-from accounts.services.emojis import RemoteEmoji
 from accounts.services.tags import count_featured_use, count_use, ensure_tags
 from social.kernel import clock
 from social.kernel.batches import BATCH

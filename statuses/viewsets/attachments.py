@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from accounts.copies.viewsets import MediaProxyViewSet
+from accounts.emojis.queries import EmojiLookup
 from accounts.models.remote import CopyPurpose
-from accounts.queries.emojis import EmojiLookup
 from social.api.access import optional_user, user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.exceptions import exception_handler

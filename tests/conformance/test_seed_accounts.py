@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.core import mail
 
-from accounts.models import Account, Block, CustomEmoji, Domain, Follow, FollowRequest, Mute
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account, Block, Domain, Follow, FollowRequest, Mute
 from social.kernel import clock
 from tests.conformance.people import Person, here, links, walk
 from tests.factories.accounts import make_remote, make_token

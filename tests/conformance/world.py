@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
 from accounts.policies.staff import OPERATOR
 from moderation.models import InstanceRule
 from moderation.policies.announcements import AnnouncementDraft

@@ -10,7 +10,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from accounts.models import Account, CustomEmoji, RuleSubject, SpamRule
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account, RuleSubject, SpamRule
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import hold_account
 from federation.documents.notes import load_notes, note_document

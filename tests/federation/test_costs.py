@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver
 
 from accounts.collections.models import Collection, CollectionItem
-from accounts.models import AccessToken, Account, CustomEmoji, Device, FeaturedTag, Tag
+from accounts.emojis.models import CustomEmoji
+from accounts.models import AccessToken, Account, Device, FeaturedTag, Tag
 from accounts.services.following import FollowChange, follow_account
 from federation.inbound.processing import process
 from federation.models import InboundActivity

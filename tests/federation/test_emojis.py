@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
-from accounts.models import Account, CustomEmoji, RemoteCopy
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.services import remote as emojis
+from accounts.models import Account, RemoteCopy
 from accounts.policies.staff import OPERATOR
-from accounts.services import emojis
 from federation.remote.actors import fetch_actor
 from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.services import domain_rules

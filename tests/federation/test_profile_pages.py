@@ -11,7 +11,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account, CustomEmoji, User
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account, User
 from accounts.services.changing import change_account
 from social.kernel import clock
 from statuses.models import MediaAttachment, Status

@@ -9,7 +9,8 @@ from typing import Any, Final
 import pytest
 
 from accounts.collections.models import Collection, CollectionItem
-from accounts.models import Account, CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account
 from federation.remote.actors import fetch_actor
 from moderation.models import DomainAllow
 from statuses.models import Quote

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account
 from federation.documents import activities
 from federation.documents.notes import load_notes
 from social.kernel import clock

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, CustomEmoji, User
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account, User
 from accounts.policies.staff import OPERATOR
 from accounts.services.following import FollowChange, follow_account
 from accounts.services.profiles import ProfileChange, update_profile

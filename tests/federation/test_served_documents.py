@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account
 from statuses.policies.polls import PollDraft
 from tests.factories.statuses import make_status
 from tests.federation.activities import deal

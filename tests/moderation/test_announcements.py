@@ -12,7 +12,8 @@ import pytest
 import time_machine
 from django.db import connection
 
-from accounts.models import AuditEntry, CustomEmoji, User
+from accounts.emojis.models import CustomEmoji
+from accounts.models import AuditEntry, User
 from accounts.policies.staff import Staff, staff_of
 from moderation.models import Announcement, AnnouncementReaction
 from moderation.policies.announcements import AnnouncementDraft

@@ -13,7 +13,8 @@ from django.urls import get_resolver
 from PIL import Image
 
 from accounts.copies.policies import digest_of
-from accounts.models import AuditEntry, CustomEmoji, Invite, RemoteCopy, Role, User
+from accounts.emojis.models import CustomEmoji
+from accounts.models import AuditEntry, Invite, RemoteCopy, Role, User
 from accounts.models.remote import CopyPurpose, CopyState
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.staff import staff_of

@@ -11,7 +11,8 @@ from django.db import transaction
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from accounts.models import Account, CustomEmoji, Role, User
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account, Role, User
 from accounts.models.user import Permission
 from moderation.models import Report
 from tests.factories.accounts import make_remote, make_user

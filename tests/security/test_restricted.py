@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.services.packs import Terms, UnreadablePack, import_emojis, read_archive
 from accounts.policies.staff import OPERATOR
 from accounts.services.audit import write_setting
-from accounts.services.emoji_packs import Terms, UnreadablePack, import_emojis, read_archive
 from federation.remote.webfinger import place_in_host_meta
 from tests.conformance.people import Person
 from tests.factories.accounts import make_remote
@@ -82,7 +82,7 @@ def _tar(name: str, data: bytes, **pax: str) -> bytes:
 def test_row_35_an_archive_that_unpacks_to_more_than_its_limit_is_refused_before_it_is_read(
     compress: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accounts.services.emoji_packs.UNPACKED_LIMIT", 8 * 1024 * 1024)
+    monkeypatch.setattr("accounts.emojis.services.packs.UNPACKED_LIMIT", 8 * 1024 * 1024)
     # A header of this kind is read at once, whatever it announces.
     bomb = compress(_tar("cat.png", b"", comment="a" * 24 * 1024 * 1024))
     assert len(bomb) < 1024 * 1024
@@ -98,7 +98,7 @@ def test_row_35_an_archive_that_unpacks_to_more_than_its_limit_is_refused_before
 def test_row_35_many_large_pictures_in_a_zip_are_refused_and_so_is_what_cannot_be_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("accounts.services.emoji_packs.UNPACKED_LIMIT", 1024 * 1024)
+    monkeypatch.setattr("accounts.emojis.services.packs.UNPACKED_LIMIT", 1024 * 1024)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(8):

@@ -19,9 +19,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.copies.models import QuarantinedFile
 from accounts.copies.services.quarantine import destroy_file, release_file
+from accounts.emojis.services.packs import Terms, import_emojis
 from accounts.models import Account, AuditEntry, RemoteCopy
 from accounts.policies.staff import OPERATOR, staff_of
-from accounts.services.emoji_packs import Terms, import_emojis
 from accounts.services.sanctions import hold_account
 from moderation.services.documents import change_thumbnail
 from social.kernel import clock

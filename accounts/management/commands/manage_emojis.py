@@ -6,9 +6,9 @@ from typing import Annotated
 
 from django.core.management.base import CommandError
 
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.services.packs import Terms, export_emojis, import_emojis, read_pack, remove_local_emojis
 from accounts.policies.staff import OPERATOR
-from accounts.services.emoji_packs import Terms, export_emojis, import_emojis, read_pack, remove_local_emojis
 from social.management.base import OperatorCommand, would
 from social.management.progress import progress_bar
 

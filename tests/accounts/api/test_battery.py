@@ -6,7 +6,8 @@ from typing import Any
 
 from accounts.collections.models import Collection, CollectionItem
 from accounts.copies.policies import digest_of
-from accounts.models import AccessToken, CustomEmoji, Device, EncryptedMessage, RemoteCopy
+from accounts.emojis.models import CustomEmoji
+from accounts.models import AccessToken, Device, EncryptedMessage, RemoteCopy
 from accounts.models.remote import CopyPurpose, CopyState
 from social.kernel import clock
 from tests.accounts.api.test_crypto import Program, message

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
-from accounts.models import Account, AccountStat, CustomEmoji, FollowRequest, Role, User
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account, AccountStat, FollowRequest, Role, User
 from tests.factories.accounts import make_account
 from tests.support.client import Api
 from tests.support.entities import check

@@ -10,7 +10,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account, CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account
 from social.kernel import clock, fragments, redis
 from statuses.models import PreviewCard, Status, StatusCard
 from statuses.policies.posts import Post

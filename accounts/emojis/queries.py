@@ -8,7 +8,8 @@ from typing import Final
 import regex
 from django.db.models import Q
 
-from accounts.models import Account, CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.models import Account
 from social.kernel.errors import require_found
 
 SHORTCODE: Final = regex.compile(r"(?<=[^\p{L}\p{N}:]|^):([a-zA-Z0-9_]{2,}):(?=[^\p{L}\p{N}:]|$)")

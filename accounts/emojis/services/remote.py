@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts.copies.services.removal import forget_copies
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
 from accounts.models.remote import CopyPurpose
 from social.kernel import clock
 from social.kernel.batches import BATCH

@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from accounts.queries.emojis import SHORTCODE
+from accounts.emojis.queries import SHORTCODE
 from social.pages.frame import path_of
 
 # A tag of HTML that our formatter, our sanitizer or `escape` made: values of its attributes may contain ">".

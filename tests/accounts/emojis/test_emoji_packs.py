@@ -13,9 +13,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from accounts.models import AuditEntry, CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.services.packs import Terms, import_emojis, read_archive
+from accounts.models import AuditEntry
 from accounts.policies.staff import staff_of
-from accounts.services.emoji_packs import Terms, import_emojis, read_archive
 from social.kernel.errors import Forbidden
 from social.kernel.media import storage
 from tests.factories.accounts import make_user

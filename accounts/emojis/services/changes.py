@@ -1,7 +1,7 @@
 """Changes of custom emojis by staff: enabled, shown in the picker, category; local copies of remote emojis.
 
 Changes take effect at once; cached posts show them within ten minutes. Pictures are imported by
-`accounts.services.emoji_packs`.
+`accounts.emojis.services.packs`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.copies.services.copying import request_copy
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.services.packs import Terms, import_emojis
 from accounts.models.remote import CopyPurpose, CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
-from accounts.services.emoji_packs import Terms, import_emojis
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
 from social.kernel.lengths import NAME_LIMIT
 from social.kernel.media import storage

@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _
 
 from accounts.copies.models import QuarantineSource
 from accounts.copies.services.quarantine import Origin, refuse_unless_clean
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.queries.emojis import list_local_emojis
+from accounts.emojis.queries import list_local_emojis
 from accounts.serializers.account import PickerEmojiSerializer
 from social.api.access import anyone
 from social.api.declarations import Endpoint

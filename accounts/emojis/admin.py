@@ -24,12 +24,9 @@ from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 from accounts.admin.accounts import HomeFilter
 from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin, RowForm
-from accounts.models import CustomEmoji
-from accounts.models.user import Permission
-from accounts.policies.staff import Staff
-from accounts.serializers.account import emoji_urls
-from accounts.services.emoji_changes import change_emoji, copy_emoji
-from accounts.services.emoji_packs import (
+from accounts.emojis.models import CustomEmoji
+from accounts.emojis.services.changes import change_emoji, copy_emoji
+from accounts.emojis.services.packs import (
     PICTURE_LIMIT,
     Terms,
     export_emojis,
@@ -38,6 +35,9 @@ from accounts.services.emoji_packs import (
     refusal_of,
     remove_local_emojis,
 )
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff
+from accounts.serializers.account import emoji_urls
 from social.api.staff import action, takes
 from social.api.staff_acts import Act, Words
 from social.api.staff_columns import ConditionFilter, address, mark, shown

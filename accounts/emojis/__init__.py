@@ -1,0 +1,1 @@
+"""Custom emojis, local and remote."""
