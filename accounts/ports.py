@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from accounts.models import Account, Device
-from accounts.policies.devices import MessageDraft, OneTimeKeyDraft, RemoteDevice
+from accounts.devices.models import Device
+from accounts.devices.policies import MessageDraft, OneTimeKeyDraft, RemoteDevice
+from accounts.models import Account
 from social.kernel.ports import Port
 
 

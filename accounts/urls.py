@@ -4,11 +4,11 @@ from django.urls import path, re_path
 
 from accounts.collections.viewsets import CollectionsViewSet
 from accounts.copies.viewsets import EmojiPicturesViewSet, ProfilePicturesViewSet
+from accounts.devices.viewsets import CryptoViewSet
 from accounts.emojis.viewsets import CustomEmojisViewSet
 from accounts.pages.manifest import manifest
 from accounts.pages.person import collection
 from accounts.viewsets.accounts import AccountsViewSet
-from accounts.viewsets.crypto import CryptoViewSet
 from accounts.viewsets.networks import DiscoveryViewSet, DomainBlocksViewSet, NetworksViewSet
 from accounts.viewsets.oauth import EmailsViewSet
 from accounts.viewsets.profile import PreferencesViewSet, ProfileViewSet

@@ -3,11 +3,11 @@
 # Imported so that Django finds the tables of the features; everybody else imports them from there.
 import accounts.collections.models
 import accounts.copies.models
+import accounts.devices.models
 import accounts.emojis.models
 import accounts.transfers.models  # noqa: F401
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.administration import AuditEntry, SiteSetting
-from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
 from accounts.models.relations import (
     AccountDomainBlock,
@@ -49,12 +49,10 @@ __all__ = [
     "Block",
     "CanonicalEmailBlock",
     "CopyFetch",
-    "Device",
     "DismissedSuggestion",
     "Domain",
     "EmailDomainBlock",
     "EmailDomainRefusal",
-    "EncryptedMessage",
     "Endorsement",
     "FeaturedTag",
     "Follow",
@@ -65,7 +63,6 @@ __all__ = [
     "IpBlock",
     "KeyPair",
     "Mute",
-    "OneTimeKey",
     "RecoveryCode",
     "RefreshToken",
     "RemoteCopy",

@@ -7,8 +7,9 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from accounts.models import Account, Device
-from accounts.policies.devices import MessageDraft, OneTimeKeyDraft
+from accounts.devices.models import Device
+from accounts.devices.policies import MessageDraft, OneTimeKeyDraft
+from accounts.models import Account
 from federation.documents.actors import devices_url
 from federation.documents.collections import whole
 from federation.documents.context import SECURITY, with_context

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accounts.models.device import BODY_LIMIT, DEVICE_TEXT_LIMIT, KEY_LIMIT
-from accounts.policies.devices import MessageDraft, OneTimeKeyDraft, RemoteDevice
+from accounts.devices.models import BODY_LIMIT, DEVICE_TEXT_LIMIT, KEY_LIMIT
+from accounts.devices.policies import MessageDraft, OneTimeKeyDraft, RemoteDevice
 from federation.documents.devices import DIGEST_ALGORITHM
 from federation.documents.reading import Rejected, first, kinds_of, of_kind, same_origin, web_uri
 from federation.documents.received_collections import items_of

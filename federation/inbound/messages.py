@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from accounts.services.devices import receive_message
+from accounts.devices.services import receive_message
 from federation.documents.reading import Rejected, uris_of
 from federation.documents.received_devices import read_message
 from federation.inbound.incoming import UNDO_RETENTION, Incoming

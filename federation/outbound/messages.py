@@ -13,8 +13,9 @@ from uuid import uuid4
 
 import orjson
 
-from accounts.models import Account, Device
-from accounts.policies.devices import MessageDraft, OneTimeKeyDraft, RemoteDevice
+from accounts.devices.models import Device
+from accounts.devices.policies import MessageDraft, OneTimeKeyDraft, RemoteDevice
+from accounts.models import Account
 from accounts.services.key_pairs import keys_of
 from federation.documents.devices import encrypted_message
 from federation.documents.reading import Rejected, origin_of, parse

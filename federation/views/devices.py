@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from accounts.models import Device
-from accounts.policies.devices import OneTimeKeyDraft
-from accounts.queries.devices import reachable
-from accounts.services.devices import claim_keys
+from accounts.devices.models import Device
+from accounts.devices.policies import OneTimeKeyDraft
+from accounts.devices.queries import reachable
+from accounts.devices.services import claim_keys
 from federation.documents.devices import devices as devices_document
 from federation.documents.devices import one_time_key
 from federation.documents.received_devices import DEVICES_LIMIT

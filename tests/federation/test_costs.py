@@ -12,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver
 
 from accounts.collections.models import Collection, CollectionItem
+from accounts.devices.models import Device
 from accounts.emojis.models import CustomEmoji
-from accounts.models import AccessToken, Account, Device, FeaturedTag, Tag
+from accounts.models import AccessToken, Account, FeaturedTag, Tag
 from accounts.services.following import FollowChange, follow_account
 from federation.inbound.processing import process
 from federation.models import InboundActivity

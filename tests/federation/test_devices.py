@@ -13,13 +13,13 @@ from typing import Any, Final
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from accounts.models import Device, EncryptedMessage, OneTimeKey
+from accounts.devices.models import Device, EncryptedMessage, OneTimeKey
 from accounts.services.blocking import block_account, block_domain
 from federation.outbound import messages
 from federation.remote.actors import fetch_actor
 from social.kernel import redis
 from social.kernel.http.limits import web_request_budget
-from tests.accounts.api.test_crypto import CLAIM, QUERY, Program, text
+from tests.accounts.devices.test_crypto import CLAIM, QUERY, Program, text
 from tests.factories.accounts import make_remote
 from tests.federation.activities import deal, remote
 from tests.federation.devices import SECRET, address_of, cipher, device, has, program_of_alice, with_device

@@ -8,12 +8,13 @@ from typing import Any
 import orjson
 import pytest
 
-from accounts.models import AccessToken, Account, EncryptedMessage
+from accounts.devices.models import EncryptedMessage
+from accounts.models import AccessToken, Account
 from accounts.services.blocking import block_account
 from federation.models import OutboundActivity
 from federation.remote.actors import fetch_actor
 from social.kernel import crypto, redis, streams
-from tests.accounts.api.test_crypto import CLEAR, DELIVER, MESSAGES, Program, message
+from tests.accounts.devices.test_crypto import CLEAR, DELIVER, MESSAGES, Program, message
 from tests.factories.accounts import make_user
 from tests.federation.activities import deal, remote
 from tests.federation.devices import DIGEST, address_of, cipher, program_of_alice, with_device
@@ -138,7 +139,7 @@ def test_a_message_that_is_none_for_a_device_here_is_refused(
 def test_row_61_messages_of_one_stranger_leave_room_for_those_of_others(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accounts.services.devices.MESSAGES_OF_ONE", 2)
+    monkeypatch.setattr("accounts.devices.services.MESSAGES_OF_ONE", 2)
     outcomes = [deal(zoe, cipher(zoe, program), "/users/alice/inbox") for _number in range(3)]
     assert [outcome[:7] for outcome in outcomes] == ["done", "done", "refused"]
     yan = elsewhere.person("yan")

@@ -16,11 +16,12 @@ from django.db import connection, transaction
 from accounts.collections.models import Collection
 from accounts.collections.policies import CollectionDraft
 from accounts.collections.services.local import add_item, create_collection, delete_collection, update_collection
+from accounts.devices import services as devices
+from accounts.devices.policies import DeviceDraft, MessageDraft
 from accounts.models import AccessToken, Account, EmailDomainBlock
-from accounts.policies.devices import DeviceDraft, MessageDraft
 from accounts.policies.staff import OPERATOR
 from accounts.queries.relations import load_relations
-from accounts.services import devices, roles, sign_up_blocks, spam_rules, staff, tokens
+from accounts.services import roles, sign_up_blocks, spam_rules, staff, tokens
 from accounts.services.rule_matches import note_matches
 from moderation.models import Announcement
 from moderation.policies.announcements import AnnouncementDraft

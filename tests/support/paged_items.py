@@ -11,13 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from accounts.devices.models import Device, EncryptedMessage
 from accounts.models import (
     AccountDomainBlock,
     Block,
     CanonicalEmailBlock,
-    Device,
     EmailDomainBlock,
-    EncryptedMessage,
     Endorsement,
     Follow,
     FollowRequest,
@@ -34,7 +33,7 @@ from moderation.models import DomainAllow, DomainRule, Report
 from notifications.models import Notification, NotificationRequest
 from statuses.models import Bookmark, Favourite, Quote, ScheduledStatus, Status
 from statuses.services.deleting import delete_status
-from tests.accounts.api.test_crypto import Program
+from tests.accounts.devices.test_crypto import Program
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
     make_bookmark,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import orjson
 
+from accounts.devices.queries import load_messages
+from accounts.devices.serializers import EncryptedMessageSerializer
 from accounts.events import EncryptedMessageStored
-from accounts.queries.devices import load_messages
-from accounts.serializers.device import EncryptedMessageSerializer
 from social.kernel import streams
 from timelines.stores import channels
 from timelines.stores.channels import subscribed_channels

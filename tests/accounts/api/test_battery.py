@@ -6,11 +6,12 @@ from typing import Any
 
 from accounts.collections.models import Collection, CollectionItem
 from accounts.copies.policies import digest_of
+from accounts.devices.models import Device, EncryptedMessage
 from accounts.emojis.models import CustomEmoji
-from accounts.models import AccessToken, Device, EncryptedMessage, RemoteCopy
+from accounts.models import AccessToken, RemoteCopy
 from accounts.models.remote import CopyPurpose, CopyState
 from social.kernel import clock
-from tests.accounts.api.test_crypto import Program, message
+from tests.accounts.devices.test_crypto import Program, message
 from tests.factories import statuses as relations
 from tests.factories.accounts import make_account, make_application, make_remote, make_token, make_user
 from tests.support.battery import Row, Scene, battery

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import QuerySet
 
-from accounts.models import Account, Device, EncryptedMessage
+from accounts.devices.models import Device, EncryptedMessage
+from accounts.models import Account
 from accounts.queries.relations import load_known_relations
 from social.kernel.errors import require_found
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.queries.devices import find_device, list_messages
-from accounts.serializers.device import (
+from accounts.devices.inputs import ClaimInput, ClearInput, DeliveryInput, QueryInput, UploadInput
+from accounts.devices.queries import find_device, list_messages
+from accounts.devices.serializers import (
     ClaimResultSerializer,
     DeviceSerializer,
     EncryptedMessageSerializer,
     OneTimeKeyCountSerializer,
     QueryResultSerializer,
 )
-from accounts.serializers.inputs.crypto import ClaimInput, ClearInput, DeliveryInput, QueryInput, UploadInput
-from accounts.services.devices import (
+from accounts.devices.services import (
     claim_keys,
     clear_messages,
     deliver_messages,

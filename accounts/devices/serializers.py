@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accounts.models import Device, EncryptedMessage, OneTimeKey
-from accounts.policies.devices import OneTimeKeyDraft, RemoteDevice
+from accounts.devices.models import Device, EncryptedMessage, OneTimeKey
+from accounts.devices.policies import OneTimeKeyDraft, RemoteDevice
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from accounts.policies.devices import DeviceDraft, MessageDraft, OneTimeKeyDraft
-from accounts.services.devices import DEVICES_PER_CALL
+from accounts.devices.policies import DeviceDraft, MessageDraft, OneTimeKeyDraft
+from accounts.devices.services import DEVICES_PER_CALL
 from social.api.fields import ClientInteger, IdField, IdListField, NestedListField
 from social.api.inputs import Form, Input
 from social.kernel.errors import BadRequest

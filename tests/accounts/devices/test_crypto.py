@@ -16,8 +16,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from accounts.models import AccessToken, EncryptedMessage, OneTimeKey, User
-from accounts.services import devices
+from accounts.devices import services as devices
+from accounts.devices.models import EncryptedMessage, OneTimeKey
+from accounts.models import AccessToken, User
 from accounts.services.blocking import block_account
 from accounts.services.tokens import revoke_tokens
 from social.kernel import crypto, redis, streams

@@ -12,9 +12,8 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
-from accounts.events import EncryptedMessageStored
-from accounts.models import AccessToken, Account, Device, EncryptedMessage, Follow, OneTimeKey
-from accounts.policies.devices import (
+from accounts.devices.models import Device, EncryptedMessage, OneTimeKey
+from accounts.devices.policies import (
     DeviceDraft,
     MessageDraft,
     OneTimeKeyDraft,
@@ -22,8 +21,10 @@ from accounts.policies.devices import (
     device_errors,
     message_errors,
 )
+from accounts.devices.queries import find_device, load_devices, load_reachable_elsewhere, reachable
+from accounts.events import EncryptedMessageStored
+from accounts.models import AccessToken, Account, Follow
 from accounts.ports import remote_devices
-from accounts.queries.devices import find_device, load_devices, load_reachable_elsewhere, reachable
 from social.api.admission import count
 from social.api.limits import CLAIMS, refuse_exceeded
 from social.kernel import clock, crypto

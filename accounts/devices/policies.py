@@ -11,7 +11,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from django.utils.translation import gettext as _
 
-from accounts.models.device import BODY_LIMIT, DEVICE_TEXT_LIMIT, KEY_LIMIT
+from accounts.devices.models import BODY_LIMIT, DEVICE_TEXT_LIMIT, KEY_LIMIT
 from social.kernel.errors import FieldError
 
 _KEY_BYTES = 32
