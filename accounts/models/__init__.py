@@ -5,6 +5,7 @@ import accounts.collections.models
 import accounts.copies.models
 import accounts.devices.models
 import accounts.emojis.models
+import accounts.spam.models
 import accounts.transfers.models  # noqa: F401
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.administration import AuditEntry, SiteSetting
@@ -32,7 +33,6 @@ from accounts.models.sign_up_block import (
     Severity,
     UsernameBlock,
 )
-from accounts.models.spam_rule import RuleOrigin, RuleOutcome, RuleSubject, SpamRule, SpamRuleMatch
 from accounts.models.tag import FeaturedTag, Tag, TagFollow, TagUse
 from accounts.models.user import Invite, RecoveryCode, Role, User
 from accounts.models.visibility import Visibility
@@ -69,16 +69,11 @@ __all__ = [
     "RetiredUsername",
     "RevokedToken",
     "Role",
-    "RuleOrigin",
-    "RuleOutcome",
-    "RuleSubject",
     "Severance",
     "SeveredAccount",
     "SeveredFollow",
     "Severity",
     "SiteSetting",
-    "SpamRule",
-    "SpamRuleMatch",
     "Tag",
     "TagFollow",
     "TagUse",

@@ -12,19 +12,20 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import AccountCreated, ConfirmationRequested, UserActivated, UserWaiting
-from accounts.models import Account, Application, Invite, RuleOutcome, RuleSubject, SpamRule, User
+from accounts.models import Account, Application, Invite, User
 from accounts.models.user import Permission
 from accounts.policies.sign_up import Decision, Findings, SignUpDraft, age_errors, draft_errors, in_order
-from accounts.policies.spam_rules import SignUpFacts, is_held
 from accounts.queries.sign_up import find_usable_invite, load_findings
 from accounts.queries.site_settings import find_registrations
-from accounts.queries.spam_rules import load_rules
 from accounts.services import key_pairs
 from accounts.services.activation import use_invite
 from accounts.services.audit import record
 from accounts.services.changing import change_account
-from accounts.services.rule_matches import as_staff, note_matches
 from accounts.services.sign_up_blocks import count_refusals
+from accounts.spam.matches import as_staff, note_matches
+from accounts.spam.models import RuleOutcome, RuleSubject, SpamRule
+from accounts.spam.policies import SignUpFacts, is_held
+from accounts.spam.queries import load_rules
 from social.kernel import clock, links
 from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish

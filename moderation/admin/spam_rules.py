@@ -18,10 +18,10 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from accounts.admin.accounts import account_link
 from accounts.admin.acting import acting
 from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin
-from accounts.models import SpamRule
 from accounts.models.user import Permission
-from accounts.policies.spam_rules import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
-from accounts.services.spam_rules import change_rule, create_rule, delete_rule, switch_rule
+from accounts.spam.models import SpamRule
+from accounts.spam.policies import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
+from accounts.spam.services import change_rule, create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_files, list_held
 from social.api.staff import action

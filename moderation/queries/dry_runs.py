@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from accounts.models import RuleSubject, SpamRule, User
-from accounts.policies.spam_rules import PostFacts, SignUpFacts, SpamRules
+from accounts.models import User
+from accounts.spam.models import RuleSubject, SpamRule
+from accounts.spam.policies import PostFacts, SignUpFacts, SpamRules
 from social.kernel import clock
 from social.kernel.ids import MAX_ID, first_at, moment_of
 from social.kernel.statements import rows_of

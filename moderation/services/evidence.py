@@ -19,11 +19,12 @@ from django.utils.translation import gettext as _
 
 from accounts.copies.models import QuarantinedFile
 from accounts.copies.policies import digest_of
-from accounts.models import Account, AuditEntry, SpamRuleMatch, User
+from accounts.models import Account, AuditEntry, User
 from accounts.models.remote import CopyPurpose, RemoteCopy
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
+from accounts.spam.models import SpamRuleMatch
 from moderation.models import Report, Strike
 from moderation.services.reports import note_posts_seen
 from social.kernel import clock

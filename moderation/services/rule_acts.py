@@ -8,9 +8,10 @@ from typing import Final
 from django.db import transaction
 
 from accounts.events import SpamRuleMet
-from accounts.models import Account, SpamRule
+from accounts.models import Account
 from accounts.services.instance_actor import instance_actor
-from accounts.services.rule_matches import as_staff
+from accounts.spam.matches import as_staff
+from accounts.spam.models import SpamRule
 from moderation.models import Report, ReportCategory, StrikeAction
 from moderation.services.reports import store_report
 from moderation.services.strikes import issue_strike

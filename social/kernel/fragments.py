@@ -24,7 +24,9 @@ def format_of(root: Path) -> str:
     """A digest of the code of all serializers and policies, which determine the content of entities: fragments that another
     version of the code has encoded are never read.
     """
-    sources = sorted(path for part in ("policies", "serializers") for path in root.glob(f"*/{part}/**/*.py"))
+    names = [f"*/{folder}{part}" for folder in ("", "*/") for part in ("policies", "serializers")]
+    patterns = [pattern for name in names for pattern in (f"{name}.py", f"{name}/**/*.py")]
+    sources = sorted(path for pattern in patterns for path in root.glob(pattern))
     return blake2b(b"".join(path.read_bytes() for path in sources), digest_size=6).hexdigest()
 
 

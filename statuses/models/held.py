@@ -7,7 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account, SpamRule
+from accounts.models import Account
+from accounts.spam.models import SpamRule
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import DOCUMENT_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths

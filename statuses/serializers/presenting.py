@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from accounts.collections.serializers import CollectionSerializer
 from accounts.emojis.queries import EmojiLookup
 from accounts.serializers import account as accounts
-from accounts.serializers.collection import CollectionSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, fragments, links
 from social.kernel.errors import NotFound

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from accounts.collections.serializers import CollectionSerializer
 from accounts.emojis.models import CustomEmoji
 from accounts.emojis.queries import EmojiLookup
 from accounts.models.account import acct_of

@@ -14,9 +14,10 @@ import orjson
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, RuleSubject, SpamRule
-from accounts.queries.spam_rules import load_rules
-from accounts.services.rule_matches import note_matches
+from accounts.models import Account
+from accounts.spam.matches import note_matches
+from accounts.spam.models import RuleSubject, SpamRule
+from accounts.spam.queries import load_rules
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.locks import delete_rows, keep_rows, lock

@@ -11,10 +11,11 @@ import orjson
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, SpamRule
+from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record, record_each
+from accounts.spam.models import SpamRule
 from social.kernel import clock
 from social.kernel.errors import Conflict, require_found
 from social.kernel.events import publish

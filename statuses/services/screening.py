@@ -8,11 +8,12 @@ from typing import Final
 
 from django.db import connection
 
-from accounts.models import RuleSubject, SpamRule, User
-from accounts.policies.spam_rules import PostFacts, is_held
-from accounts.queries.spam_rules import load_rules
-from accounts.services.rule_matches import note_matches
-from accounts.services.spam_rules import limit_by_rules
+from accounts.models import User
+from accounts.spam.matches import note_matches
+from accounts.spam.models import RuleSubject, SpamRule
+from accounts.spam.policies import PostFacts, is_held
+from accounts.spam.queries import load_rules
+from accounts.spam.services import limit_by_rules
 from social.kernel import clock
 from social.kernel.ids import moment_of
 from statuses.models import MediaAttachment, Poll, Status

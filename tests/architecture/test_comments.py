@@ -66,7 +66,7 @@ def exists(name: str) -> bool:
         attributes = rest[position + 1 :] if files else rest[position:]
         if not attributes:
             return True
-        files = files or [folder / "__init__.py", *(folder / "models").glob("*.py")]
+        files = files or [folder / "__init__.py", *folder.glob("models/*.py"), *folder.glob("*/models.py")]
         found = "\n".join(path.read_text() for path in files if path.exists())
         name = re.escape(attributes[0])
         return (

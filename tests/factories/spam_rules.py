@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.models import RuleOutcome, RuleSubject, SpamRule
-from accounts.policies.spam_rules import SpamRuleDraft
 from accounts.policies.staff import OPERATOR
-from accounts.services.spam_rules import create_rule
+from accounts.spam.models import RuleOutcome, RuleSubject, SpamRule
+from accounts.spam.policies import SpamRuleDraft
+from accounts.spam.services import create_rule
 
 
 def make_rule(

@@ -11,9 +11,10 @@ from zipfile import ZipFile
 import pytest
 
 from accounts.emojis.models import CustomEmoji
-from accounts.models import Account, RuleSubject, SpamRule
+from accounts.models import Account
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import hold_account
+from accounts.spam.models import RuleSubject, SpamRule
 from federation.documents.notes import load_notes, note_document
 from federation.documents.received_notes import ReceivedNote, read_note
 from federation.remote.posts import keep_note, revise_note

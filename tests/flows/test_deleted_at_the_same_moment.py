@@ -21,8 +21,9 @@ from accounts.devices.policies import DeviceDraft, MessageDraft
 from accounts.models import AccessToken, Account, EmailDomainBlock
 from accounts.policies.staff import OPERATOR
 from accounts.queries.relations import load_relations
-from accounts.services import roles, sign_up_blocks, spam_rules, staff, tokens
-from accounts.services.rule_matches import note_matches
+from accounts.services import roles, sign_up_blocks, staff, tokens
+from accounts.spam import services as spam_rules
+from accounts.spam.matches import note_matches
 from moderation.models import Announcement
 from moderation.policies.announcements import AnnouncementDraft
 from moderation.services import announcements

@@ -51,7 +51,7 @@ def test_a_picture_arrives_with_its_description(pair: tuple[Person, Person]) -> 
 
 EMOJI = """
 import io
-from accounts.models import CustomEmoji
+from accounts.emojis.models import CustomEmoji
 from social.kernel.media import storage
 from tests.factories.statuses import picture
 image = storage.store(io.BytesIO(picture()), folder="emojis", extension="png")

@@ -36,9 +36,12 @@ def test_an_older_release_s_fragments_are_not_read(monkeypatch: pytest.MonkeyPat
     assert fragments.load(["thing:1:1"]) == {}
 
 
+@pytest.mark.parametrize("path", ["{}/inner/post.py", "feature/{}.py", "feature/{}/post.py"])
 @pytest.mark.parametrize("part", ["serializers", "policies"])
-def test_what_other_code_of_serializers_and_policies_has_encoded_is_not_read(tmp_path: Path, part: str) -> None:
-    code = tmp_path / "app" / part / "inner" / "post.py"
+def test_what_other_code_of_serializers_and_policies_has_encoded_is_not_read(
+    tmp_path: Path, part: str, path: str
+) -> None:
+    code = tmp_path / "app" / path.format(part)
     code.parent.mkdir(parents=True)
     formats = [fragments.FORMAT, fragments.format_of(tmp_path)]
     for text in ("one", "two"):

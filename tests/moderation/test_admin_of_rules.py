@@ -19,9 +19,10 @@ from django.urls import reverse
 from django.utils import translation
 
 from accounts.copies.models import QuarantinedFile
-from accounts.models import AuditEntry, SpamRule, User
+from accounts.models import AuditEntry, User
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import hold_account
+from accounts.spam.models import SpamRule
 from moderation.admin.audit_sentences import sentence
 from moderation.models import EvidenceFile
 from moderation.services.evidence_files import forget_evidence, request_evidence

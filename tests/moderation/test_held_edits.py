@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from accounts.models import RuleOutcome, RuleSubject, User
-from accounts.policies.spam_rules import SpamRuleDraft
+from accounts.models import User
 from accounts.policies.staff import OPERATOR
-from accounts.services.spam_rules import create_rule
+from accounts.spam.models import RuleOutcome, RuleSubject
+from accounts.spam.policies import SpamRuleDraft
+from accounts.spam.services import create_rule
 from moderation.queries.held import list_files
 from social.kernel.media import storage
 from statuses.models import HeldPost, MediaAttachment, MediaType, Status

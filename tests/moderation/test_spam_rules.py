@@ -13,13 +13,14 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import AuditEntry, RuleOutcome, RuleSubject, SpamRule, SpamRuleMatch, User
+from accounts.models import AuditEntry, User
 from accounts.policies.sign_up import SignUpDraft
-from accounts.policies.spam_rules import SpamRuleDraft
 from accounts.policies.staff import staff_of
 from accounts.services.instance_actor import instance_actor_uri
 from accounts.services.signing_up import sign_up
-from accounts.services.spam_rules import change_rule, create_rule, delete_rule, switch_rule
+from accounts.spam.models import RuleOutcome, RuleSubject, SpamRule, SpamRuleMatch
+from accounts.spam.policies import SpamRuleDraft
+from accounts.spam.services import change_rule, create_rule, delete_rule, switch_rule
 from moderation.models import Report, Strike
 from moderation.queries.dry_runs import try_rule
 from social.kernel import clock

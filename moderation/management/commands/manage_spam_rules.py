@@ -6,11 +6,11 @@ from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accounts.models import RuleOrigin, RuleOutcome, RuleSubject, SpamRule
-from accounts.policies.spam_rules import SpamRuleDraft, normalised, rule_errors
 from accounts.policies.staff import OPERATOR
-from accounts.queries.spam_rules import find_rule, list_rules
-from accounts.services.spam_rules import create_rule, delete_rule, switch_rule
+from accounts.spam.models import RuleOrigin, RuleOutcome, RuleSubject, SpamRule
+from accounts.spam.policies import SpamRuleDraft, normalised, rule_errors
+from accounts.spam.queries import find_rule, list_rules
+from accounts.spam.services import create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_held
 from social.kernel.clock import iso

@@ -6,8 +6,8 @@ from typing import Final
 
 from django.db.models import Count, QuerySet
 
-from accounts.models import RuleSubject, SpamRule
-from accounts.policies.spam_rules import SpamRules
+from accounts.spam.models import RuleSubject, SpamRule
+from accounts.spam.policies import SpamRules
 from social.kernel.errors import require_found
 from social.kernel.ids import parse_id
 from social.kernel.recent import Recent

@@ -14,8 +14,8 @@ from typing import Final
 import regex
 from django.utils.translation import gettext as _
 
-from accounts.models import RuleOrigin, RuleOutcome, RuleSubject, SpamRule
 from accounts.policies.sign_up import domain_and_parents, network_of
+from accounts.spam.models import RuleOrigin, RuleOutcome, RuleSubject, SpamRule
 from social.kernel.errors import FieldError
 from social.kernel.lengths import NAME_LIMIT
 from social.kernel.text.names import normalise_domain

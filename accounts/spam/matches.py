@@ -9,10 +9,10 @@ from typing import Final
 from django.db import connection
 
 from accounts.events import SpamRuleMet
-from accounts.models import RuleOutcome, SpamRule, SpamRuleMatch
 from accounts.models.user import Permission
-from accounts.policies.spam_rules import RULES_LIMIT
 from accounts.policies.staff import Staff
+from accounts.spam.models import RuleOutcome, SpamRule, SpamRuleMatch
+from accounts.spam.policies import RULES_LIMIT
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.locks import keep_rows

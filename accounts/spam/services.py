@@ -8,13 +8,14 @@ from typing import Any, Final
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, RuleOutcome, SpamRule
+from accounts.models import Account
 from accounts.models.user import Permission
-from accounts.policies.spam_rules import RULES_LIMIT, SpamRuleDraft, normalised, rule_errors
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
-from accounts.services.rule_matches import as_staff
 from accounts.services.sanctions import limit_account
+from accounts.spam.matches import as_staff
+from accounts.spam.models import RuleOutcome, SpamRule
+from accounts.spam.policies import RULES_LIMIT, SpamRuleDraft, normalised, rule_errors
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.locks import lock, lock_row

@@ -1,0 +1,1 @@
+"""Spam rules, by which posts and sign-ups are held, limited or reported."""
