@@ -23,26 +23,23 @@ _ALLOWED = {"_meta", "_default_manager", "_base_manager", "_exit", "_request", "
 }
 
 
-def used(source: str, own: set[str]) -> Iterator[tuple[int, str]]:
-    """Private attributes and modules that no source of ours defines, with their lines."""
-    for node in ast.walk(ast.parse(source)):
-        names = []
-        if isinstance(node, ast.Attribute):
-            names = [node.attr]
-        elif isinstance(node, ast.ImportFrom | ast.Import):
-            names = [alias.name.rpartition(".")[2] for alias in node.names]
-        yield from ((node.lineno, name) for name in names if _PRIVATE.fullmatch(name) and name not in own)
-
-
-def defined(source: str) -> Iterator[str]:
-    """Names that a source defines: functions, classes, variables, fields and attributes of its own objects."""
+def read(source: str) -> tuple[set[str], list[tuple[int, str]]]:
+    """Return what a source defines (functions, classes, variables, fields, attributes of its own objects), and the private
+    attributes and modules that it uses, with their lines.
+    """
+    defined, used = set(), []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
+            defined.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
-            yield node.attr
+            defined.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            used.append((node.lineno, node.attr))
+            if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == "self":
+                defined.add(node.attr)
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            used += [(node.lineno, alias.name.rpartition(".")[2]) for alias in node.names]
+    return defined, [(line, name) for line, name in used if _PRIVATE.fullmatch(name)]
 
 
 def overridden() -> Iterator[str]:
@@ -67,14 +64,15 @@ def overridden() -> Iterator[str]:
 
 def test_private_names_of_libraries_stand_in_the_table() -> None:
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "migrations" not in path.parts]
-    sources = {path: path.read_text() for path in paths}
-    own = {name for source in sources.values() for name in defined(source)}
+    sources = {path: read(path.read_text()) for path in paths}
+    own = {name for defined, _used in sources.values() for name in defined}
     table = set(_PRIVATE.findall(TABLE.read_text())) | _ALLOWED
+    known = table | own
     found = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
-        for path, source in sources.items()
-        for line, name in used(source, own)
-        if name not in table
+        for path, (_defined, used) in sources.items()
+        for line, name in used
+        if name not in known
     ]
     assert found == [], "\n".join(found)
     assert sorted(set(overridden()) - table) == []
@@ -82,4 +80,5 @@ def test_private_names_of_libraries_stand_in_the_table() -> None:
 
 def test_a_private_name_is_found(tmp_path: Path) -> None:
     source = "from library import _part\n\nclass Own:\n    def _made(self):\n        self._kept = self._made() + other._state\n"
-    assert list(used(source, set(defined(source)))) == [(1, "_part"), (5, "_state")]
+    defined, used = read(source)
+    assert [(line, name) for line, name in used if name not in defined] == [(1, "_part"), (5, "_state")]

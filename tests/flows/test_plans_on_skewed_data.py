@@ -6,11 +6,11 @@ everywhere: it then reads the whole table up to the first one, for every step on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from accounts.models import Account, AccountStat, Domain, Follow, Tag
 from accounts.queries.discovery import list_directory, load_suggestions
@@ -37,8 +37,21 @@ OTHERS, OF_KEY = 5_000, 3_000
 FEW = 3_000
 
 
+@pytest.fixture(scope="module")
+def skewed_data(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
+    """The id of the hub; what a test changes is taken back after it, the rest after the last test."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield make_hub().id
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def hub() -> Account:
+def hub(skewed_data: int) -> Account:
+    """The account of which the tables are full."""
+    return Account.objects.get(id=skewed_data)
+
+
+def make_hub() -> Account:
     """Somebody whom the newest three thousand posts answer and mention, who is followed by their authors and likes them."""
     hub, other = make_account("hub"), make_account("other")
     make_many_remote(OF_KEY)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.messages import get_messages
 from django.db import transaction
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -45,14 +46,15 @@ def offered(user: User, model_admin: Any) -> list[str]:
 
 
 def done_to(client: Client, model: Any, action: str, row: Any) -> str:
-    """The page after an act on a row, which is then as it was before."""
+    """What the next page will say of an act on a row, which is then as it was before."""
     path = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     with transaction.atomic():
         chosen = {"action": action, "_selected_action": [row.pk], "confirmed": "yes"}
-        answer = client.post(path, chosen, follow=True)
+        answer = client.post(path, chosen)
         transaction.set_rollback(True)
-    assert answer.status_code == 200, (model, action)
-    return str(answer.content.decode())
+    assert answer.status_code in (200, 302), (model, action)
+    shown = answer.content.decode() if answer.status_code == 200 else ""
+    return " ".join([shown, *(str(message) for message in get_messages(answer.wsgi_request))])
 
 
 #: Those with the most acts; each permission alone takes seconds.

@@ -147,13 +147,11 @@ def test_a_server_of_an_earlier_release_is_upgraded_by_its_start(restored: Upgra
     assert has_the_tables_of_a_new_one(restored)
 
 
+@pytest.mark.verify
 @pytest.mark.timeout(900)
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    "restored", [*EARLIER[:1], *(pytest.param(name, marks=pytest.mark.verify) for name in EARLIER[1:])], indirect=True
-)
+@pytest.mark.parametrize("restored", EARLIER, indirect=True)
 def test_the_setup_of_an_older_server_keeps_what_people_had(restored: Upgraded, tmp_path: Path) -> None:
-    """The start does the same: where it is not the last release that is upgraded, `make verify` starts everything."""
     environment = restored.environment | {"REDIS_URL": os.environ["REDIS_URL"].partition("?")[0] + "?db=9"}
     done = manage("setup", environment=environment)
     assert done.returncode == 0, done.stderr

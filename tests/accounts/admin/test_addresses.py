@@ -74,18 +74,21 @@ _PARAMETERS = ("state", "role", "home", "queue", "queue__isnull", "q", "p", "o",
 
 @pytest.mark.parametrize("value", _WRONG)
 def test_row_55_wrong_values_in_the_address_of_the_admin_are_no_errors_of_the_server(owner: User, value: str) -> None:
-    """Each list with some of the parameters, all together with each of them and each value."""
+    """Each list with some of the parameters and one of its pages and acts; `make verify` tries all together."""
     client = signed_in(owner)
     for place, path in enumerate(_LISTS):
         for name in _PARAMETERS[(place + _WRONG.index(value)) % len(_LISTS) :: len(_LISTS)]:
             answer = client.get(f"/admin/{path}", {name: value}, follow=True)
             assert answer.status_code in (200, 400), (path, name)
-        for page in ("change", "history"):
+        turn = (place + _WRONG.index(value)) % 3
+        if turn < 2:
+            page = ("change", "history")[turn]
             answer = client.get(f"/admin/{path}{quote(value, safe='')}/{page}/", follow=True)
             assert answer.status_code in (200, 404), (path, page)
-        action = ("disable", "remove", "discard", value)[(place + _WRONG.index(value)) % 4]
-        answer = client.post(f"/admin/{path}", {"action": action, "_selected_action": [value]}, follow=True)
-        assert answer.status_code in (200, 400), (path, action)
+        else:
+            action = ("disable", "remove", "discard", value)[place]
+            answer = client.post(f"/admin/{path}", {"action": action, "_selected_action": [value]}, follow=True)
+            assert answer.status_code in (200, 400), (path, action)
 
 
 @pytest.mark.verify
