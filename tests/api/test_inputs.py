@@ -32,12 +32,12 @@ def refused(**values: Any) -> str:
 
 
 @pytest.mark.parametrize("value", ["false", "0", "f", "F", "FALSE", "off", "OFF", "False", False, 0])
-def test_what_is_false(value: Any) -> None:
+def test_words_for_false_are_read_as_false(value: Any) -> None:
     assert read(sensitive=value).sensitive is False
 
 
 @pytest.mark.parametrize("value", ["true", "1", "on", "t", "True", "yes", "anything", True, 1, 2])
-def test_what_is_true(value: Any) -> None:
+def test_every_other_value_of_a_boolean_is_true(value: Any) -> None:
     assert read(sensitive=value).sensitive is True
 
 
@@ -101,7 +101,7 @@ def test_ids_are_strings_or_numbers_and_anything_else_is_not_found() -> None:
         ({"a": "1"}, ()),
     ],
 )
-def test_lists_of_ids(value: Any, ids: tuple[int, ...]) -> None:
+def test_lists_of_ids_are_read_in_every_notation(value: Any, ids: tuple[int, ...]) -> None:
     assert read(tag_ids=value).tag_ids == ids
 
 

@@ -18,7 +18,7 @@ def tags() -> list[Tag]:
     return [Tag.objects.create(name=name, display_name=name) for name in ("a", "b")]
 
 
-def test_one_and_many(tags: list[Tag]) -> None:
+def test_a_serializer_shows_one_row_and_many(tags: list[Tag]) -> None:
     shown = [{"id": str(tag.id), "name": tag.name} for tag in tags]
     assert TagSerializer(tags[0]).data == shown[0]
     assert TagSerializer(tags, many=True).data == shown

@@ -93,6 +93,6 @@ def test_their_page_says_so(gone: User) -> None:
     assert "has been deleted for good" in page.content.decode()
 
 
-def test_what_is_sent_to_them_is_refused(gone: User, zoe: RemotePerson) -> None:
+def test_an_activity_for_the_inbox_of_a_deleted_account_is_answered_410(gone: User, zoe: RemotePerson) -> None:
     delete_user(user=gone)
     assert zoe.send(zoe.activity("Like", f"{gone.account.uri}/statuses/1"), "/users/gone/inbox").status_code == 410

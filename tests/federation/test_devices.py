@@ -238,7 +238,7 @@ def test_who_claims_keys_of_a_silent_server_waits_no_longer_than_the_limits_of_a
     assert [one.method for one in elsewhere.asked] == ["POST"], "the other is not asked"
 
 
-def test_thousands_of_devices_and_what_is_none_are_passed_over(
+def test_devices_above_the_limit_and_invalid_ones_are_ignored(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program
 ) -> None:
     number = str(fetch_actor(zoe.uri).id)

@@ -69,7 +69,7 @@ def anna(db: None) -> Account:
     )
 
 
-def test_an_actor(anna: Account) -> None:
+def test_an_actor_is_served_as_the_recorded_document(anna: Account) -> None:
     answer = get("/users/anna")
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/activity+json; charset=utf-8")
     same("actor", answer.json())
@@ -123,7 +123,7 @@ def media_root(settings: Any, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_post(anna: Account, status: Status) -> None:
+def test_a_post_is_served_as_the_recorded_note(anna: Account, status: Status) -> None:
     make_status(anna, "More", reply_to=status)
     make_favourite(make_account("fan"), status)
     same("note", get(f"/users/anna/statuses/{status.id}").json())

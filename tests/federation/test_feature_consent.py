@@ -276,7 +276,9 @@ def test_the_id_of_another_ones_request_is_not_taken(
     assert CollectionItem.objects.get().collection.account.uri == yan.uri
 
 
-def test_a_block_ends_consent_and_says_so(elsewhere: RemoteServer, alice: Account, yan: RemotePerson) -> None:
+def test_a_block_withdraws_consent_to_be_featured_and_tells_the_other_server(
+    elsewhere: RemoteServer, alice: Account, yan: RemotePerson
+) -> None:
     elsewhere.serve(birds(yan))
     deal(yan, _request(yan, alice))
     block_account(account=alice, target=remote(yan))

@@ -143,6 +143,6 @@ def test_17_a_video_whose_pixels_are_no_squares_has_the_size_that_is_seen() -> N
         assert examined.meta["original"].items() >= {"width": 640, "height": 240}.items()
 
 
-def test_every_input_is_sent_here() -> None:
+def test_every_recorded_input_has_a_test() -> None:
     numbers = "".join(name for name in globals() if name.startswith("test_"))
     assert [name for name in field.names() if f"_{name[:2]}_" not in numbers] == []

@@ -130,7 +130,7 @@ def test_favourites_boosts_and_votes(scene: Scene) -> None:
     scene.sent("create_vote", "Create", lambda: scene.api.post(f"/api/v1/polls/{poll.id}/votes", {"choices": [1]}))
 
 
-def test_quotes(scene: Scene) -> None:
+def test_quotes_are_sent_as_mastodon_sends_them(scene: Scene) -> None:
     ann, zoe, quoted = scene.ann, scene.zoe, scene.note()
 
     def quote() -> None:
@@ -151,7 +151,7 @@ def test_quotes(scene: Scene) -> None:
             scene.sent("delete_quote_authorization", "Delete", lambda path=path: scene.api.post(path))
 
 
-def test_profiles(scene: Scene) -> None:
+def test_pins_and_the_deletion_of_an_account_are_sent_as_mastodon_sends_them(scene: Scene) -> None:
     ann, user = scene.ann, scene.user
     status = make_status(ann, "pinned")
     for name, kind, act in (("add", "Add", "pin"), ("remove", "Remove", "unpin")):

@@ -44,7 +44,7 @@ def test_a_signed_activity_is_stored_and_answered_with_202(zoe: RemotePerson, al
     assert (activity.type, activity.actor.uri, activity.recipient) == ("Follow", zoe.uri, None)
 
 
-def test_every_inbox_takes_it_and_remembers_whose_it_was(zoe: RemotePerson, alice: Account) -> None:
+def test_every_inbox_accepts_a_signed_activity_and_stores_its_recipient(zoe: RemotePerson, alice: Account) -> None:
     for path, name in (("/inbox", None), ("/users/alice/inbox", "alice"), ("/actor/inbox", "social.localhost")):
         assert zoe.send(follow_of(zoe, alice), path).status_code == 202
         recipient = InboundActivity.objects.latest("id").recipient

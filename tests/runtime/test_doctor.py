@@ -131,7 +131,9 @@ def usage(free: int) -> Any:
     return SimpleNamespace(free=free)
 
 
-def test_open_secrets(examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_doctor_reports_secrets_that_others_can_read(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(env, "DATA_DIR", tmp_path)
     (tmp_path / "secrets.json").write_text("{}")
     (tmp_path / "secrets.json").chmod(0o644)
@@ -224,7 +226,9 @@ def test_files_that_cannot_be_decoded(examine: Examine, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("free", "state"), [(100 << 20, "failed"), (1 << 30, "warning"), (50 << 30, "ok")])
-def test_disk(examine: Examine, monkeypatch: pytest.MonkeyPatch, free: int, state: str) -> None:
+def test_the_doctor_reports_a_disk_that_is_nearly_full(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch, free: int, state: str
+) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage(free))
     check = examine()["disk"]
     assert check.state == state
@@ -246,7 +250,9 @@ def test_a_missing_migration(examine: Examine) -> None:
     assert "social.0001_initial" in check.detail
 
 
-def test_another_domain(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_another_domain_than_the_stored_one(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stored = settings.LOCAL_DOMAIN
     monkeypatch.setattr("django.conf.settings.LOCAL_DOMAIN", "other.example")
     check = examine()["domain"]
@@ -254,7 +260,7 @@ def test_another_domain(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> No
     assert f"LOCAL_DOMAIN={stored}" in check.remedy
 
 
-def test_no_domain_yet(examine: Examine) -> None:
+def test_the_doctor_says_to_run_setup_where_no_domain_is_stored(examine: Examine) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM social_installation")
     assert examine()["domain"].remedy == f"Run {env.manage_command('setup')}"

@@ -51,7 +51,7 @@ def run(data_dir: Path, *arguments: str, **environment: str) -> subprocess.Compl
 
 
 @pytest.mark.parametrize("option", ["--port", "--streaming-port"])
-def test_a_taken_port(data_dir: Path, option: str) -> None:
+def test_run_refuses_a_port_that_is_in_use(data_dir: Path, option: str) -> None:
     with socket.socket() as listener:
         # As some servers hold it: their sockets share the port.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -92,7 +92,7 @@ social.runtime.datadir.open_data_dir(Path({str(data_dir)!r}))
 
 
 @as_root
-def test_a_full_disk(data_dir: Path) -> None:
+def test_run_refuses_a_full_disk(data_dir: Path) -> None:
     small = data_dir / "small"
     small.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(small)], capture_output=True)
@@ -124,7 +124,7 @@ def test_another_postgresql_major(data_dir: Path) -> None:
     assert "DATABASE_URL" in line
 
 
-def test_another_domain_than_the_stored_one(data_dir: Path) -> None:
+def test_run_refuses_another_domain_than_the_stored_one(data_dir: Path) -> None:
     generate_secrets(data_dir)
     embedded = Embedded(data_dir, durable=False)
     embedded.start()
@@ -194,7 +194,9 @@ def test_a_redis_that_does_not_answer(data_dir: Path) -> None:
         ("LOCAL_DOMAIN", "social.example:99999", "is not a domain name"),
     ],
 )
-def test_a_wrong_setting(data_dir: Path, variable: str, value: str, words: str) -> None:
+def test_a_wrong_setting_is_refused_in_one_line_without_secrets(
+    data_dir: Path, variable: str, value: str, words: str
+) -> None:
     environment = clean_environment(DATA_DIR=str(data_dir), REDIS_URL="redis://127.0.0.1:1") | {variable: value}
     environment.setdefault("DATABASE_URL", "postgres://127.0.0.1:1/x")
     line = refusal(manage("check", environment=environment))

@@ -54,7 +54,7 @@ def test_what_waits_is_counted_beside_its_line_in_one_statement(
     assert sum('AS "waiting_' in query["sql"] for query in queries) == 1
 
 
-def test_the_way_to_a_page_names_a_row_as_it_is_written(client: Client) -> None:
+def test_breadcrumbs_show_the_list_and_the_name_of_the_row(client: Client) -> None:
     block = EmailDomainBlock.objects.create(domain="spam.example")
     page = client.get(f"/admin/accounts/emaildomainblock/{block.pk}/change/").content.decode()
     (way,) = re.findall(r'<h1 class="overflow-hidden.*?</h1>', page, re.DOTALL)

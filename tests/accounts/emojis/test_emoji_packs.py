@@ -64,7 +64,7 @@ def _pack(kind: str, folder: Path, files: dict[str, bytes]) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
-def test_a_pack_goes_in(kind: str, tmp_path: Path) -> None:
+def test_a_pack_is_imported_once_and_audited(kind: str, tmp_path: Path) -> None:
     pack = _pack(kind, tmp_path, FILES)
     assert run("import", str(pack), "--dry-run") == "would be: added 2"
     assert not names()

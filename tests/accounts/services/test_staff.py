@@ -154,7 +154,7 @@ def test_whoever_has_a_role_may_do_what_everybody_may() -> None:
     assert not Role.objects.get(name="Moderator").permissions & Permission.INVITE_USERS
 
 
-def test_what_everybody_may_do_opens_the_admin_to_nobody() -> None:
+def test_permissions_of_the_role_of_everyone_make_nobody_staff() -> None:
     make_user(role="Owner")
     update_role(
         by=OPERATOR, role=Role.objects.get(id=EVERYONE_ROLE_ID), draft=RoleDraft("", int(EVERYONES_PERMISSIONS))

@@ -247,7 +247,7 @@ def test_an_account_is_named_and_unnamed_by_its_address(browser: Client, person:
 
 
 @pytest.mark.parametrize("address", ["", "nobody", "a b", "x@unknown.example", "\0", "@@", "ada", "x" * 3000])
-def test_what_is_no_other_account_is_refused_at_the_field(browser: Client, address: str) -> None:
+def test_an_alias_that_is_no_other_account_is_refused_at_its_field(browser: Client, address: str) -> None:
     page = browser.post(ALIASES, {"acct": address})
     assert page.status_code == 422
     assert page.context["form"].errors["acct"]
@@ -287,7 +287,7 @@ def test_one_moves_by_password_and_comes_back(browser: Client, person: User) -> 
         ("stays", "Does not name this account as one of its other accounts"),
     ],
 )
-def test_where_one_cannot_move_to_is_said_at_the_field(browser: Client, address: str, sentence: str) -> None:
+def test_a_move_to_an_unsuitable_account_is_refused_at_its_field(browser: Client, address: str, sentence: str) -> None:
     make_account("stays")
     page = browser.post(MOVE, {"acct": address, "password": PASSWORD})
     assert page.status_code == 422

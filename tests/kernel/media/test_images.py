@@ -358,7 +358,7 @@ def _moving(image_format: str, **options: Any) -> bytes:
 
 
 @pytest.mark.parametrize(("image_format", "becomes"), [("PNG", "PNG"), ("AVIF", "WEBP"), ("WEBP", "WEBP")])
-def test_what_moves_keeps_moving_in_a_post_and_in_a_profile(image_format: str, becomes: str) -> None:
+def test_an_animated_picture_stays_animated_in_posts_and_profiles(image_format: str, becomes: str) -> None:
     data = _moving(image_format)
     picture = process(data)
     with images.draw(io.BytesIO(data), images.Shape(30, 30, cropped=True)) as drawing:

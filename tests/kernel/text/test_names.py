@@ -150,7 +150,7 @@ def test_what_can_be_no_domain_is_none(written: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=20))
-def test_a_kept_domain_is_plain_and_stays_as_it_is(written: str) -> None:
+def test_a_normalised_domain_is_lower_case_ascii_and_normalises_to_itself(written: str) -> None:
     kept = normalise_domain(written)
     if kept is not None:
         assert kept.isascii()

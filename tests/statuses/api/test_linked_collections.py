@@ -91,7 +91,9 @@ def test_a_collection_of_another_server_is_named_by_its_page_there(alice: Accoun
     assert numbers(make_status(alice, "See https://trees.social/c/1")) == [far.id]
 
 
-def test_other_addresses_are_links_like_any(alice: Account, bob: Account, settings: Any) -> None:
+def test_an_address_that_is_no_collection_of_this_server_is_an_ordinary_link(
+    alice: Account, bob: Account, settings: Any
+) -> None:
     settings.BASE_URL = "https://birds.social"
     mine = make_collection(alice)
     for address in (
