@@ -9,7 +9,7 @@ from django.utils.html import escape
 
 from accounts.models import Account
 from federation.documents.actors import media_type_of
-from social.kernel import links
+from social.kernel import links, versions
 from social.kernel.media import storage
 
 WEBFINGER_PATH: Final = "/.well-known/webfinger"
@@ -87,12 +87,12 @@ def nodeinfo(
     Clients compare `software.version` by Semantic Versioning (clients.md E1); if NODEINFO_NAME is not `social`, it is the
     version of the client API.
     """
-    own_version = settings.VERSION if settings.NODEINFO_NAME == "social" else settings.CLIENT_VERSION
+    own_version = settings.VERSION if settings.NODEINFO_NAME == "social" else versions.CLIENT_VERSION
     software = {"name": settings.NODEINFO_NAME, "version": own_version}
     metadata: dict[str, Any] = {"nodeName": title, "nodeDescription": description}
     if version == "2.1":
         software |= {"repository": settings.SOURCE_URL, "homepage": settings.SOURCE_URL}
-    metadata["upstream"] = {"name": "mastodon", "version": settings.UPSTREAM_VERSION}
+    metadata["upstream"] = {"name": "mastodon", "version": versions.UPSTREAM_VERSION}
     return {
         "version": version,
         "software": software,

@@ -29,7 +29,7 @@ from moderation.queries.instance import (
     offered_report_year,
 )
 from social.api.serializers import EntitySerializer
-from social.kernel import links
+from social.kernel import links, versions
 from social.kernel.media.limits import FRAME_RATE_LIMIT, PIXEL_LIMIT, VIDEO_PIXEL_LIMIT
 from social.kernel.text.characters import URL_LENGTH
 from social.kernel.text.markdown import markdown_to_html
@@ -105,7 +105,7 @@ class InstanceSerializer(EntitySerializer):
         return {
             "domain": settings.LOCAL_DOMAIN,
             "title": texts["site_title"],
-            "version": settings.CLIENT_VERSION,
+            "version": versions.CLIENT_VERSION,
             "source_url": settings.SOURCE_URL,
             "description": texts["site_short_description"],
             # Where federation is limited, the number of users is not public (contract, entities).
@@ -151,7 +151,7 @@ class InstanceSerializer(EntitySerializer):
                 "min_age": settings.MINIMUM_AGE or None,
                 "url": None,
             },
-            "api_versions": {"mastodon": settings.API_VERSION},
+            "api_versions": {"mastodon": versions.API_VERSION},
             "wrapstodon": offered_report_year(),
             "contact": {"email": texts["site_contact_email"], "account": _contact(instance)},
             "rules": RuleSerializer(instance.rules, many=True).data,
@@ -169,7 +169,7 @@ class InstanceV1Serializer(EntitySerializer):
             "short_description": texts["site_short_description"],
             "description": texts["site_short_description"],
             "email": texts["site_contact_email"],
-            "version": settings.CLIENT_VERSION,
+            "version": versions.CLIENT_VERSION,
             "urls": {"streaming_api": settings.STREAMING_URL},
             "stats": {
                 "user_count": instance.figures.users,

@@ -11,7 +11,7 @@ import random
 import re
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -170,14 +170,15 @@ def _zone(name: str | None) -> ZoneInfo | None:
         return None
 
 
-@lru_cache(maxsize=8)
-def _sessionless(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+_SESSIONLESS_PATHS: Final = re.compile(
+    r"/(?:api(?:/|$)|oauth/(?:token(?:/info)?|revoke|introspect|userinfo)/?$|\.well-known/|nodeinfo/|inbox/?$|users/"
+    r"|actor(?:/|$)|contexts/|emojis/|media_proxy/|media/|system/|health(?:/|$)|metrics/?$)"
+)
 
 
 def is_sessionless(path: str) -> bool:
-    """Tell whether a path is served without cookies, sessions, forms and messages (settings.SESSIONLESS_PATHS)."""
-    return _sessionless(settings.SESSIONLESS_PATHS).match(path) is not None
+    """Tell whether a path is served without cookies, sessions, forms and messages; its errors are JSON."""
+    return _SESSIONLESS_PATHS.match(path) is not None
 
 
 class _Inner:

@@ -46,10 +46,6 @@ TRUSTED_PROXIES = env.TRUSTED_PROXIES
 ALLOWED_PRIVATE_ADDRESSES = env.ALLOWED_PRIVATE_ADDRESSES
 STAFF_SECOND_FACTOR = env.STAFF_SECOND_FACTOR
 VERSION = __version__
-UPSTREAM_VERSION = "4.6.5"
-# Clients derive capabilities from the version, some by the rules of Semantic Versioning (docs/architecture.md "Versions").
-CLIENT_VERSION = f"{UPSTREAM_VERSION}+social.{VERSION}"
-API_VERSION = 11
 SOURCE_URL = "https://github.com/social/social"
 WEB_THREADS = 8
 # Uploads have separate threads, so that pictures that are slow to decode delay only other uploads.
@@ -105,7 +101,7 @@ MIDDLEWARE = [
     "social.api.refused_networks.RefusedNetworksMiddleware",
     "social.api.middleware.CorsMiddleware",
     "social.api.middleware.LanguageMiddleware",
-    # The middleware from here to `api_shortcut_end` is for pages: SESSIONLESS_PATHS skip it.
+    # The middleware from here to `api_shortcut_end` is for pages: paths without sessions skip it.
     "social.api.middleware.api_shortcut",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -295,11 +291,6 @@ REST_FRAMEWORK: dict[str, Any] = {
 }
 # True in tests: serializers must not query the database; their data is loaded beforehand in a fixed number of queries.
 SERIALIZER_QUERIES_FORBIDDEN = False
-# These paths are served without cookies, sessions and forms; their errors are JSON.
-SESSIONLESS_PATHS = (
-    r"/(?:api(?:/|$)|oauth/(?:token(?:/info)?|revoke|introspect|userinfo)/?$|\.well-known/|nodeinfo/|inbox/?$|users/"
-    r"|actor(?:/|$)|contexts/|emojis/|media_proxy/|media/|system/|health(?:/|$)|metrics/?$)"
-)
 CORS_URLS_REGEX = (
     r"/(?:api/|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|@|users/|actor(?:/|$)|inbox/?$"
     r"|contexts/|emojis/|media_proxy/|media/|system/)"
