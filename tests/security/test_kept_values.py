@@ -65,11 +65,10 @@ def test_row_68_a_web_process_keeps_nothing_of_what_strangers_send(kind: str, se
     ask(_texts(0)[:10])
     tracemalloc.start()
     try:
-        # What a thread of the process loads meanwhile, once, is there before the second round.
-        kept = min(_kept_by(ask, first) for first in (1000, 2000))
+        # A second round where the first was not enough: what the process loads once, meanwhile, is there by then.
+        assert any(_kept_by(ask, first) < RETAINED_LIMIT for first in (1000, 2000))
     finally:
         tracemalloc.stop()
-    assert kept < RETAINED_LIMIT
 
 
 @pytest.mark.verify
