@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from django import forms
@@ -78,6 +79,11 @@ def _if_present(test: Callable[[Account], bool] = lambda account: True) -> Calla
     return lambda account: account.deleted_at is None and test(account)
 
 
+def _on_a_page(act: Act) -> Act:
+    """Return the act without its entry in the list, which only the list of users has."""
+    return replace(act, many=None)
+
+
 def _sanction(name: str, title: Any, kind: str, **declared: Any) -> Act:
     return Act(
         name,
@@ -101,8 +107,8 @@ def _reversal(name: str, title: Any, service: Callable[..., None], **declared: A
 
 
 ACCOUNT_ACTS: Final = (
-    acts.APPROVE,
-    acts.REJECT,
+    _on_a_page(acts.APPROVE),
+    _on_a_page(acts.REJECT),
     _sanction(
         "warn",
         _("Warn"),
@@ -186,7 +192,7 @@ ACCOUNT_ACTS: Final = (
         fits=acts.on_users(lambda account, user: user.disabled_at is None),
         audit=_("%(by)s disabled %(target)s"),
     ),
-    acts.ENABLE,
+    _on_a_page(acts.ENABLE),
     _sanction(
         "suspend",
         _("Suspend"),
@@ -278,7 +284,7 @@ ACCOUNT_ACTS: Final = (
     ),
     acts.CHANGE_ROLE,
     acts.CHANGE_EMAIL,
-    acts.CONFIRM,
+    _on_a_page(acts.CONFIRM),
     acts.SEND_PASSWORD,
     acts.RESET_FACTOR,
     Act(

@@ -10,41 +10,37 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
+from django.utils.translation import gettext, ngettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from social.api.staff import ReadOnlyAdmin
-from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
+from social.api.staff_columns import condition_filter, lines, mark, shortened, shown
 from social.kernel import outbox
 from social.kernel.errors import Conflict
 from social.kernel.outbox import OutboxRow
 
-
-class StateFilter(ConditionFilter):
-    """Filter of outbox rows by state: dead, failing or waiting."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "dead": (gettext_lazy("Dead"), Q(dead_at__isnull=False)),
-        "failing": (gettext_lazy("Failing"), Q(dead_at=None, attempts__gt=0)),
-        "waiting": (gettext_lazy("Waiting"), Q(dead_at=None, attempts=0)),
-    }
+StateFilter = condition_filter(
+    "state",
+    _("state"),
+    dead=(_("Dead"), Q(dead_at__isnull=False)),
+    failing=(_("Failing"), Q(dead_at=None, attempts__gt=0)),
+    waiting=(_("Waiting"), Q(dead_at=None, attempts=0)),
+)
 
 
 def _state(row: OutboxRow) -> SafeString:
     if row.dead_at is not None:
-        return mark(_("Dead"), "bad")
-    return mark(_("Failing"), "waiting") if row.attempts else mark(_("Waiting"), "good")
+        return mark(gettext("Dead"), "bad")
+    return mark(gettext("Failing"), "waiting") if row.attempts else mark(gettext("Waiting"), "good")
 
 
-EVENT = shown("event", gettext_lazy("Event"), lambda row: shortened(row.event, 80), order="event")
-SUBSCRIBER = shown("subscriber", gettext_lazy("Subscriber"), lambda row: shortened(row.subscriber, 120))
-QUEUE = shown("queue", gettext_lazy("Queue"), order="queue")
-KEY = shown("key", gettext_lazy("About"), lambda row: shortened(row.key, 80), order="key", minor=True)
-STATE = shown("state", gettext_lazy("State"), _state)
-ATTEMPTS = shown("attempts", gettext_lazy("Attempts"), order="attempts", minor=True)
-DUE_AT = shown("due_at", gettext_lazy("Due"), order="due_at", minor=True)
+EVENT = shown("event", _("Event"), lambda row: shortened(row.event, 80), order="event")
+SUBSCRIBER = shown("subscriber", _("Subscriber"), lambda row: shortened(row.subscriber, 120))
+QUEUE = shown("queue", _("Queue"), order="queue")
+KEY = shown("key", _("About"), lambda row: shortened(row.key, 80), order="key", minor=True)
+STATE = shown("state", _("State"), _state)
+ATTEMPTS = shown("attempts", _("Attempts"), order="attempts", minor=True)
+DUE_AT = shown("due_at", _("Due"), order="due_at", minor=True)
 
 
 @admin.register(OutboxRow)
@@ -54,20 +50,20 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     list_display = (EVENT, SUBSCRIBER, KEY, STATE, ATTEMPTS, DUE_AT)
     list_filter = (StateFilter, "queue")
     search_fields = ("key", "event", "subscriber")
-    search_help_text = gettext_lazy("Part of an event, a subscriber or a key (status:12)")
+    search_help_text = _("Part of an event, a subscriber or a key (status:12)")
     ordering = ("id",)
     actions = ("retry", "discard")
     fieldsets = (
-        lines(None, EVENT, SUBSCRIBER, QUEUE, KEY, shown("payload", gettext_lazy("Contents"))),
+        lines(None, EVENT, SUBSCRIBER, QUEUE, KEY, shown("payload", _("Contents"))),
         lines(
-            gettext_lazy("How it stands"),
+            _("How it stands"),
             STATE,
             ATTEMPTS,
-            shown("last_error", gettext_lazy("Last error")),
-            shown("created_at", gettext_lazy("Since")),
+            shown("last_error", _("Last error")),
+            shown("created_at", _("Since")),
             DUE_AT,
-            shown("claimed_until", gettext_lazy("In a process's hands until")),
-            shown("dead_at", gettext_lazy("Dead since")),
+            shown("claimed_until", _("In a process's hands until")),
+            shown("dead_at", _("Dead since")),
         ),
     )
 
@@ -83,16 +79,14 @@ class OutboxRowAdmin(ReadOnlyAdmin):
         """Tell whether the user may retry and discard rows, which takes the model's permission to change rows."""
         return request.user.has_perm("social.change_outboxrow")
 
-    @admin.action(description=gettext_lazy("Try the chosen rows again"), permissions=["repair"])
+    @admin.action(description=_("Try the chosen rows again"), permissions=["repair"])
     def retry(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> None:
         """Retry the chosen rows now, with a fresh set of attempts."""
         count = outbox.retry([row.pk for row in queryset], by=request.user)
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)
 
-    @admin.action(
-        description=gettext_lazy("Drop the chosen rows without running their reactions"), permissions=["repair"]
-    )
+    @admin.action(description=_("Drop the chosen rows without running their reactions"), permissions=["repair"])
     def discard(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> TemplateResponse | None:
         """Discard the chosen rows, except those that a process is running."""
         return self.each(
@@ -101,7 +95,7 @@ class OutboxRowAdmin(ReadOnlyAdmin):
             partial(_discard, by=request.user),
             verb="discard",
             done=ngettext_lazy("%(count)d row dropped.", "%(count)d rows dropped.", "count"),
-            question=gettext_lazy("Drop these rows? What they should have brought about will not happen."),
+            question=_("Drop these rows? What they should have brought about will not happen."),
         )
 
 
@@ -109,4 +103,4 @@ def _discard(row: OutboxRow, *, by: Any) -> None:
     try:
         outbox.discard(row.pk, by=by)
     except Conflict:
-        raise Conflict(_("A process is running it just now.")) from None
+        raise Conflict(gettext("A process is running it just now.")) from None

@@ -13,8 +13,8 @@ from django.http import HttpRequest
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.timezone import localtime
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.accounts import account_link
 from accounts.admin.acting import ActingAdmin
@@ -23,7 +23,7 @@ from accounts.models.user import Permission
 from accounts.queries.accounts import has_address, split_address
 from social.api.staff import newest
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import ConditionFilter, lines, link, row_link, shortened, shown
+from social.api.staff_columns import condition_filter, lines, link, row_link, shortened, shown
 from social.kernel import links
 from social.kernel.ids import parse_id
 from social.kernel.media import storage
@@ -39,52 +39,31 @@ ID_LENGTH = 15
 # A search for parts of words scans the posts twice, because the results are also counted: a million posts take seconds.
 POSTS_SEARCHED = 20_000
 VISIBILITIES: dict[Any, Any] = dict(
-    zip(
-        FOLLOWER_VISIBILITIES,
-        (gettext_lazy("Public"), gettext_lazy("Unlisted"), gettext_lazy("Only followers")),
-        strict=True,
-    )
-) | dict.fromkeys(ADDRESSED_VISIBILITIES, gettext_lazy("Only people whom it mentions"))
+    zip(FOLLOWER_VISIBILITIES, (_("Public"), _("Unlisted"), _("Only followers")), strict=True)
+) | dict.fromkeys(ADDRESSED_VISIBILITIES, _("Only people whom it mentions"))
 FILE_KINDS: dict[str, Any] = {
-    MediaType.IMAGE: gettext_lazy("Picture"),
-    MediaType.GIFV: gettext_lazy("Moving picture"),
-    MediaType.VIDEO: gettext_lazy("Video"),
-    MediaType.AUDIO: gettext_lazy("Sound"),
+    MediaType.IMAGE: _("Picture"),
+    MediaType.GIFV: _("Moving picture"),
+    MediaType.VIDEO: _("Video"),
+    MediaType.AUDIO: _("Sound"),
 }
-_LABELS = {"spoiler_text": gettext_lazy("Content warning")}
+_LABELS = {"spoiler_text": _("Content warning")}
 _ID_IN_ADDRESS = re.compile(r"^https?://\S+?/(\d+)/?$")
 
 
-class HomeFilter(ConditionFilter):
-    """Filter by origin: this server or another."""
-
-    title = gettext_lazy("home")
-    parameter_name = "home"
-    conditions = {
-        "here": (gettext_lazy("This server"), Q(local=True)),
-        "elsewhere": (gettext_lazy("Other servers"), Q(local=False)),
-    }
+HomeFilter = condition_filter(
+    "home", _("home"), here=(_("This server"), Q(local=True)), elsewhere=(_("Other servers"), Q(local=False))
+)
 
 
-class VisibilityFilter(ConditionFilter):
-    """Filter by visibility, among the visibilities that staff are shown."""
-
-    title = gettext_lazy("visibility")
-    parameter_name = "visibility"
-    conditions = {value.value: (VISIBILITIES[value], Q(visibility=value)) for value in OPEN_VISIBILITIES}
-
-
-class MediaFilter(ConditionFilter):
-    """Filter by whether posts have pictures."""
-
-    title = gettext_lazy("pictures")
-    parameter_name = "media"
-    conditions = {
-        "with": (
-            gettext_lazy("With pictures"),
-            Q(pk__in=MediaAttachment.objects.filter(status__isnull=False).values("status")),
-        ),
-    }
+# Only the visibilities that staff are shown.
+VisibilityFilter = condition_filter(
+    "visibility",
+    _("visibility"),
+    **{value.value: (VISIBILITIES[value], Q(visibility=value)) for value in OPEN_VISIBILITIES},
+)
+_WITH_MEDIA = Q(pk__in=MediaAttachment.objects.filter(status__isnull=False).values("status"))
+MediaFilter = condition_filter("media", _("pictures"), **{"with": (_("With pictures"), _WITH_MEDIA)})
 
 
 def words_of(status: Status) -> str:
@@ -95,7 +74,7 @@ def words_of(status: Status) -> str:
         parts.append(text)
     elif not parts:
         parts = [media.description for media in status.media.all() if media.description]
-    return " ".join(parts) or _("(without words)")
+    return " ".join(parts) or gettext("(without words)")
 
 
 def _page(status: Status) -> Any:
@@ -112,11 +91,11 @@ def files_shown(files: Iterable[MediaAttachment]) -> Any:
     for media in files:
         seen = media.preview or (media.file if media.type == MediaType.IMAGE else "")
         if seen:
-            address, words = storage.url(media.file or seen), media.description or _("Picture")
+            address, words = storage.url(media.file or seen), media.description or gettext("Picture")
             shot = '<a href="{}"><img class="shot" src="{}" alt="{}"></a>'
             found.append(format_html(shot, address, storage.url(seen), words))
         elif media.file:
-            words = media.description or _("An attached file")
+            words = media.description or gettext("An attached file")
             found.append(format_html('<a href="{}">{}</a>', storage.url(media.file), words))
         elif media.remote_url:
             found.append(_elsewhere(media, media.remote_url))
@@ -125,7 +104,7 @@ def files_shown(files: Iterable[MediaAttachment]) -> Any:
 
 def _elsewhere(media: MediaAttachment, url: str) -> Any:
     """Return the HTML for a file without a local copy: its type, description and address."""
-    kind = FILE_KINDS.get(media.type) or media.content_type or _("File")
+    kind = FILE_KINDS.get(media.type) or media.content_type or gettext("File")
     said = format_html(" <bdi>{}</bdi>", media.description) if media.description else ""
     shown = '<p class="words">{}:{} <a href="{}" dir="ltr" rel="noreferrer">{}</a></p>'
     return format_html(shown, kind, said, url, url)
@@ -152,16 +131,13 @@ def _figure(name: str) -> Any:
     return lambda status: getattr(getattr(status, "stat", None), name, 0)
 
 
-POST = shown("words", gettext_lazy("Post"), lambda status: shortened(words_of(status), EXCERPT))
-AUTHOR = shown("author", gettext_lazy("Author"), lambda status: account_link(status.account))
-PICTURES = shown("pictures", gettext_lazy("Pictures"), lambda status: len(status.media.all()) or None, minor=True)
+POST = shown("words", _("Post"), lambda status: shortened(words_of(status), EXCERPT))
+AUTHOR = shown("author", _("Author"), lambda status: account_link(status.account))
+PICTURES = shown("pictures", _("Pictures"), lambda status: len(status.media.all()) or None, minor=True)
 VISIBILITY = shown(
-    "visibility",
-    gettext_lazy("Visibility"),
-    lambda post: VISIBILITIES.get(post.visibility, post.visibility),
-    minor=True,
+    "visibility", _("Visibility"), lambda post: VISIBILITIES.get(post.visibility, post.visibility), minor=True
 )
-POSTED = shown("created_at", gettext_lazy("Posted"), order="id", minor=True)
+POSTED = shown("created_at", _("Posted"), order="id", minor=True)
 
 
 @admin.register(Status)
@@ -171,55 +147,51 @@ class StatusAdmin(ActingAdmin):
     list_display = (POST, AUTHOR, PICTURES, VISIBILITY, POSTED)
     list_filter = (HomeFilter, VisibilityFilter, MediaFilter)
     search_fields = ("text",)
-    search_help_text = gettext_lazy(
+    search_help_text = _(
         "Words of one of the newest 20,000 posts, an author (@anna, @anna@there.example), or a post's address"
     )
     ordering = ("-id",)
     acts = (
         Act(
             "remove",
-            gettext_lazy("Delete the chosen posts"),
+            _("Delete the chosen posts"),
             lambda by, status: remove_status(by=by, status=status),
             permission=Permission.MANAGE_REPORTS,
             verb="delete",
             many=Words(
-                gettext_lazy("Delete these posts? This cannot be undone."),
+                _("Delete these posts? This cannot be undone."),
                 ngettext_lazy("%(count)d post was deleted.", "%(count)d posts were deleted.", "count"),
             ),
             recorded="destroy",
-            audit=gettext_lazy("%(by)s deleted a post of %(target)s"),
+            audit=_("%(by)s deleted a post of %(target)s"),
         ),
     )
     fieldsets = (
         lines(
             None,
             AUTHOR,
-            shown("page", gettext_lazy("Page"), _page),
+            shown("page", _("Page"), _page),
             *(shown(name, _LABELS.get(name, name)) for name in READ_COLUMNS),
             shown(
                 "content",
-                gettext_lazy("Text"),
+                _("Text"),
                 lambda status: format_html('<div class="words text" dir="auto">{}</div>', plain(status.content)),
             ),
-            shown("earlier", gettext_lazy("Earlier versions"), _earlier),
-            shown("media", gettext_lazy("Pictures"), lambda status: files_shown(status.media.all())),
-            shown("sensitive", gettext_lazy("Pictures are sensitive")),
+            shown("earlier", _("Earlier versions"), _earlier),
+            shown("media", _("Pictures"), lambda status: files_shown(status.media.all())),
+            shown("sensitive", _("Pictures are sensitive")),
         ),
         lines(
-            gettext_lazy("About it"),
+            _("About it"),
             VISIBILITY,
-            shown("language", gettext_lazy("Language")),
+            shown("language", _("Language")),
             POSTED,
-            shown("edited_at", gettext_lazy("Edited")),
-            shown("in_reply_to", gettext_lazy("Answer to"), _parent),
-            shown(
-                "application",
-                gettext_lazy("By the app"),
-                lambda status: getattr(status.application, "name", None),
-            ),
-            shown("replies", gettext_lazy("Replies"), _figure("replies_count")),
-            shown("reblogs", gettext_lazy("Boosts"), _figure("reblogs_count")),
-            shown("favourites", gettext_lazy("Favourites"), _figure("favourites_count")),
+            shown("edited_at", _("Edited")),
+            shown("in_reply_to", _("Answer to"), _parent),
+            shown("application", _("By the app"), lambda status: getattr(status.application, "name", None)),
+            shown("replies", _("Replies"), _figure("replies_count")),
+            shown("reblogs", _("Boosts"), _figure("reblogs_count")),
+            shown("favourites", _("Favourites"), _figure("favourites_count")),
         ),
     )
 
@@ -229,25 +201,20 @@ class StatusAdmin(ActingAdmin):
         rows = rows.filter(visibility__in=OPEN_VISIBILITIES, deleted_at=None, reblog_of=None)
         return rows.select_related("account", "application", "stat").prefetch_related("media")
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Status], search_term: str
-    ) -> tuple[QuerySet[Status], bool]:
-        """Search by author if the term begins with `@`, for a single post if the term is an address or id, otherwise by
+    def find_rows(self, rows: QuerySet[Status], term: str) -> QuerySet[Status]:
+        """Find posts by author if the term begins with `@`, a single post if the term is an address or id, otherwise by
         words.
         """
-        term = search_term.strip()
-        if not term:
-            return queryset, False
         address = _ID_IN_ADDRESS.match(term)
         # A short number is searched as a word: ids contain the time and are never short.
         number = parse_id(address[1]) if address else parse_id(term) if len(term) >= ID_LENGTH else None
         if number is not None or "://" in term:
-            return queryset.filter(Q(id=number) | Q(url=term) | Q(uri=term)), False
+            return rows.filter(Q(id=number) | Q(url=term) | Q(uri=term))
         pair = split_address(term) if term.startswith("@") else None
         if pair is not None:
-            return queryset.filter(account__in=Account.objects.filter(has_address(*pair)).values("id")), False
+            return rows.filter(account__in=Account.objects.filter(has_address(*pair)).values("id"))
         words = ((f"{name}__icontains", term) for name in ("content", *READ_COLUMNS))
-        return newest(queryset, POSTS_SEARCHED).filter(Q(*words, _connector=Q.OR)), False
+        return newest(rows, POSTS_SEARCHED).filter(Q(*words, _connector=Q.OR))
 
     def name_of(self, row: Status) -> str:
         """Name a post by its author and its beginning."""

@@ -5,11 +5,7 @@ from __future__ import annotations
 from accounts.admin.invites import InviteAdmin
 from accounts.admin.ip_blocks import IpBlockAdmin
 from accounts.admin.roles import RoleAdmin
-from accounts.admin.sign_up_blocks import (
-    CanonicalEmailBlockAdmin,
-    EmailDomainBlockAdmin,
-    UsernameBlockAdmin,
-)
+from accounts.admin.sign_up_blocks import CanonicalEmailBlockAdmin, EmailDomainBlockAdmin, UsernameBlockAdmin
 from accounts.admin.users import UserAdmin
 from accounts.emojis.admin import CustomEmojiAdmin
 

@@ -9,8 +9,8 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Collate, Lower
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.acting import ActingAdmin
 from accounts.models import Account, ActorType, Domain, User
@@ -19,8 +19,8 @@ from accounts.queries.accounts import has_address, named_from, split_address
 from social.api.staff import newest
 from social.api.staff_columns import (
     COUNT_LIMIT,
-    ConditionFilter,
     address,
+    condition_filter,
     lines,
     link,
     mark,
@@ -33,11 +33,11 @@ from social.kernel.text.markup import plain
 SERVERS_FOUND = 1_000
 ADDRESS_ORDER = Collate(Lower("username"), "C")
 KINDS = {
-    ActorType.PERSON: gettext_lazy("Person"),
-    ActorType.SERVICE: gettext_lazy("Bot"),
-    ActorType.GROUP: gettext_lazy("Group"),
-    ActorType.APPLICATION: gettext_lazy("Application"),
-    ActorType.ORGANIZATION: gettext_lazy("Organization"),
+    ActorType.PERSON: _("Person"),
+    ActorType.SERVICE: _("Bot"),
+    ActorType.GROUP: _("Group"),
+    ActorType.APPLICATION: _("Application"),
+    ActorType.ORGANIZATION: _("Organization"),
 }
 
 
@@ -83,47 +83,37 @@ def _ids(*kinds: QuerySet[Account]) -> list[int]:
     return list({number for rows in kinds for number in rows.values_list("id", flat=True)[:COUNT_LIMIT]})
 
 
-class HomeFilter(ConditionFilter):
-    """Filter by origin: this server or another one."""
-
-    title = gettext_lazy("home")
-    parameter_name = "home"
-    conditions = {
-        "here": (gettext_lazy("This server"), Q(domain=None)),
-        "elsewhere": (gettext_lazy("Other servers"), Q(domain__isnull=False)),
-    }
+HomeFilter = condition_filter(
+    "home", _("home"), here=(_("This server"), Q(domain=None)), elsewhere=(_("Other servers"), Q(domain__isnull=False))
+)
 
 
-class StateFilter(ConditionFilter):
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "open": (gettext_lazy("Active"), is_present() & Q(limited_at=None)),
-        "limited": (gettext_lazy("Limited"), is_present() & Q(limited_at__isnull=False)),
-        "suspended": (gettext_lazy("Suspended"), ~is_present()),
-    }
+StateFilter = condition_filter(
+    "state",
+    _("state"),
+    open=(_("Active"), is_present() & Q(limited_at=None)),
+    limited=(_("Limited"), is_present() & Q(limited_at__isnull=False)),
+    suspended=(_("Suspended"), ~is_present()),
+)
 
 
-class KindFilter(ConditionFilter):
-    """Filter by the kind of actor."""
-
-    title = gettext_lazy("kind")
-    parameter_name = "kind"
-    conditions = {kind.value.lower(): (words, Q(actor_type=kind)) for kind, words in KINDS.items()}
+KindFilter = condition_filter(
+    "kind", _("kind"), **{kind.value.lower(): (words, Q(actor_type=kind)) for kind, words in KINDS.items()}
+)
 
 
 def state_of(account: Account) -> SafeString:
     """State of an account in one word; needs its user loaded."""
     if account.suspended:
-        return mark(_("Suspended"), "bad")
+        return mark(gettext("Suspended"), "bad")
     user = getattr(account, "user", None)
     if user is not None and user.disabled_at is not None:
-        return mark(_("Disabled"), "bad")
+        return mark(gettext("Disabled"), "bad")
     if user is not None and not user.approved:
-        return mark(_("Waits for approval"), "waiting")
+        return mark(gettext("Waits for approval"), "waiting")
     if account.limited:
-        return mark(_("Limited"), "waiting")
-    return mark(_("Moved"), "waiting") if account.moved_to_id is not None else mark(_("Active"), "good")
+        return mark(gettext("Limited"), "waiting")
+    return mark(gettext("Moved"), "waiting") if account.moved_to_id is not None else mark(gettext("Active"), "good")
 
 
 def _count(name: str) -> Any:
@@ -140,56 +130,43 @@ def _fields(account: Account) -> Any:
 
 
 # Only columns with an index are sortable: sorting a hundred thousand joined rows for one page takes too long.
-ADDRESS = shown(
-    "acct",
-    gettext_lazy("Address"),
-    lambda account: address(f"@{account.acct}"),
-    order=ADDRESS_ORDER,
-)
-NAME = shown(
-    "display_name", gettext_lazy("Name"), lambda a: shortened(a.display_name, 60) if a.display_name else "", minor=True
-)
-STATE = shown("state", gettext_lazy("State"), state_of)
-KIND = shown(
-    "kind", gettext_lazy("Kind"), lambda account: KINDS.get(account.actor_type, account.actor_type), minor=True
-)
-POSTS = shown("posts", gettext_lazy("Posts"), _count("statuses_count"), minor=True)
-FOLLOWERS = shown("followers", gettext_lazy("Followers"), _count("followers_count"), minor=True)
-CREATED_TIME = shown("created_at", gettext_lazy("Since"), order="id")
+ADDRESS = shown("acct", _("Address"), lambda account: address(f"@{account.acct}"), order=ADDRESS_ORDER)
+NAME = shown("display_name", _("Name"), lambda a: shortened(a.display_name, 60) if a.display_name else "", minor=True)
+STATE = shown("state", _("State"), state_of)
+KIND = shown("kind", _("Kind"), lambda account: KINDS.get(account.actor_type, account.actor_type), minor=True)
+POSTS = shown("posts", _("Posts"), _count("statuses_count"), minor=True)
+FOLLOWERS = shown("followers", _("Followers"), _count("followers_count"), minor=True)
+CREATED_TIME = shown("created_at", _("Since"), order="id")
 
 
-PAGE = shown("page", gettext_lazy("Page"), lambda account: link(account.page_url, account.page_url))
+PAGE = shown("page", _("Page"), lambda account: link(account.page_url, account.page_url))
 SUMMARY = (ADDRESS, PAGE, STATE, KIND)
 PROFILE = lines(
-    gettext_lazy("Profile"),
-    shown("display_name", gettext_lazy("Name")),
-    shown("note", gettext_lazy("Biography"), lambda account: plain(account.note_html)),
-    shown("fields", gettext_lazy("Profile fields"), _fields),
-    shown("locked", gettext_lazy("Approves followers")),
-    shown("discoverable", gettext_lazy("May be suggested to others")),
-    shown("indexable", gettext_lazy("Posts may be found by search")),
-    shown("following", gettext_lazy("Following"), _count("following_count")),
+    _("Profile"),
+    shown("display_name", _("Name")),
+    shown("note", _("Biography"), lambda account: plain(account.note_html)),
+    shown("fields", _("Profile fields"), _fields),
+    shown("locked", _("Approves followers")),
+    shown("discoverable", _("May be suggested to others")),
+    shown("indexable", _("Posts may be found by search")),
+    shown("following", _("Following"), _count("following_count")),
     FOLLOWERS,
     tab=True,
 )
 FIGURES = lines(
-    gettext_lazy("Figures"),
+    _("Figures"),
     POSTS,
-    shown("last_status_at", gettext_lazy("Last post"), lambda a: _count("last_status_at")(a) or None),
+    shown("last_status_at", _("Last post"), lambda a: _count("last_status_at")(a) or None),
     tab=True,
 )
 MOMENTS = lines(
-    gettext_lazy("Since when"),
+    _("Since when"),
     CREATED_TIME,
-    shown("limited_at", gettext_lazy("Limited since")),
-    shown("suspended_at", gettext_lazy("Suspended since")),
-    shown(
-        "moved_to",
-        gettext_lazy("Moved to"),
-        lambda account: account_link(account.moved_to) if account.moved_to else None,
-    ),
-    shown("fetched_at", gettext_lazy("Last fetched from its server")),
-    shown("uri", gettext_lazy("ActivityPub id")),
+    shown("limited_at", _("Limited since")),
+    shown("suspended_at", _("Suspended since")),
+    shown("moved_to", _("Moved to"), lambda account: account_link(account.moved_to) if account.moved_to else None),
+    shown("fetched_at", _("Last fetched from its server")),
+    shown("uri", _("ActivityPub id")),
     tab=True,
 )
 
@@ -203,7 +180,7 @@ class AccountAdmin(ActingAdmin):
     list_filter: ClassVar[Any] = (HomeFilter, StateFilter, KindFilter)
     list_select_related = ("stat",)
     search_fields = ("username",)
-    search_help_text = gettext_lazy(
+    search_help_text = _(
         "An address (@anna, anna@there.example) or its beginning, a part of a server's name, or a part of the name of"
         " somebody here or of one of the newest 10,000 accounts"
     )
@@ -219,8 +196,6 @@ class AccountAdmin(ActingAdmin):
         rows: QuerySet[Account] = super().get_queryset(request)
         return rows.select_related("stat", "user__role")
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Account], search_term: str
-    ) -> tuple[QuerySet[Account], bool]:
-        """Accounts whose address matches the term (`find_addressed`)."""
-        return (matching(queryset, search_term) if search_term.strip() else queryset), False
+    def find_rows(self, rows: QuerySet[Account], term: str) -> QuerySet[Account]:
+        """Find accounts whose address matches the term (`find_addressed`)."""
+        return matching(rows, term)

@@ -26,12 +26,13 @@ def acting(request: HttpRequest) -> Staff:
 class ActingAdmin(ReadOnlyAdmin):
     """A model with the acts of staff that `acts` declares: buttons on a row's page and entries in the menu of the list.
 
-    `actions` and `actions_detail` may name other methods as well; entries stand in the order of `actions` if it names them.
+    `actions` and `actions_detail` may name other methods, and entries that come first.
     """
 
     acts: ClassVar[tuple[Act, ...]] = ()
     # Required for acts that name no permission of their own.
     permission: ClassVar[Permission]
+    actions_detail: ClassVar[Any] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -43,7 +44,8 @@ class ActingAdmin(ReadOnlyAdmin):
             if act.one is not None:
                 setattr(cls, act.name, _button(act, act.one))
         entries = {act.name: _entry(act, act.many) for act in cls.acts if act.many is not None}
-        cls.actions = tuple(entries.get(name, name) for name in own.get("actions", entries))
+        first = [entries.pop(name, name) for name in own.get("actions", ())]
+        cls.actions = (*first, *entries.values())
         cls.actions_detail = (*own.get("actions_detail", ()), *_buttons(cls.acts))
 
     def outranks(self, by: Staff, row: Any) -> bool:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
-from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin
-from accounts.policies.staff import Staff
 
 
 class BlockListAdmin(EditedAdmin):
@@ -21,37 +20,24 @@ class BlockListAdmin(EditedAdmin):
 
     actions = ("remove",)
 
-    @abstractmethod
-    def take_back(self, by: Staff, row: Any) -> None:
-        """Remove a row through its service."""
-
-    def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Remove the row through the service."""
-        self.take_back(acting(request), obj)
-
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Return only the names of the rows: their counters are deleted as well, but need not be listed."""
         return [self.name_of(row) for row in objs], {}, set(), []
 
-    @admin.action(description=gettext_lazy("Remove"), permissions=["manage"])
+    @admin.action(description=_("Remove"), permissions=["manage"])
     def remove(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        by = acting(request)
         return self.each(
             request,
             queryset,
-            lambda row: self.take_back(by, row),
+            partial(self.delete_model, request),
             verb="remove",
             done=ngettext_lazy("%(count)d entry was removed.", "%(count)d entries were removed.", "count"),
-            question=gettext_lazy("Remove these entries?"),
+            question=_("Remove these entries?"),
         )
 
 
 class AddedOnlyAdmin(BlockListAdmin):
     """A block list whose rows cannot be changed, only added and removed."""
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False, because rows cannot be changed."""
-        return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the fields of the form for a new row, and the columns of the list for an existing one."""

@@ -12,22 +12,22 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.acting import acting
 from accounts.admin.block_files import FiledBlockListAdmin
-from accounts.admin.permitted import RowForm
-from accounts.admin.sign_up_blocks import BLOCKED, MADE, SignUpBlockAdmin
+from accounts.admin.permitted import RowForm, Writes
+from accounts.admin.sign_up_blocks import BLOCKED, MADE
 from accounts.models import IpBlock, Severity
 from accounts.models.sign_up_block import BLOCK_COMMENT_LIMIT
+from accounts.models.user import Permission
 from accounts.policies.sign_up import doubt_about_network, network_of
 from accounts.queries.sign_up import list_ip_blocks
 from accounts.services import sign_up_blocks
 from accounts.services.block_files import BlockFile
 from accounts.services.sign_up_files import NetworkFile
 from social.api.addresses import client_ip
-from social.api.staff_columns import ConditionFilter, address, mark, shortened, shown
+from social.api.staff_columns import address, condition_filter, mark, shortened, shown
 from social.kernel import clock
 
 _DAYS: Final = (1, 7, 14, 30, 90, 365)
@@ -44,7 +44,7 @@ def _danger(sent: Mapping[str, Any], own_address: str) -> str:
     try:
         network = network_of(sent.get("network", ""))
         if sent.get("severity") == Severity.NO_ACCESS and ipaddress.ip_address(own_address) in network:
-            text = _(
+            text = gettext(
                 "You are at %(address)s yourself: neither you nor anybody else there could open this server any more."
             )
             return text % {"address": own_address}
@@ -56,25 +56,22 @@ def _danger(sent: Mapping[str, Any], own_address: str) -> str:
 class NetworkForm(RowForm):
     """A network, the severity of its block, and how long the block lasts."""
 
-    lasts = forms.ChoiceField(label=gettext_lazy("How long"), required=False)
+    lasts = forms.ChoiceField(label=_("How long"), required=False)
     comment = forms.CharField(
-        label=gettext_lazy("Note for colleagues"),
+        label=_("Note for colleagues"),
         required=False,
         max_length=BLOCK_COMMENT_LIMIT,
         widget=forms.Textarea({"rows": 2, "dir": "auto"}),
     )
-    meant = forms.BooleanField(label=gettext_lazy("Block it nevertheless"), required=False)
+    meant = forms.BooleanField(label=_("Block it nevertheless"), required=False)
     # The IP address of the person who fills in the form; `get_form` sets it for each request.
     own_address = ""
 
     class Meta:
         model = IpBlock
         fields = ("network", "severity", "comment")
-        labels = {
-            "network": gettext_lazy("Address or network"),
-            "severity": gettext_lazy("Its people"),
-        }
-        help_texts = {"network": gettext_lazy("192.0.2.7, 192.0.2.0/24 or 2001:db8::/48")}
+        labels = {"network": _("Address or network"), "severity": _("Its people")}
+        help_texts = {"network": _("192.0.2.7, 192.0.2.0/24 or 2001:db8::/48")}
         widgets = {"network": forms.TextInput({"dir": "ltr"})}
         error_messages = {"network": {"unique": BLOCKED}}
 
@@ -82,8 +79,10 @@ class NetworkForm(RowForm):
         super().__init__(*args, **kwargs)
         days = [(str(days), _from_now(days)) for days in _DAYS]
         ends = self.instance.expires_at
-        stays = [("stays", _("until %(time)s UTC") % {"time": f"{ends:%Y-%m-%d %H:%M}"})] if ends is not None else []
-        self.fields["lasts"].choices = [*stays, ("", _("For ever")), *days]  # type: ignore[attr-defined]  # a choice field
+        stays = (
+            [("stays", gettext("until %(time)s UTC") % {"time": f"{ends:%Y-%m-%d %H:%M}"})] if ends is not None else []
+        )
+        self.fields["lasts"].choices = [*stays, ("", gettext("For ever")), *days]  # type: ignore[attr-defined]  # a choice field
         self.fields["severity"].initial = Severity.SIGN_UP_BLOCK
         if not _danger(self.data, self.own_address):
             del self.fields["meant"]
@@ -93,7 +92,7 @@ class NetworkForm(RowForm):
         try:
             return str(network_of(self.cleaned_data["network"]))
         except ValueError:
-            raise ValidationError(_("This is neither an address nor a network.")) from None
+            raise ValidationError(gettext("This is neither an address nor a network.")) from None
 
     def clean_meant(self) -> bool:
         """Return True if a block that is probably a mistake was confirmed. Raises ValidationError if it was not."""
@@ -110,15 +109,9 @@ class NetworkForm(RowForm):
         return found
 
 
-class InForceFilter(ConditionFilter):
-    """Filter by whether the block is in force."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "counts": (gettext_lazy("In force"), Q(counts=True)),
-        "expired": (gettext_lazy("Expired"), Q(counts=False)),
-    }
+InForceFilter = condition_filter(
+    "state", _("state"), counts=(_("In force"), Q(counts=True)), expired=(_("Expired"), Q(counts=False))
+)
 
 
 _SEVERITY_KINDS: Final = {Severity.SIGN_UP_REQUIRES_APPROVAL: "waiting"}
@@ -130,25 +123,31 @@ def _severity(block: IpBlock) -> Any:
 
 def _ends(block: Any) -> Any:
     if block.expires_at is None:
-        return _("Never")
-    return block.expires_at if block.counts else mark(_("Expired"), "plain")
+        return gettext("Never")
+    return block.expires_at if block.counts else mark(gettext("Expired"), "plain")
 
 
 @admin.register(IpBlock)
-class IpBlockAdmin(SignUpBlockAdmin, FiledBlockListAdmin):
+class IpBlockAdmin(FiledBlockListAdmin):
     """Networks from which sign-ups are refused or need approval, or from which every request is refused."""
 
+    permission = Permission.MANAGE_BLOCKS
+    writes = Writes(
+        create=lambda by, row, form: sign_up_blocks.block_network(by=by, **form.values()),
+        change=lambda by, row, form: sign_up_blocks.change_network_block(by=by, block=row, changes=form.values()),
+        remove=lambda by, row: sign_up_blocks.remove_block(by=by, block=row),
+    )
     form = NetworkForm
     list_display = (
-        shown("network", gettext_lazy("Network"), lambda block: address(block.network), order="first"),
-        shown("severity", gettext_lazy("Its people"), _severity, order="severity"),
-        shown("expires_at", gettext_lazy("Ends"), _ends, order="expires_at"),
-        shown("comment", gettext_lazy("Note for colleagues"), lambda block: shortened(block.comment, 120), minor=True),
+        shown("network", _("Network"), lambda block: address(block.network), order="first"),
+        shown("severity", _("Its people"), _severity, order="severity"),
+        shown("expires_at", _("Ends"), _ends, order="expires_at"),
+        shown("comment", _("Note for colleagues"), lambda block: shortened(block.comment, 120), minor=True),
         MADE,
     )
     list_filter = ("severity", InForceFilter)
     search_fields = ("network",)
-    search_help_text = gettext_lazy("An address or network, or words of the note")
+    search_help_text = _("An address or network, or words of the note")
     ordering = ("-id",)
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
@@ -160,19 +159,13 @@ class IpBlockAdmin(SignUpBlockAdmin, FiledBlockListAdmin):
         rows: QuerySet[IpBlock] = super().get_queryset(request)
         return rows.annotate(counts=Exists(list_ip_blocks().filter(pk=OuterRef("pk"))))
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[IpBlock], search_term: str
-    ) -> tuple[QuerySet[IpBlock], bool]:
-        """Blocks that overlap the address or network in the term, or whose note contains the term."""
-        term = search_term.strip()
-        if not term:
-            return queryset, False
+    def find_rows(self, rows: QuerySet[IpBlock], term: str) -> QuerySet[IpBlock]:
+        """Find blocks that overlap the address or network in the term, or whose note contains the term."""
         try:
             network = network_of(term)
         except ValueError:
-            return queryset.filter(Q(comment__icontains=term) | Q(network__startswith=term)), False
-        met = Q(first__lte=str(network.broadcast_address), last__gte=str(network.network_address))
-        return queryset.filter(met), False
+            return rows.filter(Q(comment__icontains=term) | Q(network__startswith=term))
+        return rows.filter(first__lte=str(network.broadcast_address), last__gte=str(network.network_address))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the fields of the form; `meant` (the confirmation) only for a block that is probably a mistake."""
@@ -184,10 +177,3 @@ class IpBlockAdmin(SignUpBlockAdmin, FiledBlockListAdmin):
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.own_address = client_ip(request)
         return form
-
-    def save_model(self, request: HttpRequest, obj: IpBlock, form: Any, change: bool) -> None:
-        """Save the block through the service."""
-        if change:
-            sign_up_blocks.change_network_block(by=acting(request), block=obj, changes=form.values())
-        else:
-            obj.pk = sign_up_blocks.block_network(by=acting(request), **form.values()).pk

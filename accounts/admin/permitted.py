@@ -4,6 +4,8 @@ that can be edited.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
@@ -13,7 +15,7 @@ from django.shortcuts import redirect
 
 from accounts.admin.acting import ActingAdmin, acting
 from accounts.models.user import Permission
-from accounts.policies.staff import can
+from accounts.policies.staff import Staff, can
 from social.api.staff_forms import Styled
 from social.kernel.errors import KernelError
 
@@ -66,10 +68,27 @@ class PermittedAdmin(ActingAdmin):
         return self.is_permitted(request)
 
 
-class EditedAdmin(PermittedAdmin):
-    """A model that staff can edit: `form` validates the fields, and a service writes (`save_model`, `delete_model`).
-    Other errors of the service are shown above the form, which keeps the submitted values.
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """The calls of services that write the rows of an `EditedAdmin`, with the member of staff first.
+
+    `create` gets the row and the form, and returns the row that the service has made; `change` gets the row and the form,
+    `remove` the row.
     """
+
+    create: Callable[[Staff, Any, Any], Any] | None = None
+    change: Callable[[Staff, Any, Any], Any] | None = None
+    remove: Callable[[Staff, Any], Any] | None = None
+
+
+class EditedAdmin(PermittedAdmin):
+    """A model that staff can edit: `form` validates the fields, and the services of `writes` write. What `writes` lacks
+    cannot be done.
+
+    Other errors of the services are shown above the form, which keeps the submitted values.
+    """
+
+    writes: ClassVar[Writes]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the form with the error of the service in this request, if any."""
@@ -78,13 +97,25 @@ class EditedAdmin(PermittedAdmin):
         return form
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return self.is_permitted(request)
+        return self.writes.create is not None and self.is_permitted(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.is_permitted(request)
+        return self.writes.change is not None and self.is_permitted(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.is_permitted(request)
+        return self.writes.remove is not None and self.is_permitted(request)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Store the row through the service."""
+        if change and self.writes.change is not None:
+            self.writes.change(acting(request), obj, form)
+        elif not change and self.writes.create is not None:
+            obj.pk = self.writes.create(acting(request), obj, form).pk
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Remove the row through the service."""
+        if self.writes.remove is not None:
+            self.writes.remove(acting(request), obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         """Return only the fields that `readonly_fields` names."""

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.acting import acting
-from accounts.admin.permitted import DraftForm, EditedAdmin
+from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
 from accounts.admin.users import PERMISSION_NAMES, role_name
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, Permission
@@ -26,7 +26,7 @@ class RoleForm(DraftForm):
 
     by: ClassVar[Staff]
     bits = forms.TypedMultipleChoiceField(
-        label=gettext_lazy("Permissions"),
+        label=_("Permissions"),
         required=False,
         coerce=int,
         choices=[(str(int(bit)), name) for bit, name in PERMISSION_NAMES.items()],
@@ -37,14 +37,14 @@ class RoleForm(DraftForm):
         model = Role
         fields = ("name", "color", "position", "highlighted")
         labels = {
-            "name": gettext_lazy("Name"),
-            "color": gettext_lazy("Colour"),
-            "position": gettext_lazy("Rank"),
-            "highlighted": gettext_lazy("Shown on the profile"),
+            "name": _("Name"),
+            "color": _("Colour"),
+            "position": _("Rank"),
+            "highlighted": _("Shown on the profile"),
         }
         help_texts = {
-            "color": gettext_lazy("Such as #0b6e66; may be empty"),
-            "position": gettext_lazy("Who stands higher may act on those who stand lower"),
+            "color": _("Such as #0b6e66; may be empty"),
+            "position": _("Who stands higher may act on those who stand lower"),
         }
         widgets = {"name": forms.TextInput({"dir": "auto"}), "color": forms.TextInput({"dir": "ltr"})}
 
@@ -89,16 +89,21 @@ class RoleAdmin(EditedAdmin):
 
     permission = Permission.MANAGE_ROLES
     form = RoleForm
+    writes = Writes(
+        create=lambda by, row, form: create_role(by=by, draft=form.draft),
+        change=lambda by, row, form: update_role(by=by, role=row, draft=form.draft),
+        remove=lambda by, row: delete_role(by=by, role=row),
+    )
     list_display = (
-        shown("name", gettext_lazy("Name"), role_name, order="name"),
-        shown("position", gettext_lazy("Rank"), order="position", minor=True),
+        shown("name", _("Name"), role_name, order="name"),
+        shown("position", _("Rank"), order="position", minor=True),
         shown(
             "permissions",
-            gettext_lazy("Permissions"),
+            _("Permissions"),
             lambda role: [str(name) for bit, name in PERMISSION_NAMES.items() if role.permissions & bit],
         ),
-        shown("highlighted", gettext_lazy("Shown on the profile"), minor=True),
-        shown("color", gettext_lazy("Colour"), lambda role: address(role.color) if role.color else None, minor=True),
+        shown("highlighted", _("Shown on the profile"), minor=True),
+        shown("color", _("Colour"), lambda role: address(role.color) if role.color else None, minor=True),
     )
     search_fields = ("name",)
     ordering = ("-position",)
@@ -137,14 +142,3 @@ class RoleAdmin(EditedAdmin):
         people = User.objects.filter(role_id__one_of=[role.pk for role in roles]).select_related("account")
         names = [f"@{user.account.username}" for user in people.order_by("-id")[:NAMES_LIMIT]]
         return [*(role_name(role) for role in roles), *names], {}, set(), []
-
-    def save_model(self, request: HttpRequest, obj: Role, form: Any, change: bool) -> None:
-        """Save the role through the service."""
-        if change:
-            update_role(by=acting(request), role=obj, draft=form.draft)
-        else:
-            obj.pk = create_role(by=acting(request), draft=form.draft).pk
-
-    def delete_model(self, request: HttpRequest, obj: Role) -> None:
-        """Remove the role through the service."""
-        delete_role(by=acting(request), role=obj)

@@ -11,14 +11,13 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.accounts import account_link
-from accounts.admin.acting import acting
 from accounts.admin.block_files import FiledBlockListAdmin
-from accounts.admin.block_lists import AddedOnlyAdmin, BlockListAdmin
-from accounts.admin.permitted import RowForm
+from accounts.admin.block_lists import AddedOnlyAdmin
+from accounts.admin.permitted import RowForm, Writes
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, UsernameBlock
 from accounts.models.user import Permission
 from accounts.policies.sign_up import EMAIL_LIMIT, email_digest, is_in_usernames, normalised_username
@@ -28,41 +27,33 @@ from accounts.services import sign_up_blocks
 from accounts.services.block_files import BlockFile
 from accounts.services.sign_up_files import EmailDomainFile
 from social.api.staff import action
-from social.api.staff_columns import ConditionFilter, address, mark, shown
+from social.api.staff_columns import address, condition_filter, mark, shown
 from social.api.staff_forms import StaffForm
 from social.kernel.lengths import NAME_LIMIT
 from social.kernel.text.names import normalise_domain, unambiguous_domain
 
 DIGEST_SHOWN: Final = 12
-BLOCKED: Final = gettext_lazy("It is blocked already.")
+BLOCKED: Final = _("It is blocked already.")
 
 
-class SignUpBlockAdmin(BlockListAdmin):
-    """A list of sign-up blocks."""
-
-    permission = Permission.MANAGE_BLOCKS
-
-    def take_back(self, by: Staff, row: Any) -> None:
-        sign_up_blocks.remove_block(by=by, block=row)
+def _remove(by: Staff, block: Any) -> None:
+    sign_up_blocks.remove_block(by=by, block=block)
 
 
-class ApprovalFilter(ConditionFilter):
-    """Filter by whether matching sign-ups are refused or need approval."""
-
-    title = gettext_lazy("what happens")
-    parameter_name = "outcome"
-    conditions = {
-        "refused": (gettext_lazy("Refused"), Q(allow_with_approval=False)),
-        "approval": (gettext_lazy("Staff are asked"), Q(allow_with_approval=True)),
-    }
+ApprovalFilter = condition_filter(
+    "outcome",
+    _("what happens"),
+    refused=(_("Refused"), Q(allow_with_approval=False)),
+    approval=(_("Staff are asked"), Q(allow_with_approval=True)),
+)
 
 
 def _outcome(block: EmailDomainBlock | UsernameBlock) -> Any:
-    return mark(_("Staff are asked"), "waiting") if block.allow_with_approval else mark(_("Refused"), "bad")
+    return mark(gettext("Staff are asked"), "waiting") if block.allow_with_approval else mark(gettext("Refused"), "bad")
 
 
-OUTCOME = shown("outcome", gettext_lazy("Sign-ups are"), _outcome, order="allow_with_approval")
-MADE = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+OUTCOME = shown("outcome", _("Sign-ups are"), _outcome, order="allow_with_approval")
+MADE = shown("created_at", _("Since"), order="id", minor=True)
 
 
 class EmailDomainForm(RowForm):
@@ -71,13 +62,8 @@ class EmailDomainForm(RowForm):
     class Meta:
         model = EmailDomainBlock
         fields = ("domain", "allow_with_approval")
-        labels = {
-            "domain": gettext_lazy("Domain of e-mail addresses"),
-            "allow_with_approval": gettext_lazy("Ask staff instead of refusing"),
-        }
-        help_texts = {
-            "domain": gettext_lazy("Its subdomains are blocked too, and the domains whose mail it takes."),
-        }
+        labels = {"domain": _("Domain of e-mail addresses"), "allow_with_approval": _("Ask staff instead of refusing")}
+        help_texts = {"domain": _("Its subdomains are blocked too, and the domains whose mail it takes.")}
         widgets = {"domain": forms.TextInput({"dir": "ltr", "placeholder": "example.com"})}
         error_messages = {"domain": {"unique": BLOCKED}}
 
@@ -85,7 +71,7 @@ class EmailDomainForm(RowForm):
         """Return the domain in the form in which it is stored."""
         name = normalise_domain(self.cleaned_data["domain"].removeprefix("@"))
         if name is None:
-            raise ValidationError(_("This is no domain."))
+            raise ValidationError(gettext("This is no domain."))
         return name
 
 
@@ -94,19 +80,26 @@ def _mail_domain(block: EmailDomainBlock) -> Any:
 
 
 @admin.register(EmailDomainBlock)
-class EmailDomainBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin, FiledBlockListAdmin):
+class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     """E-mail domains whose sign-ups are refused or need approval."""
 
+    permission = Permission.MANAGE_BLOCKS
+    writes = Writes(
+        create=lambda by, row, form: sign_up_blocks.block_email_domain(
+            by=by, domain=row.domain, allow_with_approval=row.allow_with_approval
+        ),
+        remove=_remove,
+    )
     form = EmailDomainForm
     list_display = (
-        shown("domain", gettext_lazy("Domain"), _mail_domain, order="domain"),
+        shown("domain", _("Domain"), _mail_domain, order="domain"),
         OUTCOME,
-        shown("refused", gettext_lazy("Sign-ups met it in 7 days"), lambda block: block.refused or 0, minor=True),
+        shown("refused", _("Sign-ups met it in 7 days"), lambda block: block.refused or 0, minor=True),
         MADE,
     )
     list_filter = (ApprovalFilter,)
     search_fields = ("domain",)
-    search_help_text = gettext_lazy("Part of a domain")
+    search_help_text = _("Part of a domain")
     ordering = ("domain",)
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
@@ -117,20 +110,13 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin, FiledBlockListAdmi
         """Blocks with the number of sign-ups that they matched in the last 7 days."""
         return with_refusals(super().get_queryset(request))
 
-    def save_model(self, request: HttpRequest, obj: EmailDomainBlock, form: Any, change: bool) -> None:
-        """Create the block through the service."""
-        made = sign_up_blocks.block_email_domain(
-            by=acting(request), domain=obj.domain, allow_with_approval=obj.allow_with_approval
-        )
-        obj.pk = made.pk
-
 
 class CanonicalEmailForm(RowForm):
     """An e-mail address, or the fingerprint of an address, from another server."""
 
     address = forms.CharField(
-        label=gettext_lazy("E-mail address"),
-        help_text=gettext_lazy(
+        label=_("E-mail address"),
+        help_text=_(
             "It is blocked in all its spellings and not kept: only its fingerprint is. A fingerprint from another server "
             "(SHA-256, 64 hexadecimal digits) is taken too."
         ),
@@ -146,7 +132,7 @@ class CanonicalEmailForm(RowForm):
         """Return the fingerprint of the address."""
         digest = _digest(self.cleaned_data["address"])
         if digest is None:
-            raise ValidationError(_("This is neither an e-mail address nor a fingerprint."))
+            raise ValidationError(gettext("This is neither an e-mail address nor a fingerprint."))
         if CanonicalEmailBlock.objects.filter(digest=digest).exists():
             raise ValidationError(BLOCKED)
         return digest
@@ -155,9 +141,7 @@ class CanonicalEmailForm(RowForm):
 class EmailTestForm(StaffForm):
     """An e-mail address to compare with the blocks."""
 
-    email = forms.CharField(
-        label=gettext_lazy("E-mail address"), max_length=EMAIL_LIMIT, widget=forms.TextInput({"dir": "ltr"})
-    )
+    email = forms.CharField(label=_("E-mail address"), max_length=EMAIL_LIMIT, widget=forms.TextInput({"dir": "ltr"}))
 
 
 def _digest(text: str) -> str | None:
@@ -172,18 +156,23 @@ def _whose(block: CanonicalEmailBlock) -> Any:
 
 
 @admin.register(CanonicalEmailBlock)
-class CanonicalEmailBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
+class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
     """E-mail addresses that cannot be used to sign up."""
 
+    permission = Permission.MANAGE_BLOCKS
+    writes = Writes(
+        create=lambda by, row, form: sign_up_blocks.block_email_digest(by=by, digest=form.cleaned_data["address"]),
+        remove=_remove,
+    )
     form = CanonicalEmailForm
     list_display = (
-        shown("digest", gettext_lazy("Fingerprint"), lambda block: address(f"{block.digest[:DIGEST_SHOWN]}…")),
-        shown("account", gettext_lazy("Since the suspension of"), _whose),
-        shown("created_at", gettext_lazy("Since"), order="id"),
+        shown("digest", _("Fingerprint"), lambda block: address(f"{block.digest[:DIGEST_SHOWN]}…")),
+        shown("account", _("Since the suspension of"), _whose),
+        shown("created_at", _("Since"), order="id"),
     )
     list_select_related = ("account",)
     search_fields = ("digest",)
-    search_help_text = gettext_lazy("An e-mail address, a fingerprint, or the name of a suspended account")
+    search_help_text = _("An e-mail address, a fingerprint, or the name of a suspended account")
     ordering = ("-id",)
     actions_list = ("test",)
 
@@ -191,36 +180,26 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
         """Return the fields of the form for a new row, and the columns of the list for an existing one."""
         return ["address"] if obj is None else list(self.list_display)
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[CanonicalEmailBlock], search_term: str
-    ) -> tuple[QuerySet[CanonicalEmailBlock], bool]:
-        """Return the block of the address or fingerprint in the term, or the blocks of the account that it names."""
-        term = search_term.strip()
-        if not term:
-            return queryset, False
+    def find_rows(self, rows: QuerySet[CanonicalEmailBlock], term: str) -> QuerySet[CanonicalEmailBlock]:
+        """Find the block of the address or fingerprint in the term, or the blocks of the account that it names."""
         name = Q(account__username__iexact=term.removeprefix("@"))
-        return queryset.filter(name | Q(digest=_digest(term) or term)), False
+        return rows.filter(name | Q(digest=_digest(term) or term))
 
     def name_of(self, row: CanonicalEmailBlock) -> str:
         """The account to which the address belonged, or the beginning of the fingerprint."""
         return f"@{row.account.acct}" if row.account is not None else f"{row.digest[:DIGEST_SHOWN]}…"
 
-    def save_model(self, request: HttpRequest, obj: CanonicalEmailBlock, form: Any, change: bool) -> None:
-        """Create the block through the service."""
-        made = sign_up_blocks.block_email_digest(by=acting(request), digest=form.cleaned_data["address"])
-        obj.pk, obj.digest = made.pk, made.digest
-
-    @action(description=gettext_lazy("Test an address"), icon="search", permissions=["manage"])
+    @action(description=_("Test an address"), icon="search", permissions=["manage"])
     def test(self, request: HttpRequest) -> HttpResponse:
         """Show whether an address is blocked."""
-        sent = self.ask_for(request, EmailTestForm, gettext_lazy("Is this address blocked?"), yes=_("Look"))
+        sent = self.ask_for(request, EmailTestForm, _("Is this address blocked?"), yes=gettext("Look"))
         if isinstance(sent, TemplateResponse):
             return sent
         found = CanonicalEmailBlock.objects.select_related("account").filter(digest=email_digest(sent["email"])).first()
         if found is None:
-            self.message_user(request, _("%(email)s is not blocked.") % sent, messages.INFO)
+            self.message_user(request, gettext("%(email)s is not blocked.") % sent, messages.INFO)
             return redirect("admin:accounts_canonicalemailblock_changelist")
-        self.message_user(request, _("%(email)s is blocked.") % sent, messages.WARNING)
+        self.message_user(request, gettext("%(email)s is blocked.") % sent, messages.WARNING)
         return redirect("admin:accounts_canonicalemailblock_change", found.pk)
 
 
@@ -231,59 +210,57 @@ class UsernameForm(RowForm):
         model = UsernameBlock
         fields = ("username", "exact", "allow_with_approval")
         labels = {
-            "username": gettext_lazy("Username"),
-            "exact": gettext_lazy("Only this name, not those that contain it"),
-            "allow_with_approval": gettext_lazy("Ask staff instead of refusing"),
+            "username": _("Username"),
+            "exact": _("Only this name, not those that contain it"),
+            "allow_with_approval": _("Ask staff instead of refusing"),
         }
-        help_texts = {"username": gettext_lazy("Digits count as the letters they look like: adm1n is admin.")}
+        help_texts = {"username": _("Digits count as the letters they look like: adm1n is admin.")}
         widgets = {"username": forms.TextInput({"dir": "ltr", "maxlength": NAME_LIMIT})}
 
     def clean_username(self) -> str:
         """Return the name if it is valid in usernames and not blocked yet. Raises ValidationError."""
         name: str = self.cleaned_data["username"].strip().removeprefix("@")
         if not name:
-            raise ValidationError(_("This is no name."))
+            raise ValidationError(gettext("This is no name."))
         if not is_in_usernames(name):
             raise ValidationError(
-                _("Nobody can choose that: usernames have only the letters a to z, digits and underscores.")
+                gettext("Nobody can choose that: usernames have only the letters a to z, digits and underscores.")
             )
         if len(name) > NAME_LIMIT:
-            raise ValidationError(_("It is too long: %(count)d characters at most.") % {"count": NAME_LIMIT})
+            raise ValidationError(gettext("It is too long: %(count)d characters at most.") % {"count": NAME_LIMIT})
         if UsernameBlock.objects.filter(normalised=normalised_username(name)).exists():
             raise ValidationError(BLOCKED)
         return name
 
 
 def _reach(block: UsernameBlock) -> str:
-    return _("Only this name") if block.exact else _("Every name that contains it")
+    return gettext("Only this name") if block.exact else gettext("Every name that contains it")
 
 
 @admin.register(UsernameBlock)
-class UsernameBlockAdmin(AddedOnlyAdmin, SignUpBlockAdmin):
+class UsernameBlockAdmin(AddedOnlyAdmin):
     """Usernames whose sign-ups are refused or need approval."""
 
+    permission = Permission.MANAGE_BLOCKS
+    writes = Writes(
+        create=lambda by, row, form: sign_up_blocks.block_username(
+            by=by, username=row.username, exact=row.exact, allow_with_approval=row.allow_with_approval
+        ),
+        remove=_remove,
+    )
     form = UsernameForm
     list_display = (
-        shown("username", gettext_lazy("Username"), lambda block: address(block.username), order="normalised"),
-        shown("exact", gettext_lazy("Meant is"), _reach, order="exact"),
+        shown("username", _("Username"), lambda block: address(block.username), order="normalised"),
+        shown("exact", _("Meant is"), _reach, order="exact"),
         OUTCOME,
         MADE,
     )
     list_filter = (ApprovalFilter,)
     search_fields = ("username",)
-    search_help_text = gettext_lazy("Part of a name, also as it would be written to get around the block")
+    search_help_text = _("Part of a name, also as it would be written to get around the block")
     ordering = ("normalised",)
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[UsernameBlock], search_term: str
-    ) -> tuple[QuerySet[UsernameBlock], bool]:
-        """Blocks whose name contains the term, in the normalised form in which sign-ups are compared."""
-        term = normalised_username(search_term.strip().removeprefix("@"))
-        return (queryset.filter(normalised__contains=term) if term else queryset), False
-
-    def save_model(self, request: HttpRequest, obj: UsernameBlock, form: Any, change: bool) -> None:
-        """Create the block through the service."""
-        made = sign_up_blocks.block_username(
-            by=acting(request), username=obj.username, exact=obj.exact, allow_with_approval=obj.allow_with_approval
-        )
-        obj.pk = made.pk
+    def find_rows(self, rows: QuerySet[UsernameBlock], term: str) -> QuerySet[UsernameBlock]:
+        """Find blocks whose name contains the term, in the normalised form in which sign-ups are compared."""
+        name = normalised_username(term.removeprefix("@"))
+        return rows.filter(normalised__contains=name) if name else rows

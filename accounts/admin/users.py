@@ -10,8 +10,8 @@ from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.acts import APPROVE, CONFIRM, DISABLE_USERS, ENABLE, REJECT
 from accounts.admin.accounts import account_link, matching
@@ -20,59 +20,56 @@ from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
 from accounts.policies.staff import Staff, outranks_user
-from social.api.staff_columns import PLACEHOLDER, ConditionFilter, address, lines, mark, shortened, shown
+from social.api.staff_columns import PLACEHOLDER, address, condition_filter, lines, mark, shortened, shown
 from social.api.staff_filters import DropdownFilter
 
 PERMISSION_NAMES = {
-    Permission.ADMINISTRATOR: gettext_lazy("Everything"),
-    Permission.VIEW_DEVOPS: gettext_lazy("See the machinery"),
-    Permission.VIEW_AUDIT_LOG: gettext_lazy("See what staff did"),
-    Permission.VIEW_DASHBOARD: gettext_lazy("See the figures"),
-    Permission.MANAGE_REPORTS: gettext_lazy("Reports and posts"),
-    Permission.MANAGE_FEDERATION: gettext_lazy("Other servers"),
-    Permission.MANAGE_SETTINGS: gettext_lazy("Settings"),
-    Permission.MANAGE_BLOCKS: gettext_lazy("Sign-up blocks"),
-    Permission.MANAGE_TAXONOMIES: gettext_lazy("Trends and hashtags"),
-    Permission.MANAGE_APPEALS: gettext_lazy("Appeals"),
-    Permission.MANAGE_USERS: gettext_lazy("Users"),
-    Permission.MANAGE_INVITES: gettext_lazy("Invitations"),
-    Permission.MANAGE_RULES: gettext_lazy("Rules"),
-    Permission.MANAGE_ANNOUNCEMENTS: gettext_lazy("Announcements"),
-    Permission.MANAGE_CUSTOM_EMOJIS: gettext_lazy("Custom emoji"),
-    Permission.MANAGE_WEBHOOKS: gettext_lazy("Webhooks"),
-    Permission.INVITE_USERS: gettext_lazy("Invite people"),
-    Permission.MANAGE_ROLES: gettext_lazy("Roles"),
-    Permission.MANAGE_USER_ACCESS: gettext_lazy("Access of users"),
-    Permission.DELETE_USER_DATA: gettext_lazy("Delete users' data"),
-    Permission.VIEW_FEEDS: gettext_lazy("See closed timelines"),
-    Permission.INVITE_BYPASS_APPROVAL: gettext_lazy("Invite without approval"),
-    Permission.MANAGE_EMAIL_SUBSCRIPTIONS: gettext_lazy("E-mail subscriptions"),
+    Permission.ADMINISTRATOR: _("Everything"),
+    Permission.VIEW_DEVOPS: _("See the machinery"),
+    Permission.VIEW_AUDIT_LOG: _("See what staff did"),
+    Permission.VIEW_DASHBOARD: _("See the figures"),
+    Permission.MANAGE_REPORTS: _("Reports and posts"),
+    Permission.MANAGE_FEDERATION: _("Other servers"),
+    Permission.MANAGE_SETTINGS: _("Settings"),
+    Permission.MANAGE_BLOCKS: _("Sign-up blocks"),
+    Permission.MANAGE_TAXONOMIES: _("Trends and hashtags"),
+    Permission.MANAGE_APPEALS: _("Appeals"),
+    Permission.MANAGE_USERS: _("Users"),
+    Permission.MANAGE_INVITES: _("Invitations"),
+    Permission.MANAGE_RULES: _("Rules"),
+    Permission.MANAGE_ANNOUNCEMENTS: _("Announcements"),
+    Permission.MANAGE_CUSTOM_EMOJIS: _("Custom emoji"),
+    Permission.MANAGE_WEBHOOKS: _("Webhooks"),
+    Permission.INVITE_USERS: _("Invite people"),
+    Permission.MANAGE_ROLES: _("Roles"),
+    Permission.MANAGE_USER_ACCESS: _("Access of users"),
+    Permission.DELETE_USER_DATA: _("Delete users' data"),
+    Permission.VIEW_FEEDS: _("See closed timelines"),
+    Permission.INVITE_BYPASS_APPROVAL: _("Invite without approval"),
+    Permission.MANAGE_EMAIL_SUBSCRIPTIONS: _("E-mail subscriptions"),
 }
 
 
 def role_name(role: Role) -> str:
     """The role's name; for the role of everybody, which has no name, a translated text."""
-    return role.name or _("Everyone")
+    return role.name or gettext("Everyone")
 
 
 _UNCONFIRMED = ~Exists(EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True))
 
 
-class StateFilter(ConditionFilter):
-    """Filter by whether users can use their account."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "waiting": (gettext_lazy("Waits for approval"), Q(approved=False)),
-        "unconfirmed": (gettext_lazy("Address not confirmed"), Q(unconfirmed=True)),
-        "disabled": (gettext_lazy("Disabled"), Q(disabled_at__isnull=False)),
-        "suspended": (gettext_lazy("Suspended"), ~is_present("account")),
-    }
+StateFilter = condition_filter(
+    "state",
+    _("state"),
+    waiting=(_("Waits for approval"), Q(approved=False)),
+    unconfirmed=(_("Address not confirmed"), Q(unconfirmed=True)),
+    disabled=(_("Disabled"), Q(disabled_at__isnull=False)),
+    suspended=(_("Suspended"), ~is_present("account")),
+)
 
 
 class RoleFilter(DropdownFilter):
-    title = gettext_lazy("role")
+    title = _("role")
     parameter_name = "role"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -87,30 +84,26 @@ class RoleFilter(DropdownFilter):
 def _state(user: Any) -> SafeString:
     """The first reason why the account cannot be used, in the order of `queries.tokens.find_sign_in_state`."""
     if user.disabled_at is not None:
-        return mark(_("Disabled"), "bad")
+        return mark(gettext("Disabled"), "bad")
     if user.account.suspended:
-        return mark(_("Suspended"), "bad")
+        return mark(gettext("Suspended"), "bad")
     if user.unconfirmed:
-        return mark(_("Address not confirmed"), "waiting")
-    return mark(_("Active"), "good") if user.approved else mark(_("Waits for approval"), "waiting")
+        return mark(gettext("Address not confirmed"), "waiting")
+    return mark(gettext("Active"), "good") if user.approved else mark(gettext("Waits for approval"), "waiting")
 
 
 def _role(user: User) -> str:
     return role_name(user.role) if user.role_id != EVERYONE_ROLE_ID else PLACEHOLDER
 
 
-REASON = shown(
-    "sign_up_reason", gettext_lazy("Why they want to join"), lambda user: shortened(user.sign_up_reason, 400)
-)
-ADDRESS = shown("sign_up_ip", gettext_lazy("IP address"), minor=True)
-USERNAME = shown(
-    "username", gettext_lazy("User"), lambda user: address(f"@{user.account.username}"), order="account__username"
-)
-EMAIL = shown("email", gettext_lazy("E-mail address"), order="email", minor=True)
-ROLE = shown("role", gettext_lazy("Role"), _role, order="role__position")
-STATE = shown("state", gettext_lazy("State"), _state)
-JOINED = shown("created_at", gettext_lazy("Joined"), order="id", minor=True)
-LAST_SEEN_TIME = shown("active_at", gettext_lazy("Last seen"), order="active_at", minor=True)
+REASON = shown("sign_up_reason", _("Why they want to join"), lambda user: shortened(user.sign_up_reason, 400))
+ADDRESS = shown("sign_up_ip", _("IP address"), minor=True)
+USERNAME = shown("username", _("User"), lambda user: address(f"@{user.account.username}"), order="account__username")
+EMAIL = shown("email", _("E-mail address"), order="email", minor=True)
+ROLE = shown("role", _("Role"), _role, order="role__position")
+STATE = shown("state", _("State"), _state)
+JOINED = shown("created_at", _("Joined"), order="id", minor=True)
+LAST_SEEN_TIME = shown("active_at", _("Last seen"), order="active_at", minor=True)
 
 
 @admin.register(User)
@@ -124,7 +117,7 @@ class UserAdmin(ActingAdmin):
     list_filter_submit = True
     list_select_related = ("account", "role")
     search_fields = ("email",)
-    search_help_text = gettext_lazy("A username, an e-mail address, or a part of one")
+    search_help_text = _("A username, an e-mail address, or a part of one")
     ordering = ("-id",)
     # The buttons of the other acts are on the page of the account.
     acts = (APPROVE, REJECT, replace(CONFIRM, one=None), DISABLE_USERS, replace(ENABLE, one=None))
@@ -132,24 +125,20 @@ class UserAdmin(ActingAdmin):
     fieldsets = (
         lines(
             None,
-            shown("account", gettext_lazy("Account"), lambda user: account_link(user.account)),
+            shown("account", _("Account"), lambda user: account_link(user.account)),
             EMAIL,
             ROLE,
             STATE,
-            shown("disabled_at", gettext_lazy("Disabled since")),
+            shown("disabled_at", _("Disabled since")),
             LAST_SEEN_TIME,
         ),
         lines(
-            gettext_lazy("Sign-up"),
+            _("Sign-up"),
             JOINED,
             REASON,
             ADDRESS,
-            shown(
-                "application",
-                gettext_lazy("By the app"),
-                lambda user: getattr(user.created_by_application, "name", None),
-            ),
-            shown("locale", gettext_lazy("Language")),
+            shown("application", _("By the app"), lambda user: getattr(user.created_by_application, "name", None)),
+            shown("locale", _("Language")),
         ),
     )
 
@@ -164,15 +153,10 @@ class UserAdmin(ActingAdmin):
         rows: QuerySet[User] = super().get_queryset(request).filter(account__deleted_at=None)
         return rows.select_related("account", "role").annotate(unconfirmed=_UNCONFIRMED)
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[User], search_term: str
-    ) -> tuple[QuerySet[User], bool]:
-        """Users by e-mail address or username, in any usual spelling."""
-        term = search_term.strip()
-        if not term:
-            return queryset, False
+    def find_rows(self, rows: QuerySet[User], term: str) -> QuerySet[User]:
+        """Find users by e-mail address or username, in any usual spelling."""
         by_name = matching(User.objects.all(), term, "account__").values("pk")
-        return queryset.filter(Q(email__icontains=term) | Q(pk__in=by_name)), False
+        return rows.filter(Q(email__icontains=term) | Q(pk__in=by_name))
 
     def name_of(self, row: User) -> str:
         """Username, e-mail address and, before approval, the reason for joining."""

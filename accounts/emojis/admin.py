@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 from accounts.admin.accounts import HomeFilter
 from accounts.admin.acting import acting
-from accounts.admin.permitted import EditedAdmin, RowForm
+from accounts.admin.permitted import EditedAdmin, RowForm, Writes
 from accounts.emojis.models import CustomEmoji
 from accounts.emojis.services.changes import change_emoji, copy_emoji
 from accounts.emojis.services.packs import (
@@ -40,8 +40,8 @@ from accounts.policies.staff import Staff
 from accounts.serializers.account import emoji_urls
 from social.api.staff import action, takes
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import ConditionFilter, address, mark, shown
-from social.api.staff_filters import TextFilter
+from social.api.staff_columns import address, condition_filter, mark, shown
+from social.api.staff_filters import text_filter
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import Conflict, KernelError
 from social.kernel.lengths import NAME_LIMIT
@@ -50,25 +50,18 @@ PACK_BYTES: Final = 32 * 1024 * 1024
 REASONS_SHOWN: Final = 5
 
 
-class EmojiStateFilter(ConditionFilter):
-    """Filter by whether emojis are shown in texts and in the picker."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "shown": (gettext_lazy("In the picker"), Q(disabled=False, visible_in_picker=True)),
-        "hidden": (gettext_lazy("Not in the picker"), Q(disabled=False, visible_in_picker=False)),
-        "disabled": (gettext_lazy("Disabled"), Q(disabled=True)),
-    }
+EmojiStateFilter = condition_filter(
+    "state",
+    gettext_lazy("state"),
+    shown=(gettext_lazy("In the picker"), Q(disabled=False, visible_in_picker=True)),
+    hidden=(gettext_lazy("Not in the picker"), Q(disabled=False, visible_in_picker=False)),
+    disabled=(gettext_lazy("Disabled"), Q(disabled=True)),
+)
 
 
-class CategoryFilter(TextFilter):
-    title = gettext_lazy("category")
-    parameter_name = "category"
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[CustomEmoji]) -> QuerySet[CustomEmoji]:
-        value = (self.value() or "").strip()
-        return queryset.filter(category__iexact=value) if value else queryset
+CategoryFilter = text_filter(
+    "category", gettext_lazy("category"), lambda rows, value: rows.filter(category__iexact=value)
+)
 
 
 class _CategoryForm(StaffForm):
@@ -158,6 +151,17 @@ def _change(name: str, title: Any, verb: str, **values: Any) -> Act:
     )
 
 
+def _save(by: Staff, emoji: CustomEmoji, form: Any) -> None:
+    sent = form.cleaned_data
+    change_emoji(
+        by=by,
+        emoji=emoji,
+        disabled=sent["disabled"],
+        listed=sent.get("visible_in_picker"),
+        category=sent.get("category"),
+    )
+
+
 def _remove(by: Staff, emoji: CustomEmoji) -> None:
     if emoji.domain is not None:
         raise Conflict(_("It is another server's: it can only be disabled."))
@@ -205,6 +209,8 @@ class CustomEmojiAdmin(EditedAdmin):
     )
     actions_list = ("import_pack", "export_pack")
     form = EmojiChangeForm
+    # `add_view` creates them.
+    writes = Writes(change=_save, remove=lambda by, row: remove_local_emojis(by=by, emojis=[row]))
     fieldsets: ClassVar[Any] = (
         (None, {"fields": (SHORTCODE, PICTURE, SERVER, CHANGED, "category", "visible_in_picker", "disabled")}),
     )
@@ -219,30 +225,13 @@ class CustomEmojiAdmin(EditedAdmin):
         """Allow the removal of local emojis only."""
         return self.is_permitted(request) and (obj is None or obj.domain is None)
 
-    def save_model(self, request: HttpRequest, obj: CustomEmoji, form: Any, change: bool) -> None:
-        """Save the change through the service."""
-        sent = form.cleaned_data
-        change_emoji(
-            by=acting(request),
-            emoji=obj,
-            disabled=sent["disabled"],
-            listed=sent.get("visible_in_picker"),
-            category=sent.get("category"),
-        )
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self.is_permitted(request)
 
-    def delete_model(self, request: HttpRequest, obj: CustomEmoji) -> None:
-        """Remove the emoji through the service."""
-        remove_local_emojis(by=acting(request), emojis=[obj])
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[CustomEmoji], search_term: str
-    ) -> tuple[QuerySet[CustomEmoji], bool]:
-        """Emojis whose name, or the name of whose server, contains the term."""
-        term = search_term.strip().strip(":")
-        return (
-            queryset.filter(Q(shortcode__icontains=term) | Q(domain__icontains=term)) if term else queryset,
-            False,
-        )
+    def find_rows(self, rows: QuerySet[CustomEmoji], term: str) -> QuerySet[CustomEmoji]:
+        """Find emojis whose name, or the name of whose server, contains the term."""
+        name = term.strip(":")
+        return rows.filter(Q(shortcode__icontains=name) | Q(domain__icontains=name))
 
     def name_of(self, row: CustomEmoji) -> str:
         """Name and server."""

@@ -8,8 +8,8 @@ from django.contrib import admin
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Domain
 from accounts.models.user import Permission
@@ -31,15 +31,15 @@ UNKNOWN: Final = "-"
 
 
 def _host_state(host: Host) -> SafeString:
-    return mark(_("Left alone"), "bad") if host.retry_at > clock.now() else mark(_("On trial"), "waiting")
+    return mark(gettext("Left alone"), "bad") if host.retry_at > clock.now() else mark(gettext("On trial"), "waiting")
 
 
-QUEUE = shown("queue", gettext_lazy("Queue"), order="queue", minor=True)
-HOST_STATE = shown("state", gettext_lazy("State"), _host_state)
-NAME = shown("name", gettext_lazy("Server"), lambda host: shortened(", ".join(host.known_as), 80), order="name")
-FAILURES = shown("failures", gettext_lazy("Failures"), order="failures", minor=True)
-FAILING_SINCE = shown("failing_since", gettext_lazy("Failing since"), order="failing_since", minor=True)
-RETRY = shown("retry_at", gettext_lazy("Next try"), order="retry_at")
+QUEUE = shown("queue", _("Queue"), order="queue", minor=True)
+HOST_STATE = shown("state", _("State"), _host_state)
+NAME = shown("name", _("Server"), lambda host: shortened(", ".join(host.known_as), 80), order="name")
+FAILURES = shown("failures", _("Failures"), order="failures", minor=True)
+FAILING_SINCE = shown("failing_since", _("Failing since"), order="failing_since", minor=True)
+RETRY = shown("retry_at", _("Next try"), order="retry_at")
 
 
 @admin.register(Host)
@@ -53,13 +53,13 @@ class HostAdmin(FederationAdmin):
         lines(
             None,
             NAME,
-            shown("host", gettext_lazy("Host"), lambda host: shortened(host.name, 80)),
+            shown("host", _("Host"), lambda host: shortened(host.name, 80)),
             QUEUE,
             HOST_STATE,
             FAILURES,
             FAILING_SINCE,
             RETRY,
-            shown("last_error", gettext_lazy("Last error")),
+            shown("last_error", _("Last error")),
         ),
     )
 
@@ -93,9 +93,9 @@ def _name_servers(hosts: list[Any]) -> None:
 
 
 _STATES: Final = {
-    "reachable": (gettext_lazy("Reachable"), "good"),
-    "backing off": (gettext_lazy("Left alone for a while"), "waiting"),
-    "unavailable": (gettext_lazy("Unavailable for a week"), "bad"),
+    "reachable": (_("Reachable"), "good"),
+    "backing off": (_("Left alone for a while"), "waiting"),
+    "unavailable": (_("Unavailable for a week"), "bad"),
 }
 
 
@@ -103,32 +103,27 @@ def _figure(name: str, label: Any, *, minor: bool = False) -> Any:
     return shown(name, label, lambda server: server.figures[name], minor=minor)
 
 
-SERVER = shown("name", gettext_lazy("Server"), lambda server: shortened(server.name, 80), order="name")
-SERVER_STATE = shown("state", gettext_lazy("State"), lambda server: mark(*_STATES[server.figures["state"]]))
-RULE = shown(
-    "rule", gettext_lazy("Rule"), lambda server: server.rule.get_severity_display() if server.rule is not None else ""
-)
-ACCOUNTS = _figure("accounts", gettext_lazy("Accounts"))
-POSTS = _figure("posts", gettext_lazy("Posts"), minor=True)
-FOLLOWED = _figure("followed", gettext_lazy("Followed from here"), minor=True)
-FOLLOWERS = _figure("followers", gettext_lazy("Followers here"), minor=True)
+SERVER = shown("name", _("Server"), lambda server: shortened(server.name, 80), order="name")
+SERVER_STATE = shown("state", _("State"), lambda server: mark(*_STATES[server.figures["state"]]))
+RULE = shown("rule", _("Rule"), lambda server: server.rule.get_severity_display() if server.rule is not None else "")
+ACCOUNTS = _figure("accounts", _("Accounts"))
+POSTS = _figure("posts", _("Posts"), minor=True)
+FOLLOWED = _figure("followed", _("Followed from here"), minor=True)
+FOLLOWERS = _figure("followers", _("Followers here"), minor=True)
 SOFTWARE = shown(
     "software",
-    gettext_lazy("Software"),
+    _("Software"),
     lambda server: address(f"{server.software} {server.version}".strip()) if server.software else "",
     order="software",
     minor=True,
 )
-REACHED = shown("reached_at", gettext_lazy("Last reached"), order="reached_at", minor=True)
-WAITING = _figure("waiting", gettext_lazy("On their way"))
-GIVEN_UP = _figure("given_up", gettext_lazy("Given up"), minor=True)
+REACHED = shown("reached_at", _("Last reached"), order="reached_at", minor=True)
+WAITING = _figure("waiting", _("On their way"))
+GIVEN_UP = _figure("given_up", _("Given up"), minor=True)
 REFUSALS = shown(
-    "not_taken",
-    gettext_lazy("Not taken"),
-    lambda server: sum(number for _reason, number in server.refusals),
-    minor=True,
+    "not_taken", _("Not taken"), lambda server: sum(number for _reason, number in server.refusals), minor=True
 )
-_REFUSED: Final = (gettext_lazy("Reason"), gettext_lazy("How often"))
+_REFUSED: Final = (_("Reason"), _("How often"))
 
 
 class SoftwareFilter(DropdownFilter):
@@ -136,13 +131,15 @@ class SoftwareFilter(DropdownFilter):
     may invent any number of them.
     """
 
-    title = gettext_lazy("software")
+    title = _("software")
     parameter_name = "software"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Return the names of the software, each with the number of its servers."""
         counts = Domain.objects.values_list("software").annotate(number=Count("id")).order_by("-number", "software")
-        return [(name or UNKNOWN, f"{name or _('unknown')} ({number})") for name, number in counts[:SOFTWARE_LIMIT]]
+        return [
+            (name or UNKNOWN, f"{name or gettext('unknown')} ({number})") for name, number in counts[:SOFTWARE_LIMIT]
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Return the servers that run the chosen software."""
@@ -175,81 +172,69 @@ class ServerAdmin(FederationAdmin):
     acts = (
         Act(
             "ask_again",
-            gettext_lazy("Ask again now"),
+            _("Ask again now"),
             lambda by, server: retry_host(by=by, name=server.name),
             icon="refresh",
             verb="retry",
             one=Words(
-                gettext_lazy("Ask this server again now, and send it also what was given up?"),
-                gettext_lazy("It is asked again, and everything for it is sent."),
+                _("Ask this server again now, and send it also what was given up?"),
+                _("It is asked again, and everything for it is sent."),
             ),
         ),
         Act(
             "drop_deliveries",
-            gettext_lazy("Drop deliveries"),
+            _("Drop deliveries"),
             lambda by, server: drop(by=by, rows=deliveries_to(server.name)),
             icon="delete_sweep",
             verb="discard",
             one=Words(
-                gettext_lazy("Drop everything that is on its way to this server? It will never arrive."),
-                gettext_lazy("What was on its way to the server is dropped."),
+                _("Drop everything that is on its way to this server? It will never arrive."),
+                _("What was on its way to the server is dropped."),
             ),
         ),
         Act(
             "purge",
-            gettext_lazy("Remove everything"),
+            _("Remove everything"),
             lambda by, server: begin_purge(by=by, domain=server.name),
             # In addition to MANAGE_FEDERATION, without which the page cannot be opened.
             permission=Permission.DELETE_USER_DATA,
             icon="delete_forever",
             variant=ActionVariant.DANGER,
             one=Words(
-                gettext_lazy(
+                _(
                     "Delete all accounts of this server with everything they have written? They come back when they are "
                     "met again: block the server to keep them away."
                 ),
-                gettext_lazy("Its accounts are being removed in the background."),
+                _("Its accounts are being removed in the background."),
             ),
-            audit=gettext_lazy("%(by)s removed everything of the server %(target)s"),
+            audit=_("%(by)s removed everything of the server %(target)s"),
         ),
     )
     fieldsets = (
         lines(
-            None,
-            SERVER,
-            shown("first_seen_at", gettext_lazy("First seen")),
-            SOFTWARE,
-            RULE,
-            ACCOUNTS,
-            POSTS,
-            FOLLOWED,
-            FOLLOWERS,
+            None, SERVER, shown("first_seen_at", _("First seen")), SOFTWARE, RULE, ACCOUNTS, POSTS, FOLLOWED, FOLLOWERS
         ),
         lines(
-            gettext_lazy("How it stands"),
+            _("How it stands"),
             SERVER_STATE,
             REACHED,
-            _figure("failures", gettext_lazy("Failures")),
-            _figure("failing_since", gettext_lazy("Failing since")),
-            _figure("next_try", gettext_lazy("Next try")),
-            _figure("last_error", gettext_lazy("Last error")),
+            _figure("failures", _("Failures")),
+            _figure("failing_since", _("Failing since")),
+            _figure("next_try", _("Next try")),
+            _figure("last_error", _("Last error")),
         ),
         lines(
-            gettext_lazy("Not taken in the last 30 days"),
-            shown("refusals", gettext_lazy("Reasons"), lambda server: table(_REFUSED, server.refusals)),
+            _("Not taken in the last 30 days"),
+            shown("refusals", _("Reasons"), lambda server: table(_REFUSED, server.refusals)),
         ),
         lines(
-            gettext_lazy("Deliveries"),
-            WAITING,
-            _figure("failing", gettext_lazy("Failing")),
-            _figure("oldest", gettext_lazy("Oldest since")),
-            GIVEN_UP,
+            _("Deliveries"), WAITING, _figure("failing", _("Failing")), _figure("oldest", _("Oldest since")), GIVEN_UP
         ),
     )
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Return the list under the title "Known servers"."""
-        return super().changelist_view(request, {**(extra_context or {}), "title": _("Known servers")})
+        return super().changelist_view(request, {**(extra_context or {}), "title": gettext("Known servers")})
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """Return the list; each server on the page has its figures."""

@@ -75,10 +75,7 @@ def _notes(found: AccountOverview) -> Any:
             format_html('<span class="words text" dir="auto">{}</span>', note.text),
             account_link(note.author) if note.author else None,
             note.created_at,
-            link(
-                reverse("admin:accounts_account_remove_note", args=[note.account_id, note.pk]),
-                _("Remove"),
-            ),
+            link(reverse("admin:accounts_account_remove_note", args=[note.account_id, note.pk]), _("Remove")),
         )
         for note in found.notes
     ]

@@ -9,7 +9,7 @@ from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.accounts import (
     ADDRESS,
@@ -36,67 +36,31 @@ from moderation.admin import account_tabs as tabs
 from moderation.queries.account_overview import load_account_overview
 from moderation.queries.admin_accounts import by_address, of_status
 from moderation.services.notes import remove_note
-from social.api.staff_columns import COUNT_LIMIT, ConditionFilter, lines, shown
-from social.api.staff_filters import AutocompleteSelectFilter, TextFilter
+from social.api.staff_columns import COUNT_LIMIT, condition_filter, lines, shown
+from social.api.staff_filters import AutocompleteSelectFilter, text_filter
 from social.kernel.text.names import normalise_domain
 
-
-class StateFilter(ConditionFilter):
-    """Filter by sanctions of staff and by the steps of signing up that are still open."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "open": (gettext_lazy("Active"), of_status("active") & Q(limited_at=None)),
-        "pending": (gettext_lazy("Waits for approval"), of_status("pending")),
-        "disabled": (gettext_lazy("Disabled"), of_status("disabled")),
-        "limited": (gettext_lazy("Limited"), of_status("silenced")),
-        "sensitized": (gettext_lazy("Media marked as sensitive"), of_status("sensitized")),
-        "suspended": (gettext_lazy("Suspended"), of_status("suspended")),
-    }
+StateFilter = condition_filter(
+    "state",
+    _("state"),
+    open=(_("Active"), of_status("active") & Q(limited_at=None)),
+    pending=(_("Waits for approval"), of_status("pending")),
+    disabled=(_("Disabled"), of_status("disabled")),
+    limited=(_("Limited"), of_status("silenced")),
+    sensitized=(_("Media marked as sensitive"), of_status("sensitized")),
+    suspended=(_("Suspended"), of_status("suspended")),
+)
 
 
-class AddressFilter(TextFilter):
-    """Filter by an IP address or a network from which a user signed up or was seen."""
-
-    title = gettext_lazy("IP address or network")
-    parameter_name = "ip"
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
-        """Return the accounts from this address or network; no accounts if the value is neither."""
-        value = (self.value() or "").strip()
-        return by_address(queryset, value) if value else queryset
-
-
-class MailDomainFilter(TextFilter):
-    """Filter by the domain of the e-mail address."""
-
-    title = gettext_lazy("mail server")
-    parameter_name = "mail_domain"
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
-        """Return the accounts with an e-mail address of this domain."""
-        value = (self.value() or "").strip().removeprefix("@")
-        return queryset.filter(user__email__iendswith=f"@{value}") if value else queryset
-
-
-class ServerFilter(TextFilter):
-    """Filter by the account's server."""
-
-    title = gettext_lazy("server")
-    parameter_name = "server"
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
-        """Return the accounts of this server."""
-        value = (self.value() or "").strip()
-        return queryset.filter(domain=normalise_domain(value) or "") if value else queryset
-
-
+AddressFilter = text_filter("ip", _("IP address or network"), by_address)
+MailDomainFilter = text_filter(
+    "mail_domain",
+    _("mail server"),
+    lambda rows, value: rows.filter(user__email__iendswith=f"@{value.removeprefix('@')}"),
+)
+ServerFilter = text_filter("server", _("server"), lambda rows, value: rows.filter(domain=normalise_domain(value) or ""))
 LAST_SEEN = shown(
-    "active_at",
-    gettext_lazy("Last seen"),
-    lambda account: getattr(getattr(account, "user", None), "active_at", None),
-    minor=True,
+    "active_at", _("Last seen"), lambda account: getattr(getattr(account, "user", None), "active_at", None), minor=True
 )
 
 
@@ -118,15 +82,15 @@ class ModeratedAccountAdmin(AccountAdmin):
     )
     list_filter_submit = True
     search_fields = ("username",)
-    search_help_text = gettext_lazy("A name, an e-mail address, @anna, anna@there.example, or a part of one")
-    actions = ("limit", "sensitize", "disable", "suspend")
+    search_help_text = _("A name, an e-mail address, @anna, anna@there.example, or a part of one")
+    actions = ("limit",)
     fieldsets = (
         lines(None, *SUMMARY, tabs.EMAIL, tabs.SIGN_IN, tabs.ROLE, tabs.REASON),
         PROFILE,
-        lines(gettext_lazy("Posts"), *FIGURES[1]["fields"], tabs.POSTS_TAB, tab=True),
-        lines(gettext_lazy("Strikes and notes"), tabs.STRIKES_TAB, tabs.NOTES_TAB, tab=True),
+        lines(_("Posts"), *FIGURES[1]["fields"], tabs.POSTS_TAB, tab=True),
+        lines(_("Strikes and notes"), tabs.STRIKES_TAB, tabs.NOTES_TAB, tab=True),
         lines(
-            gettext_lazy("Where from"),
+            _("Where from"),
             tabs.INVITED_BY,
             tabs.LANGUAGE,
             tabs.LAST_SEEN,
@@ -136,9 +100,9 @@ class ModeratedAccountAdmin(AccountAdmin):
             tabs.SAME_DOMAIN_TAB,
             tab=True,
         ),
-        lines(gettext_lazy("Reports"), tabs.REPORTS_TAB, tabs.REPORTED_TAB, tab=True),
+        lines(_("Reports"), tabs.REPORTS_TAB, tabs.REPORTED_TAB, tab=True),
         MOMENTS,
-        lines(gettext_lazy("Audit log"), tabs.AUDIT_TAB, tab=True),
+        lines(_("Audit log"), tabs.AUDIT_TAB, tab=True),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
@@ -169,18 +133,13 @@ class ModeratedAccountAdmin(AccountAdmin):
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Account], search_term: str
-    ) -> tuple[QuerySet[Account], bool]:
+    def find_rows(self, rows: QuerySet[Account], term: str) -> QuerySet[Account]:
         """Find accounts by address, name or e-mail address."""
-        term = search_term.strip()
-        if not term:
-            return queryset, False
         found = find_addressed(term)
         found += User.objects.filter(email__icontains=term).values_list("account_id", flat=True)[:COUNT_LIMIT]
         if "@" not in term:
             found += find_named(term, COUNT_LIMIT)
-        return queryset.filter(id__one_of=list(set(found))), False
+        return rows.filter(id__one_of=list(set(found)))
 
     def get_custom_urls(self) -> Any:
         """Return the URL of the page on which a note is removed."""
@@ -193,6 +152,6 @@ class ModeratedAccountAdmin(AccountAdmin):
             account_id,
             lambda _account: remove_note(by=by, note_id=note_id),
             verb="remove_note",
-            done=gettext_lazy("The note is removed."),
-            question=gettext_lazy("Remove this note?"),
+            done=_("The note is removed."),
+            question=_("Remove this note?"),
         )

@@ -7,12 +7,10 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db.models import Q
-from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.acting import acting
-from accounts.admin.permitted import DraftForm, EditedAdmin
+from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
 from accounts.models.user import Permission
 from moderation.models import Announcement
 from moderation.policies.announcements import AnnouncementDraft, announcement_errors
@@ -24,7 +22,7 @@ from moderation.services.announcements import (
     update_announcement,
 )
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import ConditionFilter, mark, shortened, shown
+from social.api.staff_columns import condition_filter, mark, shortened, shown
 
 _MOMENT = "%Y-%m-%dT%H:%M"
 
@@ -39,14 +37,14 @@ def _moment_field(label: Any, help_text: Any = "") -> forms.DateTimeField:
 class AnnouncementForm(DraftForm):
     """An announcement; times are UTC."""
 
-    starts_at = _moment_field(gettext_lazy("It takes place from"), "UTC")
-    ends_at = _moment_field(gettext_lazy("until"), gettext_lazy("UTC; it is no longer shown afterwards"))
-    scheduled_at = _moment_field(gettext_lazy("To be published at"), gettext_lazy("UTC; without a time it is a draft"))
+    starts_at = _moment_field(_("It takes place from"), "UTC")
+    ends_at = _moment_field(_("until"), _("UTC; it is no longer shown afterwards"))
+    scheduled_at = _moment_field(_("To be published at"), _("UTC; without a time it is a draft"))
 
     class Meta:
         model = Announcement
         fields = ("text", "starts_at", "ends_at", "all_day", "scheduled_at")
-        labels = {"text": gettext_lazy("Text"), "all_day": gettext_lazy("Only the days count")}
+        labels = {"text": _("Text"), "all_day": _("Only the days count")}
         widgets = {"text": forms.Textarea({"rows": 6, "dir": "auto"})}
 
     @property
@@ -64,22 +62,19 @@ class AnnouncementForm(DraftForm):
         return sent
 
 
-class StateFilter(ConditionFilter):
-    """Filter by published, scheduled, or draft."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "published": (gettext_lazy("Published"), Q(published_at__isnull=False)),
-        "scheduled": (gettext_lazy("Scheduled"), Q(published_at=None, scheduled_at__isnull=False)),
-        "draft": (gettext_lazy("Draft"), Q(published_at=None, scheduled_at=None)),
-    }
+StateFilter = condition_filter(
+    "state",
+    _("state"),
+    published=(_("Published"), Q(published_at__isnull=False)),
+    scheduled=(_("Scheduled"), Q(published_at=None, scheduled_at__isnull=False)),
+    draft=(_("Draft"), Q(published_at=None, scheduled_at=None)),
+)
 
 
 def _state(announcement: Announcement) -> Any:
     if announcement.published_at is not None:
-        return mark(_("Published"), "good")
-    return mark(_("Scheduled") if announcement.scheduled_at is not None else _("Draft"), "waiting")
+        return mark(gettext("Published"), "good")
+    return mark(gettext("Scheduled") if announcement.scheduled_at is not None else gettext("Draft"), "waiting")
 
 
 @admin.register(Announcement)
@@ -88,24 +83,29 @@ class AnnouncementAdmin(EditedAdmin):
 
     permission = Permission.MANAGE_ANNOUNCEMENTS
     form = AnnouncementForm
+    writes = Writes(
+        create=lambda by, row, form: create_announcement(by=by, draft=form.draft),
+        change=lambda by, row, form: update_announcement(by=by, announcement=row, draft=form.draft),
+        remove=lambda by, row: delete_announcement(by=by, announcement=row),
+    )
     list_display = (
-        shown("text", gettext_lazy("Announcement"), lambda row: shortened(row.text, 120)),
-        shown("state", gettext_lazy("State"), _state),
-        shown("scheduled_at", gettext_lazy("To be published at"), order="scheduled_at", minor=True),
-        shown("published_at", gettext_lazy("Published"), order="published_at", minor=True),
-        shown("ends_at", gettext_lazy("Shown until"), order="ends_at", minor=True),
+        shown("text", _("Announcement"), lambda row: shortened(row.text, 120)),
+        shown("state", _("State"), _state),
+        shown("scheduled_at", _("To be published at"), order="scheduled_at", minor=True),
+        shown("published_at", _("Published"), order="published_at", minor=True),
+        shown("ends_at", _("Shown until"), order="ends_at", minor=True),
     )
     list_filter = (StateFilter,)
     ordering = ("-id",)
     acts = (
         Act(
             "publish",
-            gettext_lazy("Publish now"),
+            _("Publish now"),
             lambda by, row: publish_announcement(by=by, announcement=row),
             icon="campaign",
             one=Words(
-                gettext_lazy("Show this announcement to everybody here now, as it was last saved?"),
-                gettext_lazy("The announcement is published."),
+                _("Show this announcement to everybody here now, as it was last saved?"),
+                _("The announcement is published."),
             ),
             many=Words(
                 "",
@@ -117,31 +117,20 @@ class AnnouncementAdmin(EditedAdmin):
         ),
         Act(
             "unpublish",
-            gettext_lazy("Take back"),
+            _("Take back"),
             lambda by, row: unpublish_announcement(by=by, announcement=row),
             icon="undo",
             one=Words(
-                gettext_lazy("Take this announcement back? It is a draft then, which nobody sees."),
-                gettext_lazy("The announcement is a draft again."),
+                _("Take this announcement back? It is a draft then, which nobody sees."),
+                _("The announcement is a draft again."),
             ),
             many=Words(
                 "",
                 ngettext_lazy(
                     "%(count)d announcement was taken back.", "%(count)d announcements were taken back.", "count"
                 ),
-                gettext_lazy("Take back: make drafts of them"),
+                _("Take back: make drafts of them"),
             ),
             fits=lambda row: row.published_at is not None,
         ),
     )
-
-    def save_model(self, request: HttpRequest, obj: Announcement, form: Any, change: bool) -> None:
-        """Store the announcement through the service."""
-        if change:
-            update_announcement(by=acting(request), announcement=obj, draft=form.draft)
-        else:
-            obj.pk = create_announcement(by=acting(request), draft=form.draft).pk
-
-    def delete_model(self, request: HttpRequest, obj: Announcement) -> None:
-        """Delete the announcement through the service."""
-        delete_announcement(by=acting(request), announcement=obj)

@@ -10,30 +10,23 @@ from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, TextField, V
 from django.db.models.functions import Concat
 from django.http import HttpRequest
 from django.utils.html import format_html
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import AuditEntry
 from accounts.models.user import Permission
 from moderation.admin.audit_sentences import KINDS, sentence, sentences
 from moderation.models import Report
-from social.api.staff_columns import ConditionFilter, lines, shown
+from social.api.staff_columns import condition_filter, lines, shown
 from social.api.staff_filters import DropdownFilter, RangeDateTimeFilter
 
-
-class WhoFilter(ConditionFilter):
-    """Filter by who acted: a member of staff, or the operator."""
-
-    title = gettext_lazy("by")
-    parameter_name = "by"
-    conditions = {
-        "staff": (gettext_lazy("Staff"), Q(account_id__isnull=False)),
-        "operator": (gettext_lazy("The operator"), Q(account_id=None)),
-    }
+WhoFilter = condition_filter(
+    "by", _("by"), staff=(_("Staff"), Q(account_id__isnull=False)), operator=(_("The operator"), Q(account_id=None))
+)
 
 
 class ActionFilter(DropdownFilter):
-    title = gettext_lazy("action")
+    title = _("action")
     parameter_name = "action"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -49,12 +42,12 @@ class ActionFilter(DropdownFilter):
 class KindFilter(DropdownFilter):
     """Filter by the kind of the target."""
 
-    title = gettext_lazy("kind")
+    title = _("kind")
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         """Return the kinds of targets: people, and the named kinds in KINDS."""
-        return [("people", gettext_lazy("People")), *sorted(KINDS.items(), key=lambda kind: str(kind[1]))]
+        return [("people", _("People")), *sorted(KINDS.items(), key=lambda kind: str(kind[1]))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
         """Return the entries about targets of this kind."""
@@ -77,14 +70,14 @@ def _details(entry: AuditEntry) -> Any:
 
 SENTENCE = shown(
     "sentence",
-    gettext_lazy("What was done"),
+    _("What was done"),
     lambda entry: format_html('<span class="words" dir="auto">{}</span>', sentence(entry)),
 )
-ENTRY_AUTHOR = shown("account_name", gettext_lazy("By"))
-ENTRY_ACTION = shown("action", gettext_lazy("Action"))
-ENTRY_TARGET_TYPE = shown("target_type", gettext_lazy("Kind"), minor=True)
-ENTRY_TARGET = shown("target_name", gettext_lazy("What"), lambda entry: format_html("<bdi>{}</bdi>", entry.target_name))
-ENTRY_TIME = shown("created_at", gettext_lazy("When"), order="id")
+ENTRY_AUTHOR = shown("account_name", _("By"))
+ENTRY_ACTION = shown("action", _("Action"))
+ENTRY_TARGET_TYPE = shown("target_type", _("Kind"), minor=True)
+ENTRY_TARGET = shown("target_name", _("What"), lambda entry: format_html("<bdi>{}</bdi>", entry.target_name))
+ENTRY_TIME = shown("created_at", _("When"), order="id")
 
 
 @admin.register(AuditEntry)
@@ -97,7 +90,7 @@ class AuditAdmin(PermittedAdmin):
     list_filter = (WhoFilter, ActionFilter, KindFilter, ("created_at", RangeDateTimeFilter))
     list_filter_submit = True
     search_fields = ("target_name",)
-    search_help_text = gettext_lazy("A name of whom it was done to, or of who has done it: @anna")
+    search_help_text = _("A name of whom it was done to, or of who has done it: @anna")
     ordering = ("-id",)
     fieldsets = (
         lines(
@@ -108,8 +101,8 @@ class AuditAdmin(PermittedAdmin):
             ENTRY_ACTION,
             ENTRY_TARGET,
             ENTRY_TARGET_TYPE,
-            shown("target_id", gettext_lazy("Number")),
-            shown("details", gettext_lazy("Before and after"), _details),
+            shown("target_id", _("Number")),
+            shown("details", _("Before and after"), _details),
         ),
     )
 
@@ -123,14 +116,9 @@ class AuditAdmin(PermittedAdmin):
         reports = Report.objects.filter(pk=OuterRef("target_id")).annotate(person=person)
         return rows.annotate(about=Subquery(reports.values("person")[:1]))
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[AuditEntry], search_term: str
-    ) -> tuple[QuerySet[AuditEntry], bool]:
+    def find_rows(self, rows: QuerySet[AuditEntry], term: str) -> QuerySet[AuditEntry]:
         """Find entries by whole names: a search for parts of words would scan the whole table."""
-        term = search_term.strip()
-        if not term:
-            return queryset, False
         # An account may be searched for as `@anna` or `anna`.
         names = [term, f"@{term}"]
         found = [Q(target_name__iexact=name) | Q(account_name__iexact=name) for name in names]
-        return queryset.filter(found[0] | found[1]), False
+        return rows.filter(found[0] | found[1])

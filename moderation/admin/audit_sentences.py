@@ -7,8 +7,8 @@ from typing import Final
 
 from django.contrib import admin
 from django.utils.functional import Promise
-from django.utils.translation import get_language_bidi, gettext_lazy
-from django.utils.translation import gettext as _
+from django.utils.translation import get_language_bidi, gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import AuditEntry
 from accounts.policies.staff import OPERATOR
@@ -17,69 +17,69 @@ _PERSON: Final = "person"
 _ANYTHING: Final = ""
 # By action and kind of the target. Acts that the admin declares (`social.api.staff_acts`) bring their own.
 _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
-    ("create", _PERSON): gettext_lazy("%(by)s made the account %(target)s"),
-    ("follow", _PERSON): gettext_lazy("%(by)s had %(target)s follow somebody"),
-    ("issue_token", _PERSON): gettext_lazy("%(by)s made a token for %(target)s"),
-    ("merge", _PERSON): gettext_lazy("%(by)s merged %(target)s with another account"),
-    ("remove_note", _PERSON): gettext_lazy("%(by)s removed a note about %(target)s"),
-    ("reset_password", _PERSON): gettext_lazy("%(by)s set a new password for %(target)s"),
-    ("rotate_keys", _PERSON): gettext_lazy("%(by)s changed the keys of %(target)s"),
-    ("view", "HeldPost"): gettext_lazy("%(by)s looked at a held post of %(target)s that is not public"),
-    ("fetch", "EvidenceFile"): gettext_lazy("%(by)s downloaded the evidence about %(target)s"),
-    ("view", "Status"): gettext_lazy("%(by)s looked at a post of %(target)s that is not public"),
-    ("mark_sensitive", "Status"): gettext_lazy("%(by)s marked a post of %(target)s as sensitive"),
-    ("unmark_sensitive", "Status"): gettext_lazy("%(by)s no longer marks a post of %(target)s as sensitive"),
-    ("undo", "Decision"): gettext_lazy("%(by)s took back a decision about %(target)s"),
-    ("resolve", "Report"): gettext_lazy("%(by)s resolved a report about %(target)s"),
-    ("reopen", "Report"): gettext_lazy("%(by)s opened a report about %(target)s again"),
-    ("assign", "Report"): gettext_lazy("%(by)s took over a report about %(target)s"),
-    ("unassign", "Report"): gettext_lazy("%(by)s gave up a report about %(target)s"),
-    ("approve_trend", "Status"): gettext_lazy("%(by)s let a post of %(target)s be shown as trending"),
-    ("reject_trend", "Status"): gettext_lazy("%(by)s refused a post of %(target)s as trending"),
-    ("update", "SiteSetting"): gettext_lazy("%(by)s changed the settings of this server"),
+    ("create", _PERSON): _("%(by)s made the account %(target)s"),
+    ("follow", _PERSON): _("%(by)s had %(target)s follow somebody"),
+    ("issue_token", _PERSON): _("%(by)s made a token for %(target)s"),
+    ("merge", _PERSON): _("%(by)s merged %(target)s with another account"),
+    ("remove_note", _PERSON): _("%(by)s removed a note about %(target)s"),
+    ("reset_password", _PERSON): _("%(by)s set a new password for %(target)s"),
+    ("rotate_keys", _PERSON): _("%(by)s changed the keys of %(target)s"),
+    ("view", "HeldPost"): _("%(by)s looked at a held post of %(target)s that is not public"),
+    ("fetch", "EvidenceFile"): _("%(by)s downloaded the evidence about %(target)s"),
+    ("view", "Status"): _("%(by)s looked at a post of %(target)s that is not public"),
+    ("mark_sensitive", "Status"): _("%(by)s marked a post of %(target)s as sensitive"),
+    ("unmark_sensitive", "Status"): _("%(by)s no longer marks a post of %(target)s as sensitive"),
+    ("undo", "Decision"): _("%(by)s took back a decision about %(target)s"),
+    ("resolve", "Report"): _("%(by)s resolved a report about %(target)s"),
+    ("reopen", "Report"): _("%(by)s opened a report about %(target)s again"),
+    ("assign", "Report"): _("%(by)s took over a report about %(target)s"),
+    ("unassign", "Report"): _("%(by)s gave up a report about %(target)s"),
+    ("approve_trend", "Status"): _("%(by)s let a post of %(target)s be shown as trending"),
+    ("reject_trend", "Status"): _("%(by)s refused a post of %(target)s as trending"),
+    ("update", "SiteSetting"): _("%(by)s changed the settings of this server"),
     # Of things of any kind:
-    ("create", _ANYTHING): gettext_lazy("%(by)s created %(kind)s %(target)s"),
-    ("update", _ANYTHING): gettext_lazy("%(by)s changed %(kind)s %(target)s"),
-    ("destroy", _ANYTHING): gettext_lazy("%(by)s removed %(kind)s %(target)s"),
-    ("remove", _ANYTHING): gettext_lazy("%(by)s removed %(kind)s %(target)s"),
-    ("publish", _ANYTHING): gettext_lazy("%(by)s published %(kind)s %(target)s"),
-    ("unpublish", _ANYTHING): gettext_lazy("%(by)s took back %(kind)s %(target)s"),
-    ("expire", _ANYTHING): gettext_lazy("%(by)s ended %(kind)s %(target)s"),
-    ("enable", _ANYTHING): gettext_lazy("%(by)s enabled %(kind)s %(target)s"),
-    ("disable", _ANYTHING): gettext_lazy("%(by)s disabled %(kind)s %(target)s"),
-    ("approve_trend", _ANYTHING): gettext_lazy("%(by)s let %(kind)s %(target)s be shown as trending"),
-    ("reject_trend", _ANYTHING): gettext_lazy("%(by)s refused %(kind)s %(target)s as trending"),
-    ("retry", _ANYTHING): gettext_lazy("%(by)s had %(kind)s %(target)s tried again"),
-    ("discard", _ANYTHING): gettext_lazy("%(by)s dropped %(kind)s %(target)s"),
+    ("create", _ANYTHING): _("%(by)s created %(kind)s %(target)s"),
+    ("update", _ANYTHING): _("%(by)s changed %(kind)s %(target)s"),
+    ("destroy", _ANYTHING): _("%(by)s removed %(kind)s %(target)s"),
+    ("remove", _ANYTHING): _("%(by)s removed %(kind)s %(target)s"),
+    ("publish", _ANYTHING): _("%(by)s published %(kind)s %(target)s"),
+    ("unpublish", _ANYTHING): _("%(by)s took back %(kind)s %(target)s"),
+    ("expire", _ANYTHING): _("%(by)s ended %(kind)s %(target)s"),
+    ("enable", _ANYTHING): _("%(by)s enabled %(kind)s %(target)s"),
+    ("disable", _ANYTHING): _("%(by)s disabled %(kind)s %(target)s"),
+    ("approve_trend", _ANYTHING): _("%(by)s let %(kind)s %(target)s be shown as trending"),
+    ("reject_trend", _ANYTHING): _("%(by)s refused %(kind)s %(target)s as trending"),
+    ("retry", _ANYTHING): _("%(by)s had %(kind)s %(target)s tried again"),
+    ("discard", _ANYTHING): _("%(by)s dropped %(kind)s %(target)s"),
 }
 _REGISTRATIONS: Final[dict[str, str | Promise]] = {
-    "": gettext_lazy("%(by)s left it to the operator who may sign up"),
-    "open": gettext_lazy("%(by)s let everybody sign up"),
-    "approval": gettext_lazy("%(by)s let people sign up whom staff let in"),
-    "closed": gettext_lazy("%(by)s let nobody sign up any more"),
+    "": _("%(by)s left it to the operator who may sign up"),
+    "open": _("%(by)s let everybody sign up"),
+    "approval": _("%(by)s let people sign up whom staff let in"),
+    "closed": _("%(by)s let nobody sign up any more"),
 }
 KINDS: Final[dict[str, str | Promise]] = {
-    "Announcement": gettext_lazy("the announcement"),
-    "CanonicalEmailBlock": gettext_lazy("the block of an e-mail address"),
-    "CustomEmoji": gettext_lazy("the emoji"),
-    "Delivery": gettext_lazy("the delivery"),
-    "Domain": gettext_lazy("the server"),
-    "DomainAllow": gettext_lazy("the allowed server"),
-    "DomainRule": gettext_lazy("the rule for the server"),
-    "EmailDomainBlock": gettext_lazy("the block of the mail server"),
-    "Invite": gettext_lazy("the invitation"),
-    "IpBlock": gettext_lazy("the block of the network"),
-    "Link": gettext_lazy("the page"),
-    "LinkPublisher": gettext_lazy("the pages of the site"),
-    "Media": gettext_lazy("files"),
-    "OutboxRow": gettext_lazy("the row of the outbox"),
-    "Relay": gettext_lazy("the relay"),
-    "Role": gettext_lazy("the role"),
-    "Rule": gettext_lazy("the rule"),
-    "SpamRule": gettext_lazy("the spam rule"),
-    "Tag": gettext_lazy("the hashtag"),
-    "TermsOfService": gettext_lazy("the terms of service"),
-    "UsernameBlock": gettext_lazy("the block of the username"),
+    "Announcement": _("the announcement"),
+    "CanonicalEmailBlock": _("the block of an e-mail address"),
+    "CustomEmoji": _("the emoji"),
+    "Delivery": _("the delivery"),
+    "Domain": _("the server"),
+    "DomainAllow": _("the allowed server"),
+    "DomainRule": _("the rule for the server"),
+    "EmailDomainBlock": _("the block of the mail server"),
+    "Invite": _("the invitation"),
+    "IpBlock": _("the block of the network"),
+    "Link": _("the page"),
+    "LinkPublisher": _("the pages of the site"),
+    "Media": _("files"),
+    "OutboxRow": _("the row of the outbox"),
+    "Relay": _("the relay"),
+    "Role": _("the role"),
+    "Rule": _("the rule"),
+    "SpamRule": _("the spam rule"),
+    "Tag": _("the hashtag"),
+    "TermsOfService": _("the terms of service"),
+    "UsernameBlock": _("the block of the username"),
 }
 PEOPLE: Final = frozenset({"Account", "User"})
 # A longer reason is shown on the entry's own page only.
@@ -101,14 +101,14 @@ def sentences() -> dict[tuple[str, str], str | Promise]:
 def _name(entry: AuditEntry) -> str:
     """Return the target's name, or "somebody" if only the row number of a person or report is stored."""
     is_number = entry.target_name.removeprefix("#").isdecimal() and entry.target_type in PEOPLE | {"Report"}
-    return _("somebody") if is_number else entry.target_name
+    return gettext("somebody") if is_number else entry.target_name
 
 
 def sentence(entry: AuditEntry) -> str:
     """Return the sentence about who did what to whom, with the reason if one is stored. An action without a sentence is
     shown under its name in the code.
     """
-    by = _("The operator") if entry.account_name == OPERATOR.name else entry.account_name
+    by = gettext("The operator") if entry.account_name == OPERATOR.name else entry.account_name
     names = {
         "by": by,
         "target": entry.__dict__.get("about") or _name(entry),
@@ -121,7 +121,7 @@ def sentence(entry: AuditEntry) -> str:
         words = _REGISTRATIONS.get(after["site_registrations"], words)
     if words is None:
         names["action"] = entry.action.replace("_", " ")
-        words = _("%(by)s: %(action)s %(kind)s %(target)s")
+        words = gettext("%(by)s: %(action)s %(kind)s %(target)s")
     if get_language_bidi():
         # Isolates names written left to right within right-to-left text: U+2066 and U+2069 (UAX 9).
         names |= {key: f"\u2066{name}\u2069" for key, name in names.items() if str(name).startswith("@")}

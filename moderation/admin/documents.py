@@ -13,11 +13,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.acting import acting
-from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
+from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm, Writes
 from accounts.models import SiteSetting
 from accounts.models.user import Permission
 from accounts.pages.forms import ServiceForm
@@ -70,17 +70,13 @@ class RuleForm(RowForm):
     class Meta:
         model = InstanceRule
         fields = ("text", "hint", "position")
-        labels = {
-            "text": gettext_lazy("Rule"),
-            "hint": gettext_lazy("Explanation"),
-            "position": gettext_lazy("Position"),
-        }
+        labels = {"text": _("Rule"), "hint": _("Explanation"), "position": _("Position")}
         widgets = {
             "text": forms.Textarea({"rows": 2, "dir": "auto"}),
             "hint": forms.Textarea({"rows": 3, "dir": "auto"}),
             "position": forms.NumberInput({"min": 0, "max": POSITION_MAXIMUM}),
         }
-        help_texts = {"position": gettext_lazy("The rule with the lowest number is the first one.")}
+        help_texts = {"position": _("The rule with the lowest number is the first one.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -111,7 +107,7 @@ class RuleForm(RowForm):
 
 
 for _code, _name in OTHER_LANGUAGES:
-    for _part, _label in (("text", gettext_lazy("Rule")), ("hint", gettext_lazy("Explanation"))):
+    for _part, _label in (("text", _("Rule")), ("hint", _("Explanation"))):
         RuleForm.declared_fields[f"{_part}_{_code}"] = RuleForm.base_fields[f"{_part}_{_code}"] = forms.CharField(
             label=_label, help_text=_name, required=False, widget=forms.Textarea({"rows": 2, "dir": "auto"})
         )
@@ -123,10 +119,15 @@ class RuleAdmin(EditedAdmin):
 
     permission = Permission.MANAGE_RULES
     form = RuleForm
+    writes = Writes(
+        create=lambda by, row, form: create_rule(by=by, draft=form.draft),
+        change=lambda by, row, form: update_rule(by=by, rule=row, draft=form.draft),
+        remove=lambda by, row: withdraw_rule(by=by, rule=row),
+    )
     list_display = (
-        shown("text", gettext_lazy("Rule"), lambda rule: shortened(rule.text, 120)),
-        shown("position", gettext_lazy("Position"), order="position"),
-        shown("translations", gettext_lazy("Translations"), lambda rule: sorted(rule.translations), minor=True),
+        shown("text", _("Rule"), lambda rule: shortened(rule.text, 120)),
+        shown("position", _("Position"), order="position"),
+        shown("translations", _("Translations"), lambda rule: sorted(rule.translations), minor=True),
     )
     ordering = ("position", "id")
 
@@ -135,23 +136,8 @@ class RuleAdmin(EditedAdmin):
         rows: QuerySet[InstanceRule] = super().get_queryset(request)
         return rows.filter(withdrawn_at=None)
 
-    def save_model(self, request: HttpRequest, obj: InstanceRule, form: Any, change: bool) -> None:
-        """Store the rule through the service."""
-        if change:
-            update_rule(by=acting(request), rule=obj, draft=form.draft)
-        else:
-            obj.pk = create_rule(by=acting(request), draft=form.draft).pk
 
-    def delete_model(self, request: HttpRequest, obj: InstanceRule) -> None:
-        """Withdraw the rule through the service."""
-        withdraw_rule(by=acting(request), rule=obj)
-
-
-_AUDIENCE_NAMES = {
-    "disabled": gettext_lazy("Nobody"),
-    "users": gettext_lazy("Who is signed in"),
-    "all": gettext_lazy("Everybody"),
-}
+_AUDIENCE_NAMES = {"disabled": _("Nobody"), "users": _("Who is signed in"), "all": _("Everybody")}
 
 
 def _text(label: Any, rows: int = 1, help_text: Any = "") -> forms.CharField:
@@ -164,9 +150,9 @@ def _audience(label: Any) -> forms.ChoiceField:
 
 
 _OPENNESS_NAMES = {
-    Openness.PUBLIC: gettext_lazy("Everybody"),
-    Openness.AUTHENTICATED: gettext_lazy("Who is signed in"),
-    Openness.DISABLED: gettext_lazy("Nobody but who may see closed timelines"),
+    Openness.PUBLIC: _("Everybody"),
+    Openness.AUTHENTICATED: _("Who is signed in"),
+    Openness.DISABLED: _("Nobody but who may see closed timelines"),
 }
 
 
@@ -174,72 +160,64 @@ def _openness(label: Any) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=[(value.value, words) for value, words in _OPENNESS_NAMES.items()])
 
 
-REGISTRATIONS: Final = {
-    "open": gettext_lazy("Everybody"),
-    "approval": gettext_lazy("Whom staff let in"),
-    "closed": gettext_lazy("Nobody"),
-}
+REGISTRATIONS: Final = {"open": _("Everybody"), "approval": _("Whom staff let in"), "closed": _("Nobody")}
 
 
 def _days(label: Any, least: int = 1) -> forms.IntegerField:
-    words = gettext_lazy("0: for ever") if least == 1 else gettext_lazy("0: for ever, else 30 at least")
+    words = _("0: for ever") if least == 1 else _("0: for ever, else 30 at least")
     return forms.IntegerField(label=label, help_text=words, min_value=0, max_value=DAYS_LIMIT)
 
 
 class SiteForm(Styled, ServiceForm):
     """Texts and switches of the instance documents; the service validates them."""
 
-    site_title = _text(gettext_lazy("Name of this server"))
-    site_short_description = _text(gettext_lazy("Short description"), 3)
-    site_extended_description = _text(gettext_lazy("Long description"), 10, gettext_lazy("Markdown"))
-    site_privacy_policy = _text(
-        gettext_lazy("Privacy policy"), 10, gettext_lazy("Markdown; without one, that of this software is shown")
-    )
-    site_contact_username = _text(gettext_lazy("Username of the contact"))
-    site_contact_email = _text(gettext_lazy("E-mail address of the contact"))
+    site_title = _text(_("Name of this server"))
+    site_short_description = _text(_("Short description"), 3)
+    site_extended_description = _text(_("Long description"), 10, _("Markdown"))
+    site_privacy_policy = _text(_("Privacy policy"), 10, _("Markdown; without one, that of this software is shown"))
+    site_contact_username = _text(_("Username of the contact"))
+    site_contact_email = _text(_("E-mail address of the contact"))
     site_languages = forms.MultipleChoiceField(
-        label=gettext_lazy("Languages"), required=False, choices=list(LANGUAGE_NAMES.items())
+        label=_("Languages"), required=False, choices=list(LANGUAGE_NAMES.items())
     )
-    site_status_page_url = _text(gettext_lazy("Address of the status page"))
+    site_status_page_url = _text(_("Address of the status page"))
     site_registrations = forms.ChoiceField(
-        label=gettext_lazy("Who may sign up"),
+        label=_("Who may sign up"),
         required=False,
         choices=REGISTRATIONS.items(),
-        help_text=gettext_lazy("Who has an invitation may sign up in any case"),
+        help_text=_("Who has an invitation may sign up in any case"),
     )
-    site_closed_message = _text(gettext_lazy("What is said while nobody can sign up"), 3, gettext_lazy("Markdown"))
-    site_show_domain_blocks = _audience(gettext_lazy("Who sees which servers are limited"))
-    site_show_domain_blocks_rationale = _audience(gettext_lazy("Who sees why"))
-    site_publish_activity = forms.BooleanField(label=gettext_lazy("Publish how much happens here"), required=False)
-    site_publish_peers = forms.BooleanField(label=gettext_lazy("Publish which servers are known"), required=False)
+    site_closed_message = _text(_("What is said while nobody can sign up"), 3, _("Markdown"))
+    site_show_domain_blocks = _audience(_("Who sees which servers are limited"))
+    site_show_domain_blocks_rationale = _audience(_("Who sees why"))
+    site_publish_activity = forms.BooleanField(label=_("Publish how much happens here"), required=False)
+    site_publish_peers = forms.BooleanField(label=_("Publish which servers are known"), required=False)
     site_trends_without_review = forms.BooleanField(
-        label=gettext_lazy("Show trends before they were reviewed"),
+        label=_("Show trends before they were reviewed"),
         required=False,
-        help_text=gettext_lazy("Posts, hashtags and links that many people like are shown until you refuse them"),
+        help_text=_("Posts, hashtags and links that many people like are shown until you refuse them"),
     )
-    site_access_live_feeds_local = _openness(gettext_lazy("Public timeline: posts of this server"))
-    site_access_live_feeds_remote = _openness(gettext_lazy("Public timeline: posts of other servers"))
-    site_access_hashtag_feeds_local = _openness(gettext_lazy("Timelines of hashtags: posts of this server"))
-    site_access_hashtag_feeds_remote = _openness(gettext_lazy("Timelines of hashtags: posts of other servers"))
-    site_access_trending_link_feeds_local = _openness(gettext_lazy("Timelines of links: posts of this server"))
-    site_access_trending_link_feeds_remote = _openness(gettext_lazy("Timelines of links: posts of other servers"))
-    site_keep_addresses_days = _days(gettext_lazy("Days for which network addresses of people are kept"))
-    site_keep_audit_log_days = _days(gettext_lazy("Days for which the audit log is kept"), AUDIT_LOG_DAYS)
-    site_keep_closed_reports_days = _days(gettext_lazy("Days for which settled reports are kept"))
-    site_keep_held_posts_days = _days(gettext_lazy("Days after which posts that nobody has reviewed are discarded"))
-    thumbnail = forms.FileField(
-        label=gettext_lazy("Picture"), required=False, help_text=gettext_lazy("Cut to 1200 by 630 pixels")
-    )
-    remove_thumbnail = forms.BooleanField(label=gettext_lazy("Remove the picture"), required=False)
+    site_access_live_feeds_local = _openness(_("Public timeline: posts of this server"))
+    site_access_live_feeds_remote = _openness(_("Public timeline: posts of other servers"))
+    site_access_hashtag_feeds_local = _openness(_("Timelines of hashtags: posts of this server"))
+    site_access_hashtag_feeds_remote = _openness(_("Timelines of hashtags: posts of other servers"))
+    site_access_trending_link_feeds_local = _openness(_("Timelines of links: posts of this server"))
+    site_access_trending_link_feeds_remote = _openness(_("Timelines of links: posts of other servers"))
+    site_keep_addresses_days = _days(_("Days for which network addresses of people are kept"))
+    site_keep_audit_log_days = _days(_("Days for which the audit log is kept"), AUDIT_LOG_DAYS)
+    site_keep_closed_reports_days = _days(_("Days for which settled reports are kept"))
+    site_keep_held_posts_days = _days(_("Days after which posts that nobody has reviewed are discarded"))
+    thumbnail = forms.FileField(label=_("Picture"), required=False, help_text=_("Cut to 1200 by 630 pixels"))
+    remove_thumbnail = forms.BooleanField(label=_("Remove the picture"), required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         registrations: Any = self.fields["site_registrations"]
-        default = _("The default: %(choice)s") % {"choice": REGISTRATIONS[settings.REGISTRATIONS]}
+        default = gettext("The default: %(choice)s") % {"choice": REGISTRATIONS[settings.REGISTRATIONS]}
         registrations.choices = [("", default), *registrations.choices]
         for name in fixed_site_settings():
             self.fields[name].disabled = True
-            words = _("Set in the environment of the server, as %(name)s: it can only be changed there.")
+            words = gettext("Set in the environment of the server, as %(name)s: it can only be changed there.")
             self.fields[name].help_text = words % {"name": name.removeprefix("site_").upper()}
 
     @property
@@ -262,11 +240,11 @@ class SiteAdmin(PermittedAdmin):
             return super().changelist_view(request, extra_context)
         form = SiteForm(request.POST or None, request.FILES or None, initial=load_site_texts(raw=True) | _switches())
         if request.method == "POST" and form.is_valid() and self._save(request, form):
-            self.message_user(request, _("What this server says about itself has been saved."), messages.SUCCESS)
+            self.message_user(request, gettext("What this server says about itself has been saved."), messages.SUCCESS)
             return redirect(request.path)
         context = {
             **self.admin_site.each_context(request),
-            "title": _("About this server"),
+            "title": gettext("About this server"),
             "opts": self.model._meta,
             "form": form,
         }
@@ -319,11 +297,11 @@ class TermsForm(RowForm):
         model = TermsOfService
         fields = ("text", "changelog", "effective_date")
         labels = {
-            "text": gettext_lazy("Terms of service"),
-            "changelog": gettext_lazy("What has changed"),
-            "effective_date": gettext_lazy("In force from"),
+            "text": _("Terms of service"),
+            "changelog": _("What has changed"),
+            "effective_date": _("In force from"),
         }
-        help_texts = {"text": gettext_lazy("Markdown"), "changelog": gettext_lazy("Markdown")}
+        help_texts = {"text": _("Markdown"), "changelog": _("Markdown")}
         widgets = {
             "text": forms.Textarea({"rows": 20, "dir": "auto"}),
             "changelog": forms.Textarea({"rows": 4, "dir": "auto"}),
@@ -347,7 +325,7 @@ class TermsForm(RowForm):
 
 
 def _state(terms: TermsOfService) -> Any:
-    return mark(_("Published"), "good") if terms.published_at is not None else mark(_("Draft"), "waiting")
+    return mark(gettext("Published"), "good") if terms.published_at is not None else mark(gettext("Draft"), "waiting")
 
 
 @admin.register(TermsOfService)
@@ -356,19 +334,24 @@ class TermsAdmin(EditedAdmin):
 
     permission = Permission.MANAGE_SETTINGS
     form = TermsForm
+    writes = Writes(
+        create=lambda by, row, form: write_terms(by=by, draft=form.draft),
+        change=lambda by, row, form: write_terms(by=by, draft=form.draft, terms=row),
+        remove=lambda by, row: delete_terms(by=by, terms=row),
+    )
     list_display = (
-        shown("name", gettext_lazy("In force from"), str, order="effective_date"),
-        shown("state", gettext_lazy("State"), _state),
-        shown("published_at", gettext_lazy("Published"), minor=True),
+        shown("name", _("In force from"), str, order="effective_date"),
+        shown("state", _("State"), _state),
+        shown("published_at", _("Published"), minor=True),
     )
     ordering = ("-effective_date",)
     acts = (
         Act(
             "publish",
-            gettext_lazy("Publish: it cannot be changed afterwards"),
+            _("Publish: it cannot be changed afterwards"),
             lambda by, terms: publish_terms(by=by, terms=terms),
             many=Words(
-                gettext_lazy("Publish these terms of service? They cannot be changed afterwards."),
+                _("Publish these terms of service? They cannot be changed afterwards."),
                 ngettext_lazy("%(count)d version was published.", "%(count)d versions were published.", "count"),
             ),
         ),
@@ -381,11 +364,3 @@ class TermsAdmin(EditedAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Tell whether this is a draft, the only state that may be deleted."""
         return self.has_change_permission(request, obj)
-
-    def save_model(self, request: HttpRequest, obj: TermsOfService, form: Any, change: bool) -> None:
-        """Store the version through the service."""
-        obj.pk = write_terms(by=acting(request), draft=form.draft, terms=obj if change else None).pk
-
-    def delete_model(self, request: HttpRequest, obj: TermsOfService) -> None:
-        """Delete the draft through the service."""
-        delete_terms(by=acting(request), terms=obj)

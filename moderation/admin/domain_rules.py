@@ -8,15 +8,13 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.acting import acting
 from accounts.admin.block_files import FiledBlockListAdmin, ending
 from accounts.admin.block_lists import AddedOnlyAdmin
-from accounts.admin.permitted import RowForm
+from accounts.admin.permitted import RowForm, Writes
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff
 from accounts.queries.domain_follows import FollowsUnder, load_follows_under
 from accounts.services.block_files import BlockFile
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
@@ -37,16 +35,13 @@ class ServerForm(RowForm):
         """Return the server's name in its stored spelling."""
         name = domain_elsewhere(self.cleaned_data["domain"])
         if name is None:
-            raise ValidationError(_("This is no domain of another server."))
+            raise ValidationError(gettext("This is no domain of another server."))
         return name
 
 
 def _comment(label: Any) -> forms.CharField:
     return forms.CharField(
-        label=label,
-        required=False,
-        max_length=DOMAIN_COMMENT_LIMIT,
-        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
+        label=label, required=False, max_length=DOMAIN_COMMENT_LIMIT, widget=forms.Textarea({"rows": 2, "dir": "auto"})
     )
 
 
@@ -55,9 +50,9 @@ class DomainRuleForm(ServerForm):
     names them.
     """
 
-    public_comment = _comment(gettext_lazy("Public reason"))
-    private_comment = _comment(gettext_lazy("Note for colleagues"))
-    end_follows = forms.BooleanField(label=gettext_lazy("End these follows"), required=False)
+    public_comment = _comment(_("Public reason"))
+    private_comment = _comment(_("Note for colleagues"))
+    end_follows = forms.BooleanField(label=_("End these follows"), required=False)
     # The follows that the submitted rule would end; set for each request.
     follows: FollowsUnder | None = None
 
@@ -73,14 +68,14 @@ class DomainRuleForm(ServerForm):
             "private_comment",
         )
         labels = {
-            "domain": gettext_lazy("Server"),
-            "severity": gettext_lazy("Its people are"),
-            "reject_media": gettext_lazy("Its files are not kept"),
-            "reject_reports": gettext_lazy("Its reports are not taken"),
-            "obfuscate": gettext_lazy("Its name is covered in the public list"),
+            "domain": _("Server"),
+            "severity": _("Its people are"),
+            "reject_media": _("Its files are not kept"),
+            "reject_reports": _("Its reports are not taken"),
+            "obfuscate": _("Its name is covered in the public list"),
         }
         widgets = {"domain": forms.TextInput({"dir": "ltr"})}
-        error_messages = {"domain": {"unique": gettext_lazy("It has a rule already.")}}
+        error_messages = {"domain": {"unique": _("It has a rule already.")}}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -91,7 +86,7 @@ class DomainRuleForm(ServerForm):
     def clean_end_follows(self) -> bool:
         """Refuse to end follows without confirmation."""
         if self.follows is not None and not self.cleaned_data["end_follows"]:
-            raise ValidationError(_("These follows would end: %(follows)s") % {"follows": ending(self.follows)})
+            raise ValidationError(gettext("These follows would end: %(follows)s") % {"follows": ending(self.follows)})
         return True
 
     @property
@@ -132,15 +127,20 @@ class DomainRuleAdmin(FiledBlockListAdmin):
 
     permission = Permission.MANAGE_FEDERATION
     form = DomainRuleForm
+    writes = Writes(
+        create=lambda by, row, form: create_rule(by=by, domain=row.domain, draft=form.draft),
+        change=lambda by, row, form: change_rule(by=by, rule=row, draft=form.draft),
+        remove=lambda by, row: remove_rule(by=by, rule=row),
+    )
     list_display = (
-        shown("domain", gettext_lazy("Server"), _server, order="domain"),
-        shown("severity", gettext_lazy("Its people are"), _severity, order="severity"),
-        shown("public_comment", gettext_lazy("Public reason"), lambda rule: shortened(rule.public_comment or "", 120)),
-        shown("created_at", gettext_lazy("Since"), order="id", minor=True),
+        shown("domain", _("Server"), _server, order="domain"),
+        shown("severity", _("Its people are"), _severity, order="severity"),
+        shown("public_comment", _("Public reason"), lambda rule: shortened(rule.public_comment or "", 120)),
+        shown("created_at", _("Since"), order="id", minor=True),
     )
     list_filter = ("severity",)
     search_fields = ("domain",)
-    search_help_text = gettext_lazy("Part of a domain")
+    search_help_text = _("Part of a domain")
     ordering = ("domain",)
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
@@ -158,16 +158,6 @@ class DomainRuleAdmin(FiledBlockListAdmin):
         form.follows = _follows_that_end(request, obj)
         return form
 
-    def save_model(self, request: HttpRequest, obj: DomainRule, form: Any, change: bool) -> None:
-        """Store the rule through the service."""
-        if change:
-            change_rule(by=acting(request), rule=obj, draft=form.draft)
-        else:
-            obj.pk = create_rule(by=acting(request), domain=obj.domain, draft=form.draft).pk
-
-    def take_back(self, by: Staff, row: DomainRule) -> None:
-        remove_rule(by=by, rule=row)
-
 
 class DomainAllowForm(ServerForm):
     """A server to be allowed."""
@@ -175,9 +165,9 @@ class DomainAllowForm(ServerForm):
     class Meta:
         model = DomainAllow
         fields = ("domain",)
-        labels = {"domain": gettext_lazy("Server")}
+        labels = {"domain": _("Server")}
         widgets = {"domain": forms.TextInput({"dir": "ltr"})}
-        error_messages = {"domain": {"unique": gettext_lazy("It is let in already.")}}
+        error_messages = {"domain": {"unique": _("It is let in already.")}}
 
 
 @admin.register(DomainAllow)
@@ -186,21 +176,15 @@ class DomainAllowAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
 
     permission = Permission.MANAGE_FEDERATION
     form = DomainAllowForm
-    list_display = (
-        shown("domain", gettext_lazy("Server"), _server, order="domain"),
-        shown("created_at", gettext_lazy("Since"), order="id"),
+    writes = Writes(
+        create=lambda by, row, form: allow_domain(by=by, domain=row.domain),
+        remove=lambda by, row: disallow_domain(by=by, allow=row),
     )
+    list_display = (shown("domain", _("Server"), _server, order="domain"), shown("created_at", _("Since"), order="id"))
     search_fields = ("domain",)
-    search_help_text = gettext_lazy("Part of a domain")
+    search_help_text = _("Part of a domain")
     ordering = ("domain",)
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
         """Return the file format of allowed servers."""
         return AllowFile()
-
-    def save_model(self, request: HttpRequest, obj: DomainAllow, form: Any, change: bool) -> None:
-        """Allow the server through the service."""
-        obj.pk = allow_domain(by=acting(request), domain=obj.domain).pk
-
-    def take_back(self, by: Staff, row: DomainAllow) -> None:
-        disallow_domain(by=by, allow=row)

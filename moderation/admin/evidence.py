@@ -10,8 +10,8 @@ from django.http import FileResponse, Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import path, reverse
 from django.utils.html import format_html
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.accounts import account_link
 from accounts.admin.acting import acting
@@ -32,15 +32,15 @@ def _fetching(row: EvidenceFile) -> Any:
     if row.state != EvidenceState.READY:
         return row.error or None
     address = reverse("admin:moderation_evidencefile_fetch", args=[row.pk])
-    return format_html('<a href="{}">{}</a>', address, _("Download"))
+    return format_html('<a href="{}">{}</a>', address, gettext("Download"))
 
 
-EVIDENCE_ACCOUNT = shown("account", gettext_lazy("About"), lambda row: account_link(row.account))
-EVIDENCE_STATE = shown("state", gettext_lazy("State"), _evidence_state)
-EVIDENCE_FILE = shown("file", gettext_lazy("File"), _fetching)
-EVIDENCE_AUTHOR = shown("author_name", gettext_lazy("Asked for by"), minor=True)
-EVIDENCE_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
-EVIDENCE_END = shown("expires_at", gettext_lazy("Kept until"), minor=True)
+EVIDENCE_ACCOUNT = shown("account", _("About"), lambda row: account_link(row.account))
+EVIDENCE_STATE = shown("state", _("State"), _evidence_state)
+EVIDENCE_FILE = shown("file", _("File"), _fetching)
+EVIDENCE_AUTHOR = shown("author_name", _("Asked for by"), minor=True)
+EVIDENCE_TIME = shown("created_at", _("Since"), order="id", minor=True)
+EVIDENCE_END = shown("expires_at", _("Kept until"), minor=True)
 
 
 @admin.register(EvidenceFile)
@@ -59,10 +59,10 @@ class EvidenceFileAdmin(PermittedAdmin):
             EVIDENCE_ACCOUNT,
             EVIDENCE_STATE,
             EVIDENCE_FILE,
-            shown("reason", gettext_lazy("Reason")),
+            shown("reason", _("Reason")),
             shown("sha256", "SHA-256"),
-            shown("size", gettext_lazy("Bytes")),
-            shown("posts", gettext_lazy("Posts")),
+            shown("size", _("Bytes")),
+            shown("posts", _("Posts")),
             EVIDENCE_AUTHOR,
             EVIDENCE_TIME,
             EVIDENCE_END,

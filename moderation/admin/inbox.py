@@ -15,8 +15,8 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils.text import format_lazy
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
@@ -47,22 +47,22 @@ from statuses.pages.posts import shown
 from statuses.policies.visibility import OPEN_VISIBILITIES
 
 CATEGORIES: Final = {
-    ReportCategory.SPAM: gettext_lazy("Spam"),
-    ReportCategory.LEGAL: gettext_lazy("Legal"),
-    ReportCategory.VIOLATION: gettext_lazy("Violation of a rule"),
-    ReportCategory.OTHER: gettext_lazy("Other"),
+    ReportCategory.SPAM: _("Spam"),
+    ReportCategory.LEGAL: _("Legal"),
+    ReportCategory.VIOLATION: _("Violation of a rule"),
+    ReportCategory.OTHER: _("Other"),
 }
 _MINUTES: Final = int(UNDO_PERIOD.total_seconds()) // 60
 _ACTS: Final = (
-    ("resolve", gettext_lazy("Resolve: nothing else is done")),
-    ("assign", gettext_lazy("Take over")),
-    ("warn", gettext_lazy("Warn")),
-    ("mark", gettext_lazy("Mark the posts as sensitive")),
-    ("delete", format_lazy(gettext_lazy("Delete the posts, in {minutes} minutes"), minutes=_MINUTES)),
-    ("sensitive", gettext_lazy("Mark all media as sensitive")),
-    ("silence", gettext_lazy("Limit the account")),
-    ("disable", gettext_lazy("Disable sign-in")),
-    ("suspend", gettext_lazy("Suspend the account")),
+    ("resolve", _("Resolve: nothing else is done")),
+    ("assign", _("Take over")),
+    ("warn", _("Warn")),
+    ("mark", _("Mark the posts as sensitive")),
+    ("delete", format_lazy(_("Delete the posts, in {minutes} minutes"), minutes=_MINUTES)),
+    ("sensitive", _("Mark all media as sensitive")),
+    ("silence", _("Limit the account")),
+    ("disable", _("Disable sign-in")),
+    ("suspend", _("Suspend the account")),
 )
 #: Acts on users; not offered for remote accounts, whose users are managed by their own server.
 _USER_ACTS: Final = ("disable",)
@@ -75,16 +75,16 @@ class DecisionForm(StaffForm):
     """A decision about reported accounts."""
 
     acts = forms.MultipleChoiceField(
-        label=gettext_lazy("What is done"), choices=_ACTS, required=False, widget=forms.CheckboxSelectMultiple
+        label=_("What is done"), choices=_ACTS, required=False, widget=forms.CheckboxSelectMultiple
     )
     text = forms.CharField(
-        label=gettext_lazy("What the person is told (may be empty)"),
+        label=_("What the person is told (may be empty)"),
         required=False,
         max_length=STRIKE_TEXT_LIMIT,
         widget=forms.Textarea({"rows": 3, "dir": "auto"}),
     )
     note = forms.CharField(
-        label=gettext_lazy("Note for colleagues (may be empty)"),
+        label=_("Note for colleagues (may be empty)"),
         required=False,
         max_length=NOTE_LIMIT,
         widget=forms.Textarea({"rows": 2, "dir": "auto"}),
@@ -106,9 +106,9 @@ class DecisionForm(StaffForm):
         """Require an act or a note. Resolving without sanction cannot be combined with an act on the person."""
         found = super().clean() or {}
         if not self.errors and not (found["acts"] or found["note"].strip()):
-            raise forms.ValidationError(_("Choose what to do."))
+            raise forms.ValidationError(gettext("Choose what to do."))
         if not self.errors and "resolve" in found["acts"] and not set(found["acts"]) <= {"resolve", "assign"}:
-            raise forms.ValidationError(_("Choose what is done, or that nothing else is done."))
+            raise forms.ValidationError(gettext("Choose what is done, or that nothing else is done."))
         return found
 
 
@@ -141,7 +141,7 @@ class InboxAdmin(PermittedAdmin):
         chosen = _numbers(request.POST.getlist("account"))
         if form.is_bound:
             if not chosen:
-                self.message_user(request, _("Choose whom it is about."), messages.WARNING)
+                self.message_user(request, gettext("Choose whom it is about."), messages.WARNING)
             elif form.is_valid():
                 # Reports that arrived after the page was loaded are not part of the decision.
                 last = _last(request)
@@ -153,13 +153,15 @@ class InboxAdmin(PermittedAdmin):
                     if ids:
                         self._decide(request, by, account, ids, form)
                     else:
-                        text = _("@%(name)s: somebody has settled these reports already.") % {"name": account.acct}
+                        text = gettext("@%(name)s: somebody has settled these reports already.") % {
+                            "name": account.acct
+                        }
                         self.message_user(request, text, messages.WARNING)
                 return redirect(request.get_full_path())
         count = count_reported(rows)
         number = min(wanted["page"], max(1, ceil(count / PEOPLE_SHOWN)))
         context = {
-            "title": _("Reports"),
+            "title": gettext("Reports"),
             "people": list_reported(rows, (number - 1) * PEOPLE_SHOWN),
             "count": count,
             "last": rows.order_by("-id").values_list("id", flat=True).first() or 0,
@@ -234,7 +236,7 @@ class InboxAdmin(PermittedAdmin):
         except KernelError as error:
             self.message_user(request, f"@{decision.target_account.acct}: {error.message}", messages.ERROR)
         else:
-            text = _("What was done about @%(name)s is taken back.") % {"name": decision.target_account.acct}
+            text = gettext("What was done about @%(name)s is taken back.") % {"name": decision.target_account.acct}
             self.message_user(request, text, messages.SUCCESS)
         return redirect("admin:moderation_report_case", decision.target_account_id)
 
@@ -260,7 +262,7 @@ class InboxAdmin(PermittedAdmin):
         if set(form.cleaned_data["acts"]) & set(SANCTIONS):
             hidden = open_reports().filter(target_account_id__one_of=list(chosen)).exclude(id__in=rows.values("id"))
         context = {
-            "title": _("Is this what you want?"),
+            "title": gettext("Is this what you want?"),
             "people": list_reported(rows, 0),
             "hidden": hidden.select_related("account", "target_account").order_by("-id")[:REPORTS_SHOWN],
             "hidden_count": hidden.count(),
@@ -328,12 +330,12 @@ def _outcome(decision: Decision, target: Account) -> str:
     count = len(decision.report_ids)
     if not decision.can_be_undone:
         text = (
-            _("@%(name)s: you have taken these reports over.")
+            gettext("@%(name)s: you have taken these reports over.")
             if "assign" in decision.acts
-            else _("@%(name)s: the note is kept.")
+            else gettext("@%(name)s: the note is kept.")
         )
     elif not count:
-        text = _("@%(name)s: done. You can take this back for %(minutes)d minutes.")
+        text = gettext("@%(name)s: done. You can take this back for %(minutes)d minutes.")
     else:
         text = ngettext(
             "@%(name)s: %(count)d report is settled. You can take this back for %(minutes)d minutes.",

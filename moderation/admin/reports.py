@@ -10,8 +10,8 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.accounts import account_link, matching
 from accounts.admin.acting import acting
@@ -27,7 +27,7 @@ from moderation.services.acting import delete_posts, mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import COUNT_LIMIT, ConditionFilter, lines, mark, row_link, shortened, shown
+from social.api.staff_columns import COUNT_LIMIT, condition_filter, lines, mark, row_link, shortened, shown
 from social.api.staff_filters import AutocompleteSelectFilter, RangeDateTimeFilter
 from statuses.admin import earlier_lines
 
@@ -35,47 +35,35 @@ from statuses.admin import earlier_lines
 def _report(strike: Strike) -> Any:
     if strike.report_id is None:
         return None
-    return row_link(Report, strike.report_id, _("Report"))
+    return row_link(Report, strike.report_id, gettext("Report"))
 
 
-STRIKE_ACTION = shown("action", gettext_lazy("Action"), lambda strike: strike.get_action_display())
-STRIKE_TARGET = shown("target_account", gettext_lazy("Account"), lambda strike: account_link(strike.target_account))
-STRIKE_AUTHOR = shown(
-    "account", gettext_lazy("By"), lambda strike: account_link(strike.account) if strike.account else None
+STRIKE_ACTION = shown("action", _("Action"), lambda strike: strike.get_action_display())
+STRIKE_TARGET = shown("target_account", _("Account"), lambda strike: account_link(strike.target_account))
+STRIKE_AUTHOR = shown("account", _("By"), lambda strike: account_link(strike.account) if strike.account else None)
+STRIKE_TEXT = shown("text", _("Text"), lambda strike: shortened(strike.text, 80), minor=True)
+STRIKE_STATE = shown("state", _("State"), strike_state)
+STRIKE_TIME = shown("created_at", _("Since"), order="id", minor=True)
+
+
+StrikeActionFilter = condition_filter(
+    "action", _("action"), **{value: (words, Q(action=value)) for value, words in StrikeAction.choices}
 )
-STRIKE_TEXT = shown("text", gettext_lazy("Text"), lambda strike: shortened(strike.text, 80), minor=True)
-STRIKE_STATE = shown("state", gettext_lazy("State"), strike_state)
-STRIKE_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 
-class StrikeActionFilter(ConditionFilter):
-    title = gettext_lazy("action")
-    parameter_name = "action"
-    conditions = {value: (words, Q(action=value)) for value, words in StrikeAction.choices}
+StrikeStateFilter = condition_filter(
+    "state",
+    _("state"),
+    appealed=(_("Appeal waits"), Q(appeal__isnull=False, appeal__approved_at=None, appeal__rejected_at=None)),
+    overruled=(_("Taken back"), Q(overruled_at__isnull=False)),
+)
 
 
-class StrikeStateFilter(ConditionFilter):
-    """Filter by whether a strike was appealed against or taken back."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "appealed": (
-            gettext_lazy("Appeal waits"),
-            Q(appeal__isnull=False, appeal__approved_at=None, appeal__rejected_at=None),
-        ),
-        "overruled": (gettext_lazy("Taken back"), Q(overruled_at__isnull=False)),
-    }
-
-
-def _by_person_or_words(rows: QuerySet[Any], term: str, person: str) -> QuerySet[Any]:
-    """Search `rows` for `term`: a term that begins with `@` or is an address finds rows about that account, any other term
-    finds rows with these words or about an account of this name. `person` is the column of the account.
+def _by_person_or_words(rows: QuerySet[Any], words: str, person: str) -> QuerySet[Any]:
+    """Find the rows about an account if `words` are its address, else the rows with these words or about an account of
+    this name. `person` is the column of the account.
     """
-    words = term.strip()
-    if not words:
-        return rows
-    if words.startswith("@") or "@" in words:
+    if "@" in words:
         return matching(rows, words, f"{person}__")
     named = Account.objects.alias(name=Lower("username")).filter(name=words.lower()).values_list("id", flat=True)
     return rows.filter(Q(text__icontains=words) | Q((f"{person}__one_of", list(named[:COUNT_LIMIT]))))
@@ -96,7 +84,7 @@ class StrikeAdmin(PermittedAdmin):
     list_filter_submit = True
     list_select_related = ("account", "target_account", "appeal")
     search_fields = ("text",)
-    search_help_text = gettext_lazy("@anna, anna@there.example, or words of the text")
+    search_help_text = _("@anna, anna@there.example, or words of the text")
     ordering = ("-id",)
     fieldsets = (
         lines(
@@ -104,46 +92,41 @@ class StrikeAdmin(PermittedAdmin):
             STRIKE_ACTION,
             STRIKE_TARGET,
             STRIKE_AUTHOR,
-            shown("text", gettext_lazy("Text")),
-            shown("report", gettext_lazy("Report"), _report),
+            shown("text", _("Text")),
+            shown("report", _("Report"), _report),
             STRIKE_TIME,
-            shown("overruled_at", gettext_lazy("Taken back since")),
+            shown("overruled_at", _("Taken back since")),
         ),
     )
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Strike], search_term: str
-    ) -> tuple[QuerySet[Strike], bool]:
+    def find_rows(self, rows: QuerySet[Strike], term: str) -> QuerySet[Strike]:
         """Find strikes by the account against which they were issued, or by words in them."""
-        return _by_person_or_words(queryset, search_term, "target_account"), False
+        return _by_person_or_words(rows, term, "target_account")
 
 
-class AppealStateFilter(ConditionFilter):
-    """Filter by waiting, accepted or rejected."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "waiting": (gettext_lazy("Waiting"), Q(approved_at=None, rejected_at=None)),
-        "accepted": (gettext_lazy("Accepted"), Q(approved_at__isnull=False)),
-        "rejected": (gettext_lazy("Rejected"), Q(rejected_at__isnull=False)),
-    }
+AppealStateFilter = condition_filter(
+    "state",
+    _("state"),
+    waiting=(_("Waiting"), Q(approved_at=None, rejected_at=None)),
+    accepted=(_("Accepted"), Q(approved_at__isnull=False)),
+    rejected=(_("Rejected"), Q(rejected_at__isnull=False)),
+)
 
 
 def _state(appeal: Appeal) -> Any:
-    words = {"approved": (_("Accepted"), "good"), "rejected": (_("Rejected"), "bad")}
-    return mark(*words.get(appeal.state, (_("Waiting"), "waiting")))
+    words = {"approved": (gettext("Accepted"), "good"), "rejected": (gettext("Rejected"), "bad")}
+    return mark(*words.get(appeal.state, (gettext("Waiting"), "waiting")))
 
 
 def _strike(appeal: Appeal) -> Any:
     return row_link(Strike, appeal.strike_id, appeal.strike.get_action_display())
 
 
-APPEAL_ACCOUNT = shown("account", gettext_lazy("Account"), lambda appeal: account_link(appeal.account))
-APPEALED_STRIKE = shown("strike", gettext_lazy("Against"), _strike)
-APPEAL_TEXT = shown("text", gettext_lazy("Text"), lambda appeal: shortened(appeal.text, 120))
-APPEAL_STATE = shown("state", gettext_lazy("State"), _state)
-APPEAL_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+APPEAL_ACCOUNT = shown("account", _("Account"), lambda appeal: account_link(appeal.account))
+APPEALED_STRIKE = shown("strike", _("Against"), _strike)
+APPEAL_TEXT = shown("text", _("Text"), lambda appeal: shortened(appeal.text, 120))
+APPEAL_STATE = shown("state", _("State"), _state)
+APPEAL_TIME = shown("created_at", _("Since"), order="id", minor=True)
 
 
 @admin.register(Appeal)
@@ -157,28 +140,28 @@ class AppealAdmin(PermittedAdmin):
     list_filter = (AppealStateFilter,)
     list_select_related = ("account", "strike")
     search_fields = ("text",)
-    search_help_text = gettext_lazy("@anna, anna@there.example, or words of the text")
+    search_help_text = _("@anna, anna@there.example, or words of the text")
     ordering = ("-id",)
     acts = (
         Act(
             "accept",
-            gettext_lazy("Accept: what was done is taken back"),
+            _("Accept: what was done is taken back"),
             lambda by, appeal: accept_appeal(by=by, appeal=appeal),
             many=Words(
-                gettext_lazy("Accept these appeals? What was done to the accounts is taken back."),
+                _("Accept these appeals? What was done to the accounts is taken back."),
                 ngettext_lazy("%(count)d appeal was accepted.", "%(count)d appeals were accepted.", "count"),
             ),
-            audit=gettext_lazy("%(by)s accepted the appeal of %(target)s"),
+            audit=_("%(by)s accepted the appeal of %(target)s"),
         ),
         Act(
             "reject",
-            gettext_lazy("Reject: what was done stays"),
+            _("Reject: what was done stays"),
             lambda by, appeal: reject_appeal(by=by, appeal=appeal),
             many=Words(
-                gettext_lazy("Reject these appeals?"),
+                _("Reject these appeals?"),
                 ngettext_lazy("%(count)d appeal was rejected.", "%(count)d appeals were rejected.", "count"),
             ),
-            audit=gettext_lazy("%(by)s rejected the appeal of %(target)s"),
+            audit=_("%(by)s rejected the appeal of %(target)s"),
         ),
     )
     fieldsets = (
@@ -186,23 +169,21 @@ class AppealAdmin(PermittedAdmin):
             None,
             APPEAL_ACCOUNT,
             APPEALED_STRIKE,
-            shown("reason", gettext_lazy("Text of the strike"), lambda appeal: appeal.strike.text),
-            shown("text", gettext_lazy("Text")),
+            shown("reason", _("Text of the strike"), lambda appeal: appeal.strike.text),
+            shown("text", _("Text")),
             APPEAL_STATE,
             APPEAL_TIME,
             shown(
                 "decided_by",
-                gettext_lazy("Decided by"),
+                _("Decided by"),
                 lambda appeal: account_link(appeal.decided_by) if appeal.decided_by else None,
             ),
         ),
     )
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Appeal], search_term: str
-    ) -> tuple[QuerySet[Appeal], bool]:
+    def find_rows(self, rows: QuerySet[Appeal], term: str) -> QuerySet[Appeal]:
         """Find appeals by the person who appeals, or by words in them."""
-        return _by_person_or_words(queryset, search_term, "account"), False
+        return _by_person_or_words(rows, term, "account")
 
     def waiting(self) -> QuerySet[Appeal]:
         """Return the appeals without a decision."""
@@ -213,20 +194,17 @@ class AppealAdmin(PermittedAdmin):
         return f"@{row.account.acct}"
 
 
-class ReportStateFilter(ConditionFilter):
-    """Filter by open or resolved."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "open": (gettext_lazy("Open"), Q(action_taken_at=None)),
-        "resolved": (gettext_lazy("Resolved"), Q(action_taken_at__isnull=False)),
-    }
+ReportStateFilter = condition_filter(
+    "state",
+    _("state"),
+    open=(_("Open"), Q(action_taken_at=None)),
+    resolved=(_("Resolved"), Q(action_taken_at__isnull=False)),
+)
 
 
 def state_of(report: Report) -> Any:
     """Return a label for the state of a report: open or resolved."""
-    return mark(_("Resolved"), "good") if report.is_resolved else mark(_("Open"), "waiting")
+    return mark(gettext("Resolved"), "good") if report.is_resolved else mark(gettext("Open"), "waiting")
 
 
 def _rules(report: Report) -> list[str]:
@@ -237,21 +215,21 @@ def _rules(report: Report) -> list[str]:
 
 def _posts(report: Report) -> Any:
     rows = [
-        (found.url, found.words or _("(without words)"), earlier_lines(found.earlier) or "")
+        (found.url, found.words or gettext("(without words)"), earlier_lines(found.earlier) or "")
         for found in report.__dict__.get("evidence", ())
     ]
     return format_html_join("", '<p dir="auto"><a href="{}">{}</a></p>{}', rows)
 
 
-REPORT_NUMBER = shown("id", gettext_lazy("Report"), lambda report: str(report.pk), order="id")
-REPORT_TARGET = shown("target_account", gettext_lazy("Account"), lambda report: account_link(report.target_account))
-REPORTER = shown("account", gettext_lazy("Reported by"), lambda report: account_link(report.account), minor=True)
+REPORT_NUMBER = shown("id", _("Report"), lambda report: str(report.pk), order="id")
+REPORT_TARGET = shown("target_account", _("Account"), lambda report: account_link(report.target_account))
+REPORTER = shown("account", _("Reported by"), lambda report: account_link(report.account), minor=True)
 REPORT_CATEGORY = shown(
-    "category", gettext_lazy("Category"), lambda report: CATEGORIES.get(report.category, report.category), minor=True
+    "category", _("Category"), lambda report: CATEGORIES.get(report.category, report.category), minor=True
 )
-REPORT_STATE = shown("state", gettext_lazy("State"), state_of)
-REPORT_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
-REPORT_COMMENT = shown("comment", gettext_lazy("Comment"), lambda report: shortened(report.comment, 80))
+REPORT_STATE = shown("state", _("State"), state_of)
+REPORT_TIME = shown("created_at", _("Since"), order="id", minor=True)
+REPORT_COMMENT = shown("comment", _("Comment"), lambda report: shortened(report.comment, 80))
 
 
 def _settling(name: str, title: Any, service: Callable[..., Any], question: Any, *, verb: str) -> Act:
@@ -276,16 +254,16 @@ class ReportAdmin(InboxAdmin):
     acts = (
         _settling(
             "delete_posts",
-            gettext_lazy("Delete the reported posts"),
+            _("Delete the reported posts"),
             delete_posts,
-            gettext_lazy("Delete the posts of these reports? This cannot be undone."),
+            _("Delete the posts of these reports? This cannot be undone."),
             verb="delete_statuses",
         ),
         _settling(
             "mark_sensitive",
-            gettext_lazy("Mark the reported posts as sensitive"),
+            _("Mark the reported posts as sensitive"),
             mark_posts_sensitive,
-            gettext_lazy("Mark the posts of these reports as sensitive?"),
+            _("Mark the posts of these reports as sensitive?"),
             verb="mark_statuses_as_sensitive",
         ),
     )
@@ -296,28 +274,24 @@ class ReportAdmin(InboxAdmin):
             REPORT_TARGET,
             REPORTER,
             REPORT_CATEGORY,
-            shown("rules", gettext_lazy("Rules"), _rules),
-            shown(
-                "comment",
-                gettext_lazy("Comment"),
-                lambda report: format_html('<div dir="auto">{}</div>', report.comment),
-            ),
-            shown("posts", gettext_lazy("Posts"), _posts),
+            shown("rules", _("Rules"), _rules),
+            shown("comment", _("Comment"), lambda report: format_html('<div dir="auto">{}</div>', report.comment)),
+            shown("posts", _("Posts"), _posts),
         ),
         lines(
-            gettext_lazy("How it stands"),
+            _("How it stands"),
             REPORT_STATE,
             REPORT_TIME,
-            shown("forwarded", gettext_lazy("Forwarded")),
+            shown("forwarded", _("Forwarded")),
             shown(
                 "assigned",
-                gettext_lazy("Assigned to"),
+                _("Assigned to"),
                 lambda report: account_link(report.assigned_account) if report.assigned_account else None,
             ),
-            shown("action_taken_at", gettext_lazy("Resolved since")),
+            shown("action_taken_at", _("Resolved since")),
             shown(
                 "resolved_by",
-                gettext_lazy("Resolved by"),
+                _("Resolved by"),
                 lambda report: account_link(report.action_taken_by) if report.action_taken_by else None,
             ),
         ),

@@ -12,12 +12,12 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.accounts import account_link
 from accounts.admin.acting import acting
-from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin
+from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin, Writes
 from accounts.models.user import Permission
 from accounts.spam.models import SpamRule
 from accounts.spam.policies import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
@@ -26,7 +26,7 @@ from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_files, list_held
 from social.api.staff import action
 from social.api.staff_acts import Act, ActionVariant, Words
-from social.api.staff_columns import ConditionFilter, lines, mark, row_link, shortened, shown
+from social.api.staff_columns import condition_filter, lines, mark, row_link, shortened, shown
 from social.api.staff_filters import RelatedDropdownFilter
 from statuses.admin import VISIBILITY, files_shown
 from statuses.models import HeldPost, Status
@@ -57,19 +57,16 @@ class _Lines(forms.CharField):
 class SpamRuleForm(DraftForm):
     """A spam rule; the policy validates its conditions."""
 
-    words = _Lines(gettext_lazy("Words"), gettext_lazy("One a line, in the text of posts or the reason of sign-ups"))
-    link_hosts = _Lines(gettext_lazy("Hosts of links"), gettext_lazy("One a line, subdomains included; posts"))
+    words = _Lines(_("Words"), _("One a line, in the text of posts or the reason of sign-ups"))
+    link_hosts = _Lines(_("Hosts of links"), _("One a line, subdomains included; posts"))
     minimum_mentions = forms.IntegerField(
-        label=gettext_lazy("Mentioned people, at least"), required=False, min_value=1, max_value=MENTIONS_LIMIT
+        label=_("Mentioned people, at least"), required=False, min_value=1, max_value=MENTIONS_LIMIT
     )
     maximum_age_hours = forms.IntegerField(
-        label=gettext_lazy("Hours since the account is known here, at most"),
-        required=False,
-        min_value=1,
-        max_value=AGE_LIMIT,
+        label=_("Hours since the account is known here, at most"), required=False, min_value=1, max_value=AGE_LIMIT
     )
-    mail_domains = _Lines(gettext_lazy("Domains of e-mail addresses"), gettext_lazy("One a line; sign-ups"))
-    networks = _Lines(gettext_lazy("IP addresses or networks"), gettext_lazy("One a line; sign-ups"))
+    mail_domains = _Lines(_("Domains of e-mail addresses"), _("One a line; sign-ups"))
+    networks = _Lines(_("IP addresses or networks"), _("One a line; sign-ups"))
 
     class Meta:
         model = SpamRule
@@ -87,15 +84,15 @@ class SpamRuleForm(DraftForm):
             "networks",
         )
         labels: ClassVar[dict[str, Any]] = {
-            "name": gettext_lazy("Name"),
-            "subject": gettext_lazy("What it looks at"),
-            "outcome": gettext_lazy("What it does"),
-            "first_contact": gettext_lazy("Nobody who is mentioned knows the author"),
-            "origin": gettext_lazy("Posts of"),
+            "name": _("Name"),
+            "subject": _("What it looks at"),
+            "outcome": _("What it does"),
+            "first_contact": _("Nobody who is mentioned knows the author"),
+            "origin": _("Posts of"),
         }
         help_texts: ClassVar[dict[str, Any]] = {
-            "name": gettext_lazy("For staff: who is held or limited does not see it"),
-            "first_contact": gettext_lazy("None of them follows the author or has ever written to the author"),
+            "name": _("For staff: who is held or limited does not see it"),
+            "first_contact": _("None of them follows the author or has ever written to the author"),
         }
         widgets: ClassVar[dict[str, Any]] = {"name": forms.TextInput({"dir": "auto"})}
 
@@ -118,16 +115,11 @@ class SpamRuleForm(DraftForm):
         return sent
 
 
-class EnabledFilter(ConditionFilter):
-    """Filter by whether a rule is enabled."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {"on": (gettext_lazy("On"), Q(enabled=True)), "off": (gettext_lazy("Off"), Q(enabled=False))}
+EnabledFilter = condition_filter("state", _("state"), on=(_("On"), Q(enabled=True)), off=(_("Off"), Q(enabled=False)))
 
 
 def _state(rule: SpamRule) -> Any:
-    return mark(_("On"), "good") if rule.enabled else mark(_("Off"), "plain")
+    return mark(gettext("On"), "good") if rule.enabled else mark(gettext("Off"), "plain")
 
 
 @admin.register(SpamRule)
@@ -136,13 +128,18 @@ class SpamRuleAdmin(EditedAdmin):
 
     permission = Permission.MANAGE_BLOCKS
     form = SpamRuleForm
+    writes = Writes(
+        create=lambda by, row, form: create_rule(by=by, draft=form.draft),
+        change=lambda by, row, form: change_rule(by=by, rule=row, draft=form.draft),
+        remove=lambda by, row: delete_rule(by=by, rule=row),
+    )
     list_display = (
-        shown("name", gettext_lazy("Rule"), lambda rule: shortened(rule.name, 80), order="name"),
-        shown("state", gettext_lazy("State"), _state),
-        shown("subject", gettext_lazy("What it looks at"), lambda rule: rule.get_subject_display(), minor=True),
-        shown("outcome", gettext_lazy("What it does"), lambda rule: rule.get_outcome_display(), minor=True),
-        shown("met", gettext_lazy("Met"), lambda rule: rule.met),
-        shown("waits", gettext_lazy("Held"), lambda rule: rule.waits),
+        shown("name", _("Rule"), lambda rule: shortened(rule.name, 80), order="name"),
+        shown("state", _("State"), _state),
+        shown("subject", _("What it looks at"), lambda rule: rule.get_subject_display(), minor=True),
+        shown("outcome", _("What it does"), lambda rule: rule.get_outcome_display(), minor=True),
+        shown("met", _("Met"), lambda rule: rule.met),
+        shown("waits", _("Held"), lambda rule: rule.waits),
     )
     list_filter = (EnabledFilter,)
     ordering = ("name",)
@@ -150,36 +147,34 @@ class SpamRuleAdmin(EditedAdmin):
     acts = (
         Act(
             "enable",
-            gettext_lazy("Switch on"),
+            _("Switch on"),
             lambda by, rule: switch_rule(by=by, rule=rule, enabled=True),
             icon="play_arrow",
             variant=ActionVariant.PRIMARY,
             one=Words(
-                gettext_lazy("Switch this rule on? It looks at what comes from now on."),
-                gettext_lazy("The rule is on: within seconds it looks at what comes."),
+                _("Switch this rule on? It looks at what comes from now on."),
+                _("The rule is on: within seconds it looks at what comes."),
             ),
             many=Words("", ngettext_lazy("%(count)d rule is on.", "%(count)d rules are on.", "count")),
             fits=lambda rule: not rule.enabled,
         ),
         Act(
             "disable",
-            gettext_lazy("Switch off"),
+            _("Switch off"),
             lambda by, rule: switch_rule(by=by, rule=rule, enabled=False),
             icon="pause",
-            one=Words(
-                gettext_lazy("Switch this rule off?"), gettext_lazy("The rule is off. What it holds waits for you.")
-            ),
+            one=Words(_("Switch this rule off?"), _("The rule is off. What it holds waits for you.")),
             many=Words("", ngettext_lazy("%(count)d rule is off.", "%(count)d rules are off.", "count")),
             fits=lambda rule: rule.enabled,
         ),
         Act(
             "discard_all",
-            gettext_lazy("Discard everything that they hold"),
+            _("Discard everything that they hold"),
             lambda by, rule: discard_held_by_rule(by=by, rule=rule),
             permission=Permission.MANAGE_REPORTS,
             verb="discard",
             many=Words(
-                gettext_lazy("Discard every post that these rules hold? This cannot be undone."),
+                _("Discard every post that these rules hold? This cannot be undone."),
                 ngettext_lazy(
                     "What %(count)d rule held is discarded.", "What %(count)d rules held is discarded.", "count"
                 ),
@@ -192,18 +187,7 @@ class SpamRuleAdmin(EditedAdmin):
         rows: QuerySet[SpamRule] = super().get_queryset(request)
         return rows.annotate(met=Count("matches", distinct=True), waits=Count("held", distinct=True))
 
-    def save_model(self, request: HttpRequest, obj: SpamRule, form: Any, change: bool) -> None:
-        """Store the rule through the service."""
-        if change:
-            change_rule(by=acting(request), rule=obj, draft=form.draft)
-        else:
-            obj.pk = create_rule(by=acting(request), draft=form.draft).pk
-
-    def delete_model(self, request: HttpRequest, obj: SpamRule) -> None:
-        """Delete the rule through the service."""
-        delete_rule(by=acting(request), rule=obj)
-
-    @action(description=gettext_lazy("Try it on the last 30 days"), icon="science", permissions=["manage"])
+    @action(description=_("Try it on the last 30 days"), icon="science", permissions=["manage"])
     def try_it(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         """Show what the rule would have matched; nothing is stored."""
         rule = self.get_object(request, str(object_id))
@@ -212,7 +196,7 @@ class SpamRuleAdmin(EditedAdmin):
         found = try_rule(rule, days=DAYS, limit=_POSTS_LIMIT, seconds=_SECONDS_LIMIT)
         context = {
             **self.admin_site.each_context(request),
-            "title": _("What %(rule)s would have met") % {"rule": rule.name},
+            "title": gettext("What %(rule)s would have met") % {"rule": rule.name},
             "opts": self.model._meta,
             "rule": rule,
             "found": found,
@@ -222,27 +206,24 @@ class SpamRuleAdmin(EditedAdmin):
         return TemplateResponse(request, "admin/dry_run.html", context)
 
 
-class SourceFilter(ConditionFilter):
-    """Filter by whether a post is local or remote."""
-
-    title = gettext_lazy("home")
-    parameter_name = "home"
-    conditions = {
-        "here": (gettext_lazy("This server"), Q(document=None)),
-        "elsewhere": (gettext_lazy("Other servers"), Q(document__isnull=False)),
-    }
+SourceFilter = condition_filter(
+    "home",
+    _("home"),
+    here=(_("This server"), Q(document=None)),
+    elsewhere=(_("Other servers"), Q(document__isnull=False)),
+)
 
 
 def _words(held: HeldPost) -> Any:
     if held.visibility not in OPEN_VISIBILITIES:
-        return mark(_("Not public"), "plain")
-    return shortened(held.excerpt, 70) if held.excerpt else _("(without words)")
+        return mark(gettext("Not public"), "plain")
+    return shortened(held.excerpt, 70) if held.excerpt else gettext("(without words)")
 
 
 def _kind(held: HeldPost) -> Any:
     if held.status_id is None:
-        return _("Post")
-    return row_link(Status, held.status_id, _("Edit"))
+        return gettext("Post")
+    return row_link(Status, held.status_id, gettext("Edit"))
 
 
 def _files(held: HeldPost) -> Any:
@@ -250,16 +231,16 @@ def _files(held: HeldPost) -> Any:
     files = files_shown(list_files(held))
     if files and (draft.get("sensitive") or draft.get("spoiler_text")):
         cover = '<details class="staff-covered"><summary>{}</summary>{}</details>'
-        return format_html(cover, _("Sensitive media"), files)
+        return format_html(cover, gettext("Sensitive media"), files)
     return files
 
 
-HELD_KIND = shown("kind", gettext_lazy("Kind"), _kind, minor=True)
-HELD_AUTHOR = shown("account", gettext_lazy("Account"), lambda held: account_link(held.account))
-HELD_RULE = shown("rule_name", gettext_lazy("Rule"), minor=True)
-HELD_HOSTS = shown("link_hosts", gettext_lazy("Links to"), minor=True)
-HELD_MENTIONS = shown("mentions_count", gettext_lazy("Mentions"), minor=True)
-HELD_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+HELD_KIND = shown("kind", _("Kind"), _kind, minor=True)
+HELD_AUTHOR = shown("account", _("Account"), lambda held: account_link(held.account))
+HELD_RULE = shown("rule_name", _("Rule"), minor=True)
+HELD_HOSTS = shown("link_hosts", _("Links to"), minor=True)
+HELD_MENTIONS = shown("mentions_count", _("Mentions"), minor=True)
+HELD_TIME = shown("created_at", _("Since"), order="id", minor=True)
 
 
 @admin.register(HeldPost)
@@ -268,7 +249,7 @@ class HeldPostAdmin(PermittedAdmin):
 
     permission = Permission.MANAGE_REPORTS
     list_display = (
-        shown("excerpt", gettext_lazy("Post"), _words),
+        shown("excerpt", _("Post"), _words),
         HELD_KIND,
         HELD_AUTHOR,
         HELD_RULE,
@@ -282,34 +263,29 @@ class HeldPostAdmin(PermittedAdmin):
     acts = (
         Act(
             "approve",
-            gettext_lazy("Publish"),
+            _("Publish"),
             lambda by, held: approve_held(by=by, held=held),
             icon="check",
             variant=ActionVariant.PRIMARY,
-            one=Words(
-                gettext_lazy("Publish this post?"),
-                gettext_lazy("The post is published, with the time at which it was written."),
-            ),
+            one=Words(_("Publish this post?"), _("The post is published, with the time at which it was written.")),
             many=Words(
-                gettext_lazy("Publish these posts?"),
+                _("Publish these posts?"),
                 ngettext_lazy("%(count)d post was approved.", "%(count)d posts were approved.", "count"),
             ),
-            audit=gettext_lazy("%(by)s published a held post of %(target)s"),
+            audit=_("%(by)s published a held post of %(target)s"),
         ),
         Act(
             "discard",
-            gettext_lazy("Discard"),
+            _("Discard"),
             lambda by, held: discard_held(by=by, held=held),
             icon="delete",
             variant=ActionVariant.DANGER,
-            one=Words(
-                gettext_lazy("Discard this post? This cannot be undone."), gettext_lazy("The post is discarded.")
-            ),
+            one=Words(_("Discard this post? This cannot be undone."), _("The post is discarded.")),
             many=Words(
-                gettext_lazy("Discard these posts? This cannot be undone."),
+                _("Discard these posts? This cannot be undone."),
                 ngettext_lazy("%(count)d post was discarded.", "%(count)d posts were discarded.", "count"),
             ),
-            audit=gettext_lazy("%(by)s discarded a held post of %(target)s"),
+            audit=_("%(by)s discarded a held post of %(target)s"),
         ),
     )
     fieldsets = (
@@ -317,21 +293,21 @@ class HeldPostAdmin(PermittedAdmin):
             None,
             HELD_KIND,
             HELD_AUTHOR,
-            shown("excerpt", gettext_lazy("Text")),
-            shown("files", gettext_lazy("Pictures"), _files),
+            shown("excerpt", _("Text")),
+            shown("files", _("Pictures"), _files),
             HELD_HOSTS,
             HELD_MENTIONS,
             VISIBILITY,
             HELD_RULE,
-            shown("written_at", gettext_lazy("Written")),
-            shown("created_at", gettext_lazy("Held since")),
-            shown("uri", gettext_lazy("ActivityPub id")),
+            shown("written_at", _("Written")),
+            shown("created_at", _("Held since")),
+            shown("uri", _("ActivityPub id")),
         ),
     )
 
     def name_of(self, row: HeldPost) -> str:
         """Return the author and the first words; "Not public" replaces the words of a post that is not public."""
-        words = " ".join(row.excerpt.split())[:60] if row.visibility in OPEN_VISIBILITIES else _("Not public")
+        words = " ".join(row.excerpt.split())[:60] if row.visibility in OPEN_VISIBILITIES else gettext("Not public")
         return f"@{row.account.acct}: {words}"
 
     def version_of(self, row: HeldPost) -> str:

@@ -9,17 +9,16 @@ from django import forms
 from django.contrib import admin
 from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.acting import acting
-from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin
+from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin, Writes
 from accounts.models import Tag
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
 from accounts.services.tags import TagChange, review_tag
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import ConditionFilter, address, lines, mark, shortened, shown
+from social.api.staff_columns import address, condition_filter, lines, mark, shortened, shown
 from social.kernel.text.markup import plain
 from social.kernel.text.names import normalise_hashtag
 from timelines.models import LinkPublisher, Trend, TrendKind
@@ -27,40 +26,30 @@ from timelines.queries.trends import list_trends_with_names
 from timelines.services.trends import review_publisher, review_trend
 
 _WORDS = 120
-_KINDS = {
-    TrendKind.STATUS: gettext_lazy("Post"),
-    TrendKind.LINK: gettext_lazy("Link"),
-    TrendKind.TAG: gettext_lazy("Hashtag"),
-}
+_KINDS = {TrendKind.STATUS: _("Post"), TrendKind.LINK: _("Link"), TrendKind.TAG: _("Hashtag")}
 
 
 def _state(row: Any) -> Any:
     if row.trendable is None:
-        return mark(_("Not reviewed"), "waiting")
-    return mark(_("Approved"), "good") if row.trendable else mark(_("Rejected"), "bad")
+        return mark(gettext("Not reviewed"), "waiting")
+    return mark(gettext("Approved"), "good") if row.trendable else mark(gettext("Rejected"), "bad")
 
 
-STATE = shown("state", gettext_lazy("State"), _state)
+STATE = shown("state", _("State"), _state)
 
 
-class ReviewFilter(ConditionFilter):
-    """Filter by the decision of staff."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    conditions = {
-        "waiting": (gettext_lazy("Not reviewed"), Q(trendable=None)),
-        "approved": (gettext_lazy("Approved"), Q(trendable=True)),
-        "rejected": (gettext_lazy("Rejected"), Q(trendable=False)),
-    }
+ReviewFilter = condition_filter(
+    "state",
+    _("state"),
+    waiting=(_("Not reviewed"), Q(trendable=None)),
+    approved=(_("Approved"), Q(trendable=True)),
+    rejected=(_("Rejected"), Q(trendable=False)),
+)
 
 
-class KindFilter(ConditionFilter):
-    """Filter by posts, links or hashtags."""
-
-    title = gettext_lazy("kind")
-    parameter_name = "kind"
-    conditions = {kind.value: (words, Q(kind=kind)) for kind, words in _KINDS.items()}
+KindFilter = condition_filter(
+    "kind", _("kind"), **{kind.value: (words, Q(kind=kind)) for kind, words in _KINDS.items()}
+)
 
 
 def _reviews(review: Callable[[Staff, Any, bool], Any]) -> tuple[Act, ...]:
@@ -68,21 +57,21 @@ def _reviews(review: Callable[[Staff, Any, bool], Any]) -> tuple[Act, ...]:
     return (
         Act(
             "approve",
-            gettext_lazy("Approve"),
+            _("Approve"),
             lambda by, row: review(by, row, True),
             verb="approve_trend",
             many=Words(
-                gettext_lazy("Let these be shown as trending?"),
+                _("Let these be shown as trending?"),
                 ngettext_lazy("%(count)d was approved.", "%(count)d were approved.", "count"),
             ),
         ),
         Act(
             "reject",
-            gettext_lazy("Reject"),
+            _("Reject"),
             lambda by, row: review(by, row, False),
             verb="reject_trend",
             many=Words(
-                gettext_lazy("Show these to nobody as trending?"),
+                _("Show these to nobody as trending?"),
                 ngettext_lazy("%(count)d was rejected.", "%(count)d were rejected.", "count"),
             ),
         ),
@@ -104,7 +93,7 @@ def _words(trend: Trend) -> str:
     row: Any = trend
     if trend.kind == TrendKind.TAG:
         return f"#{row.name}"
-    return plain(row.name) or _("(without words)") if trend.kind == TrendKind.STATUS else row.name
+    return plain(row.name) or gettext("(without words)") if trend.kind == TrendKind.STATUS else row.name
 
 
 @admin.register(Trend)
@@ -117,9 +106,9 @@ class TrendAdmin(ReviewedAdmin):
         )
     )
     list_display = (
-        shown("name", gettext_lazy("What trends"), lambda trend: shortened(_words(trend), _WORDS)),
-        shown("kind", gettext_lazy("Kind"), lambda trend: _KINDS[TrendKind(trend.kind)], minor=True),
-        shown("source", gettext_lazy("From"), lambda trend: address(trend.source) if trend.source else ""),
+        shown("name", _("What trends"), lambda trend: shortened(_words(trend), _WORDS)),
+        shown("kind", _("Kind"), lambda trend: _KINDS[TrendKind(trend.kind)], minor=True),
+        shown("source", _("From"), lambda trend: address(trend.source) if trend.source else ""),
         STATE,
     )
     list_display_links = None
@@ -146,9 +135,9 @@ class LinkPublisherAdmin(ReviewedAdmin):
 
     acts = _reviews(lambda by, row, trendable: review_publisher(by=by, publisher_id=row.pk, trendable=trendable))
     list_display = (
-        shown("domain", gettext_lazy("Site"), lambda publisher: address(publisher.domain), order="domain"),
+        shown("domain", _("Site"), lambda publisher: address(publisher.domain), order="domain"),
         STATE,
-        shown("reviewed_at", gettext_lazy("Reviewed"), order="reviewed_at", minor=True),
+        shown("reviewed_at", _("Reviewed"), order="reviewed_at", minor=True),
     )
     fieldsets: ClassVar[Any] = (lines(None, *list_display),)
     list_filter = (ReviewFilter,)
@@ -166,10 +155,10 @@ class TagForm(DraftForm):
         model = Tag
         fields = ("display_name", "usable", "listable", "trendable")
         labels = {
-            "display_name": gettext_lazy("How it is written"),
-            "usable": gettext_lazy("It may stand in new posts"),
-            "listable": gettext_lazy("Search and directories name it"),
-            "trendable": gettext_lazy("It may be shown as trending"),
+            "display_name": _("How it is written"),
+            "usable": _("It may stand in new posts"),
+            "listable": _("Search and directories name it"),
+            "trendable": _("It may be shown as trending"),
         }
         widgets = {"display_name": forms.TextInput({"dir": "auto"})}
 
@@ -177,7 +166,7 @@ class TagForm(DraftForm):
         """Return the spelling without `#`. Raises ValidationError for the spelling of another hashtag."""
         name: str = self.cleaned_data["display_name"].strip().removeprefix("#")
         if normalise_hashtag(name) != self.instance.name:
-            raise forms.ValidationError(_("does not match the previous name"))
+            raise forms.ValidationError(gettext("does not match the previous name"))
         return name
 
 
@@ -187,32 +176,20 @@ class TagAdmin(EditedAdmin):
 
     permission = Permission.MANAGE_TAXONOMIES
     form = TagForm
+    # Hashtags are created by their first use, and stay because posts refer to them.
+    writes = Writes(change=lambda by, row, form: review_tag(by=by, tag=row, change=TagChange(**form.cleaned_data)))
     list_display = (
-        shown("display_name", gettext_lazy("Hashtag"), lambda tag: shortened(str(tag), _WORDS)),
+        shown("display_name", _("Hashtag"), lambda tag: shortened(str(tag), _WORDS)),
         STATE,
-        shown("usable", gettext_lazy("In new posts"), minor=True),
-        shown("listable", gettext_lazy("In search"), minor=True),
+        shown("usable", _("In new posts"), minor=True),
+        shown("listable", _("In search"), minor=True),
     )
     list_filter = (ReviewFilter,)
     # A search for a part of the name would scan every row.
     search_fields = ("name__startswith",)
-    search_help_text = gettext_lazy("The beginning of a hashtag")
+    search_help_text = _("The beginning of a hashtag")
     ordering = ("-id",)
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Tag], search_term: str
-    ) -> tuple[QuerySet[Tag], bool]:
+    def find_rows(self, rows: QuerySet[Tag], term: str) -> QuerySet[Tag]:
         """Find hashtags by the beginning of their name, in any spelling."""
-        return super().get_search_results(request, queryset, normalise_hashtag(search_term.strip().removeprefix("#")))
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: a hashtag is created by its first use."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: posts refer to hashtags."""
-        return False
-
-    def save_model(self, request: HttpRequest, obj: Tag, form: Any, change: bool) -> None:
-        """Store the decisions through the service."""
-        review_tag(by=acting(request), tag=obj, change=TagChange(**form.cleaned_data))
+        return rows.filter(name__startswith=normalise_hashtag(term.removeprefix("#")))

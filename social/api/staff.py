@@ -131,6 +131,19 @@ class ReadOnlyAdmin(Base):
         """The row, or None, also for a key with a NUL character, for which PostgreSQL would raise an error."""
         return None if "\0" in object_id else super().get_object(request, object_id, from_field)
 
+    def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any] | None:
+        """Return the rows that a search finds; None for Django's search in `search_fields`. The term is stripped and not
+        empty.
+        """
+        return None
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        found = self.find_rows(queryset, term) if term else queryset
+        return super().get_search_results(request, queryset, search_term) if found is None else (found, False)
+
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Tell whether the URL may filter by `lookup`, which must be named in `list_filter` (security row 55).
 

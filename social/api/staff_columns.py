@@ -142,8 +142,6 @@ def table(headers: Sequence[str | Promise], rows: Sequence[Sequence[Any]]) -> Sa
 
 
 class ConditionFilter(admin.SimpleListFilter):
-    """Filter whose choices are conditions: `conditions` maps a value in the URL to its label and its condition."""
-
     conditions: ClassVar[Mapping[str, tuple[str | Promise, Q]]] = {}
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -153,6 +151,14 @@ class ConditionFilter(admin.SimpleListFilter):
         """The rows that meet the chosen condition; all rows if none is chosen."""
         chosen = self.conditions.get(self.value() or "")
         return queryset if chosen is None else queryset.filter(chosen[1])
+
+
+def condition_filter(
+    parameter: str, title: str | Promise, **conditions: tuple[str | Promise, Q]
+) -> type[ConditionFilter]:
+    """Return a filter whose choices are conditions: each value of the URL's parameter has a label and a condition."""
+    declared = {"title": title, "parameter_name": parameter, "conditions": conditions}
+    return type("ConditionFilter", (ConditionFilter,), declared)
 
 
 class CappedPaginator(Paginator):

@@ -5,10 +5,13 @@ An admin class that uses them in `list_filter` needs `list_filter_submit = True`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.functional import Promise
 from unfold.contrib.filters.admin import (
     ChoicesDropdownFilter,
     RangeDateFilter,
@@ -37,6 +40,18 @@ class AutocompleteSelectFilter(Autocomplete):
         return self.may_look
 
 
+def text_filter(
+    parameter: str, title: str | Promise, found: Callable[[QuerySet[Any], str], QuerySet[Any]]
+) -> type[TextFilter]:
+    """Return a filter with a text field: `found` selects the rows for a text, which is stripped and not empty."""
+
+    def queryset(self: TextFilter, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = (self.value() or "").strip()
+        return found(queryset, value) if value else queryset
+
+    return type("TextFilter", (TextFilter,), {"title": title, "parameter_name": parameter, "queryset": queryset})
+
+
 __all__ = [
     "AutocompleteSelectFilter",
     "ChoicesDropdownFilter",
@@ -44,5 +59,5 @@ __all__ = [
     "RangeDateFilter",
     "RangeDateTimeFilter",
     "RelatedDropdownFilter",
-    "TextFilter",
+    "text_filter",
 ]

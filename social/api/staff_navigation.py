@@ -12,8 +12,8 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.text import Truncator, capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.dataclasses import SearchResult
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ class SidebarLine:
 # Names of icons: https://fonts.google.com/icons (Material Symbols), which the theme contains.
 GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
     (
-        gettext_lazy("Moderation"),
+        _("Moderation"),
         (
             SidebarLine("moderation.report", "flag", view="moderation_report_inbox"),
             SidebarLine("moderation.appeal", "gavel"),
-            SidebarLine("accounts.user", "person_add", gettext_lazy("Sign-ups"), query="state=waiting"),
+            SidebarLine("accounts.user", "person_add", _("Sign-ups"), query="state=waiting"),
             SidebarLine("timelines.trend", "trending_up"),
             SidebarLine("timelines.linkpublisher", "newspaper"),
             SidebarLine("accounts.tag", "tag"),
@@ -67,7 +67,7 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
         ),
     ),
     (
-        gettext_lazy("People"),
+        _("People"),
         (
             SidebarLine("accounts.account", "group"),
             SidebarLine("statuses.status", "chat"),
@@ -76,7 +76,7 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
         ),
     ),
     (
-        gettext_lazy("Blocks"),
+        _("Blocks"),
         (
             SidebarLine("moderation.domainrule", "dns"),
             SidebarLine("moderation.domainallow", "verified"),
@@ -87,7 +87,7 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
         ),
     ),
     (
-        gettext_lazy("This server"),
+        _("This server"),
         (
             SidebarLine("accounts.sitesetting", "info"),
             SidebarLine("moderation.instancerule", "rule"),
@@ -97,10 +97,10 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
         ),
     ),
     (
-        gettext_lazy("Machinery"),
+        _("Machinery"),
         (
             SidebarLine("accounts.auditentry", "history"),
-            SidebarLine("accounts.domain", "public", gettext_lazy("Known servers")),
+            SidebarLine("accounts.domain", "public", _("Known servers")),
             SidebarLine("social.host", "cloud_off"),
             SidebarLine("federation.delivery", "outbox"),
             SidebarLine("federation.outboundactivity", "upload"),
@@ -177,7 +177,7 @@ def _line(
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """The sidebar, in the theme's format."""
     counts = waiting(request)
-    home: dict[str, Any] = {"title": _("Home"), "icon": "home", "link": reverse("admin:index")}
+    home: dict[str, Any] = {"title": gettext("Home"), "icon": "home", "link": reverse("admin:index")}
     home["active"] = request.path == home["link"]
     groups = [
         {"title": title, "items": [_line(page, model_admin, request, counts) for page, model_admin in group]}
@@ -221,6 +221,6 @@ def script(request: HttpRequest) -> str:
 def account_links(request: HttpRequest) -> list[dict[str, Any]]:
     """The links of the account menu: pages of the site, not of the admin."""
     return [
-        {"title": _("The server's pages"), "link": "/"},
-        {"title": _("Your settings"), "link": reverse("settings_profile")},
+        {"title": gettext("The server's pages"), "link": "/"},
+        {"title": gettext("Your settings"), "link": reverse("settings_profile")},
     ]

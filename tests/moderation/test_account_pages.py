@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Account, AuditEntry, Role, User
 from accounts.models.user import Permission
 from accounts.policies.staff import staff_of
+from moderation.admin.audit_sentences import sentence
 from moderation.models import Report, StaffNote, Strike
 from moderation.services.acting import act_on_account
 from moderation.services.notes import write_note
@@ -145,6 +146,13 @@ def test_every_act_of_a_page_asks_by_name_and_then_does_it(boss: User, ann: User
     do(client, account, "erase")
     assert state().deleted_at is not None
     assert AuditEntry.objects.filter(action="suspend", details__reason="Spam").exists()
+    said = {sentence(entry) for entry in AuditEntry.objects.all()}
+    assert said >= {
+        "@boss limited @ann: Spam",
+        "@boss ended the limit of @ann",
+        "@boss holds what @ann has: A court asks",
+    }
+    assert not {text for text in said if text.startswith("@boss: ")}, "an act without a sentence of its own"
 
 
 @pytest.mark.parametrize(

@@ -209,12 +209,7 @@ class AdminCanonicalEmailBlocksViewSet(AdminViewSet):
     endpoints = {
         "list": Endpoint(_READ_ADDRESSES, "AdminCanonicalEmailBlock", many=True, paging=_BLOCK_PAGES),
         "retrieve": Endpoint(_READ_ADDRESSES, "AdminCanonicalEmailBlock"),
-        "test": Endpoint(
-            _READ_ADDRESSES,
-            "AdminCanonicalEmailBlock",
-            many=True,
-            input=EmailTestInput,
-        ),
+        "test": Endpoint(_READ_ADDRESSES, "AdminCanonicalEmailBlock", many=True, input=EmailTestInput),
         "create": Endpoint(_WRITE_ADDRESSES, "AdminCanonicalEmailBlock", input=EmailInput),
         "destroy": Endpoint(_WRITE_ADDRESSES, EMPTY),
     }
